@@ -1,0 +1,134 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+extension Target.Dependency {
+    static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
+    static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
+    static let configuration = product(name: "Configuration", package: "swift-configuration")
+    static let crypto = product(name: "Crypto", package: "swift-crypto")
+    static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
+    static let grdb = product(name: "GRDB", package: "GRDB.swift")
+    static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
+    static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
+    static let hummingbirdTesting = product(name: "HummingbirdTesting", package: "hummingbird")
+    static let logging = product(name: "Logging", package: "swift-log")
+    static let nioCore = product(name: "NIOCore", package: "swift-nio")
+    static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
+    static let nioFoundationCompat = product(name: "NIOFoundationCompat", package: "swift-nio")
+    static let nioHPACK = product(name: "NIOHPACK", package: "swift-nio-http2")
+    static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+    static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
+    static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
+    static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
+    static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+    static let swiftASN1 = product(name: "SwiftASN1", package: "swift-asn1")
+    static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
+    static let x509 = product(name: "X509", package: "swift-certificates")
+}
+
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "martlet",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "martlet", targets: ["martlet"]),
+        .library(name: "PushDevice", targets: ["PushDevice"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        module("PushProtocol", [.crypto, .nioCore]),
+        module("PushSender", ["PushProtocol", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioSSL]),
+        module("PushStore", ["PushProtocol", .crypto, .grdb]),
+        module("PushProvider", ["PushProtocol", "PushSender", "PushStore", .crypto, .logging, .serviceLifecycle]),
+        module(
+            "PushServer",
+            ["PushProtocol", "PushProvider", "PushStore", .httpTypes, .hummingbird, .logging, .nioCore]
+        ),
+        module(
+            "PushGateway",
+            [
+                "PushProtocol", .crypto, .cryptoExtras, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioHPACK,
+                .nioHTTP2, .nioPosix, .nioSSL, .serviceLifecycle, .swiftASN1, .x509,
+            ]
+        ),
+        module(
+            "PushDevice",
+            [
+                "PushProtocol", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioPosix, .nioSSL, .serviceLifecycle,
+                .swiftASN1, .x509,
+            ]
+        ),
+        .executableTarget(
+            name: "martlet",
+            dependencies: [
+                "PushDevice", "PushGateway", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore",
+                .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging, .nioCore, .serviceLifecycle,
+                .unixSignals,
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "PushTesting",
+            dependencies: [
+                "PushDevice", "PushGateway", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore",
+                .asyncHTTPClient, .crypto, .logging, .nioCore, .nioSSL, .serviceLifecycle, .swiftASN1, .x509,
+            ],
+            path: "Tests/PushTesting",
+            swiftSettings: strict
+        ),
+        tests("PushProtocolTests", ["PushProtocol", "PushTesting", .nioCore]),
+        tests("PushSenderTests", ["PushProtocol", "PushSender", "PushTesting", .crypto, .nioCore]),
+        tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting"]),
+        tests("PushProviderTests", ["PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .nioCore]),
+        tests(
+            "PushServerTests",
+            ["PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting", .hummingbirdTesting]
+        ),
+        tests(
+            "PushGatewayTests",
+            [
+                "PushGateway", "PushProtocol", "PushTesting", .asyncHTTPClient, .crypto, .cryptoExtras, .logging, .nioCore,
+                .nioEmbedded, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .swiftASN1, .x509,
+            ]
+        ),
+        tests("PushDeviceTests", ["PushDevice", "PushProtocol", "PushTesting", .logging, .nioCore]),
+        tests(
+            "EndToEndTests",
+            [
+                "PushDevice", "PushGateway", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore",
+                "PushTesting", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioPosix, .nioSSL,
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

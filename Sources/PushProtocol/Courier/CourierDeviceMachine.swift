@@ -1,0 +1,135 @@
+package import NIOCore
+
+/// Decides how the device's end of the link proceeds: *Connect*, keep-alives, scoped tokens, messages.
+///
+/// Time is passed in: the owner asks for ``nextDeadline`` and calls ``tick(now:)``.
+package struct CourierDeviceMachine: Sendable {
+    package struct Limits: Sendable {
+        /// From *Connect* to its response. Default 15 s.
+        package var connect: Duration = .seconds(15)
+        /// Between keep-alives. Default 30 s.
+        package var keepAlive: Duration = .seconds(30)
+        /// From a keep-alive to its answer. Default 15 s.
+        package var keepAliveAnswer: Duration = .seconds(15)
+
+        package init() {}
+    }
+
+    package enum Action: Hashable, Sendable {
+        case send(CourierPacket)
+        /// The service accepted the device. `baseToken` is there when it is new or has changed: keep it.
+        case connected(baseToken: [UInt8]?)
+        /// Hand it on, then call ``acknowledge(_:)``.
+        case deliver(CourierMessage)
+        case scopedToken(CourierScopedTokenResponse)
+        /// Nothing was kept for this token while the device was away.
+        case nothingStored(token: [UInt8])
+        case close(CloseReason)
+    }
+
+    package enum CloseReason: String, Hashable, Sendable {
+        case malformedPacket = "malformed packet"
+        case connectTimeout = "no answer to Connect"
+        case keepAliveTimeout = "no answer to a keep-alive"
+        case refused = "refused by the service"
+        case unexpectedPacket = "packet before the answer to Connect"
+    }
+
+    private enum State: Sendable {
+        case idle
+        case connecting(deadline: Timestamp)
+        case connected(nextKeepAlive: Timestamp)
+        case awaitingKeepAliveAnswer(deadline: Timestamp)
+        case closed
+    }
+
+    private let limits: Limits
+    private var state = State.idle
+    private var received = ByteBuffer()
+
+    package init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    /// When ``tick(now:)`` has something to do.
+    package var nextDeadline: Timestamp? {
+        switch self.state {
+        case .connecting(let time), .connected(let time), .awaitingKeepAliveAnswer(let time): time
+        case .idle, .closed: nil
+        }
+    }
+
+    package mutating func start(_ connect: CourierConnect, now: Timestamp) -> [Action] {
+        guard case .idle = self.state else { return [] }
+        self.state = .connecting(deadline: now.advanced(by: self.limits.connect))
+        return [.send(connect.packet)]
+    }
+
+    package mutating func received(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
+        if case .closed = self.state { return [] }
+        self.received.writeImmutableBuffer(bytes)
+        var actions: [Action] = []
+        do {
+            while let packet = try CourierPacket.read(from: &self.received) {
+                actions += self.received(packet, now: now)
+                if case .closed = self.state { return actions }
+            }
+        } catch {
+            return actions + self.close(.malformedPacket)
+        }
+        self.received.discardReadBytes()
+        return actions
+    }
+
+    /// What to send once a message has been taken care of.
+    package func acknowledge(_ message: CourierMessage) -> CourierPacket {
+        CourierMessageAck(token: message.token, messageID: message.messageID).packet
+    }
+
+    package mutating func tick(now: Timestamp) -> [Action] {
+        guard let deadline = self.nextDeadline, deadline <= now else { return [] }
+        switch self.state {
+        case .connecting:
+            return self.close(.connectTimeout)
+        case .connected:
+            self.state = .awaitingKeepAliveAnswer(deadline: now.advanced(by: self.limits.keepAliveAnswer))
+            return [.send(CourierPacket(command: .keepAlive))]
+        case .awaitingKeepAliveAnswer:
+            return self.close(.keepAliveTimeout)
+        case .idle, .closed:
+            return []
+        }
+    }
+
+    private mutating func received(_ packet: CourierPacket, now: Timestamp) -> [Action] {
+        if case .connecting = self.state {
+            return self.receivedFirst(packet, now: now)
+        }
+        // Any packet shows that the service is alive.
+        self.state = .connected(nextKeepAlive: now.advanced(by: self.limits.keepAlive))
+        switch CourierCommand(rawValue: packet.command) {
+        case .message:
+            return CourierMessage(packet).map { [.deliver($0)] } ?? self.close(.malformedPacket)
+        case .scopedTokenResponse:
+            return CourierScopedTokenResponse(packet).map { [.scopedToken($0)] } ?? self.close(.malformedPacket)
+        case .noStorage:
+            return [.nothingStored(token: packet.bytes(1) ?? [])]
+        case .connect, .connectResponse, .filter, .messageAck, .keepAlive, .keepAliveAck, .scopedToken, .setState, nil:
+            return []
+        }
+    }
+
+    private mutating func receivedFirst(_ packet: CourierPacket, now: Timestamp) -> [Action] {
+        guard packet.command == CourierCommand.connectResponse.rawValue else { return self.close(.unexpectedPacket) }
+        guard let response = CourierConnectResponse(packet) else { return self.close(.malformedPacket) }
+        guard response.status == .ok else { return self.close(.refused) }
+        self.state = .connected(nextKeepAlive: now.advanced(by: self.limits.keepAlive))
+        return [.connected(baseToken: response.baseToken)]
+    }
+
+    private mutating func close(_ reason: CloseReason) -> [Action] {
+        self.state = .closed
+        self.received.clear()
+        return [.close(reason)]
+    }
+}

@@ -1,0 +1,9 @@
+/// How urgently a notification is delivered, header `apns-priority` (reference 1.5).
+package enum Priority: UInt8, CaseIterable, Hashable, Sendable {
+    /// Above everything power-wise: never wakes the device.
+    case low = 1
+    /// Considers the power of the device; may be grouped and deferred.
+    case powerAware = 5
+    /// At once. The default.
+    case immediate = 10
+}

@@ -1,0 +1,60 @@
+package import PushProtocol
+
+/// A refusal by the push service and what it asks of the sender (reference 1.9 and 1.10).
+package struct Rejection: Hashable, Sendable {
+    /// What to do about the notification and the token.
+    package enum Advice: Hashable, Sendable {
+        /// Send the same again, not before `after`; `nil` leaves the delay to the caller.
+        case retry(after: Duration?)
+        /// The token is dead: stop using it.
+        case dropToken
+        /// The token is dead or the environment or topic is wrong: drop it only with evidence that they are right.
+        case suspectToken
+        /// A setting is wrong: the same for every token, so keep the tokens.
+        case fixConfiguration
+        /// This notification can never be sent.
+        case fixNotification
+    }
+
+    /// HTTP status.
+    package var status: Int
+    /// The text of the answer, also where it is none that ``Reason`` knows.
+    package var reasonText: String
+    /// When the service confirmed that the token is dead; only with 410.
+    package var timestamp: Timestamp?
+    /// From a `retry-after` header, if there was one.
+    package var retryAfter: Duration?
+
+    package init(status: Int, reasonText: String, timestamp: Timestamp? = nil, retryAfter: Duration? = nil) {
+        self.status = status
+        self.reasonText = reasonText
+        self.timestamp = timestamp
+        self.retryAfter = retryAfter
+    }
+
+    package var reason: Reason? { Reason(rawValue: self.reasonText) }
+
+    package var advice: Advice {
+        switch self.reason {
+        case .unregistered, .expiredToken: .dropToken
+        case .badDeviceToken, .deviceTokenNotForTopic: .suspectToken
+        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIdInToken, .badEnvironmentKeyInToken,
+            .badTopic, .forbidden, .invalidProviderToken, .missingProviderToken, .missingTopic, .topicDisallowed,
+            .unrelatedKeyIdInToken, .badPath, .methodNotAllowed:
+            .fixConfiguration
+        case .expiredProviderToken, .tooManyProviderTokenUpdates, .tooManyRequests, .internalServerError,
+            .serviceUnavailable, .shutdown, .idleTimeout:
+            .retry(after: self.retryAfter)
+        default: self.adviceByStatus
+        }
+    }
+
+    private var adviceByStatus: Advice {
+        switch self.status {
+        case 410: .dropToken
+        case 403, 404, 405: .fixConfiguration
+        case 429, 500...: .retry(after: self.retryAfter)
+        default: .fixNotification
+        }
+    }
+}
