@@ -67,7 +67,13 @@ let package = Package(
     ],
     targets: [
         module("PushProtocol", [.crypto, .nioCore]),
-        module("PushSender", ["PushProtocol", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioSSL]),
+        module(
+            "PushSender",
+            [
+                "PushProtocol", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
+                .serviceLifecycle,
+            ]
+        ),
         module("PushStore", ["PushProtocol", .crypto, .grdb]),
         module("PushProvider", ["PushProtocol", "PushSender", "PushStore", .crypto, .logging, .serviceLifecycle]),
         module(
@@ -84,8 +90,8 @@ let package = Package(
         module(
             "PushDevice",
             [
-                "PushProtocol", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioPosix, .nioSSL, .serviceLifecycle,
-                .swiftASN1, .x509,
+                "PushProtocol", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
+                .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         .executableTarget(

@@ -19,7 +19,7 @@ package struct CourierDeviceMachine: Sendable {
         case send(CourierPacket)
         /// The service accepted the device. `baseToken` is there when it is new or has changed: keep it.
         case connected(baseToken: [UInt8]?)
-        /// Hand it on, then call ``acknowledge(_:)``.
+        /// Take care of it, then send its acknowledgement.
         case deliver(CourierMessage)
         case scopedToken(CourierScopedTokenResponse)
         /// Nothing was kept for this token while the device was away.
@@ -79,11 +79,6 @@ package struct CourierDeviceMachine: Sendable {
         }
         self.received.discardReadBytes()
         return actions
-    }
-
-    /// What to send once a message has been taken care of.
-    package func acknowledge(_ message: CourierMessage) -> CourierPacket {
-        CourierMessageAck(token: message.token, messageID: message.messageID).packet
     }
 
     package mutating func tick(now: Timestamp) -> [Action] {

@@ -10,6 +10,9 @@ package struct ProviderKey: Sendable {
     /// ECDSA P-256.
     let privateKey: P256.Signing.PrivateKey
 
+    /// What tells two keys apart, even if they claim the same ids.
+    var publicKey: [UInt8] { Array(self.privateKey.publicKey.rawRepresentation) }
+
     /// - Parameter pem: the text of a `.p8` file: PKCS#8, `BEGIN PRIVATE KEY`.
     package init(teamID: String, keyID: String, pem: String) throws(CredentialError) {
         guard Self.isIdentifier(teamID) else { throw .badTeamID }

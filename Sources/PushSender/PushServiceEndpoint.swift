@@ -1,0 +1,24 @@
+package import PushProtocol
+
+/// Where a push service is, and what proves that it is the right one.
+package struct PushServiceEndpoint: Hashable, Sendable {
+    package var host: String
+    /// 443 by default; Apple also listens on 2197 (reference 1.1).
+    package var port: Int
+    /// PEM certificates trusted besides the system's, such as a gateway's own authority.
+    package var additionalTrustRoots: String?
+
+    package init(host: String, port: Int = 443, additionalTrustRoots: String? = nil) {
+        self.host = host
+        self.port = port
+        self.additionalTrustRoots = additionalTrustRoots
+    }
+
+    /// Apple's service for `environment`.
+    package static func apple(_ environment: PushEnvironment) -> Self {
+        switch environment {
+        case .sandbox: Self(host: "api.sandbox.push.apple.com")
+        case .production: Self(host: "api.push.apple.com")
+        }
+    }
+}
