@@ -98,7 +98,8 @@ let package = Package(
             name: "martlet",
             dependencies: [
                 "PushDevice", "PushGateway", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore",
-                .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging, .nioCore, .serviceLifecycle,
+                .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging, .nioCore, .nioHTTP1,
+                .serviceLifecycle,
                 .unixSignals,
             ],
             swiftSettings: strict
@@ -113,17 +114,27 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("PushProtocolTests", ["PushProtocol", "PushTesting", .nioCore]),
-        tests("PushSenderTests", ["PushProtocol", "PushSender", "PushTesting", .crypto, .nioCore]),
+        tests(
+            "PushSenderTests",
+            ["PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioPosix]
+        ),
         tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting"]),
-        tests("PushProviderTests", ["PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .nioCore]),
+        tests(
+            "PushProviderTests",
+            ["PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .nioCore]
+        ),
         tests(
             "PushServerTests",
-            ["PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting", .hummingbirdTesting]
+            [
+                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting",
+                .hummingbirdTesting,
+            ]
         ),
         tests(
             "PushGatewayTests",
             [
-                "PushGateway", "PushProtocol", "PushTesting", .asyncHTTPClient, .crypto, .cryptoExtras, .logging, .nioCore,
+                "PushGateway", "PushProtocol", "PushTesting", .asyncHTTPClient, .crypto, .cryptoExtras, .logging,
+                .nioCore,
                 .nioEmbedded, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .swiftASN1, .x509,
             ]
         ),

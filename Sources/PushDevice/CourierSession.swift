@@ -28,7 +28,10 @@ struct CourierSession: Sendable {
             case .scopedToken(let response):
                 self.tokens.answered(response)
             case .nothingStored(let token):
-                self.logger.debug("nothing stored while away", metadata: ["token": "\(DeviceToken(bytes: token)?.description ?? "?")"])
+                self.logger.debug(
+                    "nothing stored while away",
+                    metadata: ["token": "\(DeviceToken(bytes: token)?.description ?? "?")"]
+                )
             case .closed(let reason):
                 self.logger.warning("connection ended", metadata: ["reason": "\(reason.rawValue)"])
             }
@@ -57,7 +60,10 @@ struct CourierSession: Sendable {
     private func receive(_ message: CourierMessage, write: (CourierPacket) -> Void) {
         let notification = ReceivedNotification(message, topic: self.tokens.topic(for: message.topic))
         guard case .enqueued = self.queue.yield(notification) else {
-            self.logger.warning("notification queue is full: not acknowledged", metadata: ["length": "\(PushDevice.queueLength)"])
+            self.logger.warning(
+                "notification queue is full: not acknowledged",
+                metadata: ["length": "\(PushDevice.queueLength)"]
+            )
             return
         }
         write(CourierMessageAck(token: message.token, messageID: message.messageID).packet)

@@ -16,7 +16,8 @@ public enum DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
         case .activationFailed(let why): "activation failed: \(why)"
         case .badIdentity(let why): "the device identity cannot be used: \(why)"
         case .badTopic(let topic): "'\(topic)' is no topic: use letters, digits, dots, hyphens or underscores"
-        case .topicNotRegistered(let topic): "the push service knows no app for topic \(topic): create the app there first"
+        case .topicNotRegistered(let topic):
+            "the push service knows no app for topic \(topic): create the app there first"
         case .tokenTimeout(let topic): "no device token for \(topic) in time: is the push service reachable?"
         }
     }

@@ -86,9 +86,14 @@ final class HTTPClientSender: NotificationSender {
         return headers
     }
 
+    /// What the system says when no connection came about.
+    private static let connectErrors: Set<CInt> = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL]
+
     /// Failures before a connection stood are "not sent"; after that nobody can tell.
     private static func outcome(of error: any Error) -> Outcome {
         switch error {
+        case let error as IOError where Self.connectErrors.contains(error.errnoCode):
+            .notSent(.init("no connection to the push service: \(error)"))
         case is NIOConnectionError, is NIOSSLExtraError, NIOSSLError.handshakeFailed:
             .notSent(.init("no connection to the push service: \(error)"))
         case let error as HTTPClientError

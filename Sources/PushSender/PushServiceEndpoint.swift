@@ -7,6 +7,8 @@ package struct PushServiceEndpoint: Hashable, Sendable {
     package var port: Int
     /// PEM certificates trusted besides the system's, such as a gateway's own authority.
     package var additionalTrustRoots: String?
+    /// TCP and TLS. Default 10 s.
+    package var connectTimeout: Duration = .seconds(10)
 
     package init(host: String, port: Int = 443, additionalTrustRoots: String? = nil) {
         self.host = host

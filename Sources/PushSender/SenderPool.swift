@@ -55,7 +55,7 @@ package final class SenderPool: SenderSource, Service {
                 key: key,
                 client: HTTPClient(
                     eventLoopGroupProvider: .singleton,
-                    configuration: Self.clientConfiguration(tls: self.tls[environment])
+                    configuration: self.clientConfiguration(environment)
                 ),
                 time: self.time
             )
@@ -67,6 +67,11 @@ package final class SenderPool: SenderSource, Service {
     /// Runs until graceful shutdown or cancellation, then closes every connection.
     package func run() async throws {
         try? await gracefulShutdown()
+        await self.close()
+    }
+
+    /// Closes every connection. What is still in flight ends with ``Outcome/unknown(_:)``.
+    package func close() async {
         let senders = self.senders.withLock { senders in
             defer { senders = [:] }
             return Array(senders.values)
@@ -89,9 +94,12 @@ package final class SenderPool: SenderSource, Service {
         return tls
     }
 
-    private static func clientConfiguration(tls: TLSConfiguration?) -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
-        configuration.timeout.connect = .seconds(10)
+    private func clientConfiguration(_ environment: PushEnvironment) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: self.tls[environment],
+            redirectConfiguration: .disallow
+        )
+        configuration.timeout.connect = (self.endpoints[environment]?.connectTimeout).map(TimeAmount.init(_:))
         // Apple asks for connections that live for hours (reference 1.11).
         configuration.connectionPool.idleTimeout = .hours(1)
         configuration.connectionPool.retryConnectionEstablishment = false

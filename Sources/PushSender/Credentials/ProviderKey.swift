@@ -26,7 +26,9 @@ package struct ProviderKey: Sendable {
     /// Whether `text` is 10 ASCII letters or digits.
     package static func isIdentifier(_ text: String) -> Bool {
         text.utf8.count == Self.identifierLength
-            && text.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil) }
+            && text.unicodeScalars.allSatisfy {
+                $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil)
+            }
     }
 }
 

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Foundation
+import Logging
+import PushDevice
+import ServiceLifecycle
+
+struct DeviceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device",
+        abstract: "Be a device: activate, connect to a gateway, print each notification.",
+        discussion: """
+            The first run activates a new device at the gateway's admin door and keeps its identity in a file; later \
+            runs are the same device with the same device tokens. Notifications go to standard output, everything else \
+            to standard error. Ends on Ctrl-C.
+
+            Example: martlet device --topic com.example.MyApp
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: "The app to receive for, as its topic; repeat it for several (device.topics).")
+    var topic: [String] = []
+
+    @Option(help: "Gateway's courier door (device.host; default: localhost).")
+    var host: String?
+
+    @Option(help: "Its port (device.port; default: 5223).")
+    var port: Int?
+
+    @Option(help: "Gateway's admin door, for the activation (device.admin; default: http://127.0.0.1:2198).")
+    var admin: String?
+
+    @Option(help: "File that keeps the identity (device.identity; default: martlet-data/device.json).")
+    var identity: String?
+
+    @Option(help: "How the gateway's lists call the device (device.name; default: Martlet device).")
+    var name: String?
+
+    @Flag(help: "One line of JSON per notification.")
+    var json = false
+
+    func run() async throws {
+        let settings = try await self.common.settings([
+            "device.topics": self.topic.setting(), "device.host": self.host.setting(),
+            "device.port": self.port.setting(), "device.admin": self.admin.setting(),
+            "device.identity": self.identity.setting(), "device.name": self.name.setting(),
+        ])
+        let configuration = DeviceConfiguration(
+            host: settings.string("device.host", default: "localhost"),
+            port: settings.port("device.port", default: 5223)
+        )
+        let topics = settings.strings("device.topics") ?? []
+        let file = IdentityFile(path: settings.string("device.identity", default: "martlet-data/device.json"))
+        let admin = settings.string("device.admin", default: "http://127.0.0.1:2198")
+        let name = settings.string("device.name", default: "Martlet device")
+        let log = LogSetup(settings, defaultLevel: .warning)
+        try settings.check()
+        guard !topics.isEmpty else { throw ValidationError("Name at least one app with --topic.") }
+
+        let identity = try await file.loadOrCreate {
+            try await DeviceActivation(adminURL: admin).activate(name: name)
+        }
+        let device = PushDevice(identity: identity, configuration: configuration, logger: log.logger("device"))
+        let printer = NotificationPrinter(device: device, topics: topics, file: file, asJSON: self.json)
+        try await ServiceRun.run([device], endsWith: printer, logger: log.logger("martlet"))
+    }
+}

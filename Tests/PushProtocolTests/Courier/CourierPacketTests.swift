@@ -1,0 +1,105 @@
+import NIOCore
+import PushProtocol
+import PushTesting
+import Testing
+
+@Suite struct CourierPacketTests {
+    /// Reference 11: message with id 00000001 and payload P.
+    static let message =
+        "0a0000006c010020302bd38cc16adf6c9383e8848b91d895afccb2a5a5d1d52435f14c470aa7176702001471c1d2341ef04f940b7100b6935a"
+        + "c99f8a5ff3f60300167b22617073223a7b22616c657274223a224869227d7d040004000000010500046553ff1006000817979cfe362a0000"
+    static let ack =
+        "0b0000002e010020302bd38cc16adf6c9383e8848b91d895afccb2a5a5d1d52435f14c470aa717670400040000000108000100"
+
+    @Test func theMessageVectorIsReadAndWritten() throws {
+        let packet = try Self.read(Self.message)
+        let message = try #require(CourierMessage(packet))
+        #expect(Hexadecimal.encode(message.token) == Vectors.tokenA)
+        #expect(Hexadecimal.encode(message.topic.bytes) == Vectors.topicHash)
+        #expect(String(buffer: message.payload) == Vectors.payload)
+        #expect(message.messageID == 1)
+        #expect(message.expiry == 1_700_003_600)
+        #expect(message.sentAt == Timestamp(seconds: 1_700_000_000))
+        #expect(Self.write(message.packet) == Self.message)
+    }
+
+    @Test func theAckVectorIsReadAndWritten() throws {
+        let ack = try #require(CourierMessageAck(try Self.read(Self.ack)))
+        #expect(ack.messageID == 1)
+        #expect(ack.status == 0)
+        #expect(Self.write(ack.packet) == Self.ack)
+    }
+
+    @Test func keepAliveVectors() throws {
+        #expect(Self.write(CourierPacket(command: .keepAlive)) == "0c00000000")
+        #expect(try Self.read("0d0000000401000100").command == CourierCommand.keepAliveAck.rawValue)
+    }
+
+    @Test func aConnectSurvivesTheWire() throws {
+        let connect = CourierConnect(
+            baseToken: [1, 2, 3],
+            state: .inactive,
+            certificate: [4],
+            nonce: [5],
+            signature: [6],
+            understandsExtensions: true
+        )
+        #expect(CourierConnect(try Self.read(Self.write(connect.packet))) == connect)
+    }
+
+    @Test func aConnectResponseHasTheFieldsAnIndependentClientInsistsOn() {
+        let response = CourierConnectResponse(status: .ok, serverTime: Timestamp(milliseconds: 1)).packet
+        #expect(response.value(1)?.readableBytes == 1)
+        #expect(response.value(4)?.readableBytes == 2)
+        #expect(response.value(5)?.readableBytes == 2)
+        #expect(response.value(6) != nil)
+        #expect(response.value(10)?.readableBytes == 8)
+    }
+
+    @Test func everySplitOfAPacketGivesTheSamePacket() throws {
+        let bytes = try #require(Hexadecimal.decode(Self.message))
+        var received = ByteBuffer()
+        for byte in bytes.dropLast() {
+            received.writeInteger(byte)
+            #expect(try CourierPacket.read(from: &received) == nil)
+        }
+        received.writeInteger(try #require(bytes.last))
+        #expect(try CourierPacket.read(from: &received) == Self.read(Self.message))
+    }
+
+    @Test func anOverlongPayloadIsRefusedBeforeItArrives() {
+        var buffer = ByteBuffer(bytes: [7, 0xff, 0xff, 0xff, 0xff])
+        #expect(throws: CourierPacketError.tooLong(.max)) { try CourierPacket.read(from: &buffer) }
+    }
+
+    @Test(arguments: ["0c00000001aa", "0c000000020100", "0c00000004010005aa"])
+    func aFieldThatReachesBeyondThePayloadIsRefused(hex: String) throws {
+        var buffer = ByteBuffer(bytes: try #require(Hexadecimal.decode(hex)))
+        #expect(throws: CourierPacketError.truncatedField) { try CourierPacket.read(from: &buffer) }
+    }
+
+    @Test func randomBytesAreReadOrRefusedButNeverCrash() {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<2_000 {
+            let bytes = (0..<64).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            // Half of the runs announce a short payload, so that fields are reached at all.
+            var buffer = ByteBuffer(bytes: Bool.random() ? bytes : [bytes[0] % 24, 0, 0, 0, bytes[1] % 59] + bytes)
+            if let packet = try? CourierPacket.read(from: &buffer) {
+                _ = (CourierConnect(packet), CourierConnectResponse(packet), CourierFilter(packet))
+                _ = (CourierMessage(packet), CourierMessageAck(packet), CourierScopedTokenRequest(packet))
+                _ = CourierScopedTokenResponse(packet)
+            }
+        }
+    }
+
+    static func read(_ hex: String) throws -> CourierPacket {
+        var buffer = ByteBuffer(bytes: try #require(Hexadecimal.decode(hex)))
+        return try #require(try CourierPacket.read(from: &buffer))
+    }
+
+    static func write(_ packet: CourierPacket) -> String {
+        var buffer = ByteBuffer()
+        packet.write(to: &buffer)
+        return Hexadecimal.encode(buffer.readableBytesView)
+    }
+}

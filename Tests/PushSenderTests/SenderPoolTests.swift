@@ -1,0 +1,59 @@
+import Logging
+import NIOCore
+import NIOPosix
+import PushProtocol
+import PushSender
+import PushTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct SenderPoolTests {
+    @Test func aPortWhereNobodyListensGivesNotSent() async throws {
+        let outcome = try await Self.outcome(port: try await Self.unusedPort())
+        guard case .notSent = outcome else { return #expect(Bool(false), "got \(outcome)") }
+    }
+
+    @Test func aPeerThatSpeaksNoTLSGivesNotSent() async throws {
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.writeAndFlush(ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\n\r\n")).flatMap {
+                    channel.close()
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0)
+            .get()
+        let outcome = try await Self.outcome(port: try #require(server.localAddress?.port))
+        try await server.close()
+        guard case .notSent = outcome else { return #expect(Bool(false), "got \(outcome)") }
+    }
+
+    @Test func trustRootsThatAreNoCertificatesAreRefused() {
+        let endpoint = PushServiceEndpoint(host: "localhost", port: 1, additionalTrustRoots: "nonsense")
+        #expect(throws: (any Error).self) {
+            try SenderPool(endpoints: [.sandbox: endpoint], logger: Logger(label: "test"))
+        }
+    }
+
+    private static func outcome(port: Int) async throws -> Outcome {
+        var endpoint = PushServiceEndpoint(host: "127.0.0.1", port: port)
+        endpoint.connectTimeout = .seconds(2)
+        let pool = try SenderPool(endpoints: [.sandbox: endpoint], logger: Logger(label: "test"))
+        let sender = pool.sender(for: try ProviderTokenTests.key(), environment: .sandbox)
+        let notification = PushNotification(
+            id: "eabeae54-14a8-11e5-b60b-1697f925ec7b",
+            topic: try #require(Topic(Vectors.bundleID)),
+            payload: ByteBuffer(string: Vectors.payload)
+        )
+        let outcome = await sender.send(notification, to: try #require(DeviceToken(hex: Vectors.tokenA)))
+        await pool.close()
+        return outcome
+    }
+
+    private static func unusedPort() async throws -> Int {
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0)
+            .get()
+        let port = try #require(server.localAddress?.port)
+        try await server.close()
+        return port
+    }
+}
