@@ -27,6 +27,7 @@ extension Target.Dependency {
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
     static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
+    static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
     static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
     static let swiftASN1 = product(name: "SwiftASN1", package: "swift-asn1")
@@ -83,8 +84,8 @@ let package = Package(
         module(
             "PushGateway",
             [
-                "PushProtocol", .crypto, .cryptoExtras, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioHPACK,
-                .nioHTTP2, .nioPosix, .nioSSL, .serviceLifecycle, .swiftASN1, .x509,
+                "PushProtocol", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioHPACK,
+                .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module(

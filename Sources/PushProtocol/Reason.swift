@@ -1,6 +1,6 @@
 /// Why the push service refused a request: the one table of reason text, HTTP status and legacy status byte
 /// (reference 1.9, 4.3, 5.2 and 9.1).
-package enum Reason: String, CaseIterable, Hashable, Sendable {
+package enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case badAuthorizationHeader = "BadAuthorizationHeader"
     case badCertificate = "BadCertificate"
     case badCertificateEnvironment = "BadCertificateEnvironment"

@@ -17,7 +17,9 @@ struct HTTPCall: Sendable {
     }
 
     enum Method: String {
-        case GET, POST, PUT, DELETE
+        case get = "GET"
+        case post = "POST"
+        case put = "PUT"
     }
 
     /// Without a slash at the end.

@@ -16,7 +16,7 @@ struct NotificationProgress: Sendable {
     func end(within limit: Duration) async throws -> End {
         let deadline = ContinuousClock.now + limit
         while true {
-            let answer = try await self.call(.GET, "/v1/notifications/\(self.id)")
+            let answer = try await self.call(.get, "/v1/notifications/\(self.id)")
             if answer["state"] as? String == "done" {
                 let counters = answer["counters"] as? [String: Int] ?? [:]
                 let lost = (counters["rejected"] ?? 0) + (counters["failed"] ?? 0)

@@ -48,7 +48,7 @@ struct SendCommand: AsyncParsableCommand {
         let body = try self.content.members().merging(["to": self.audience.value]) { $1 }
         let call = HTTPCall(baseURL: server, apiKey: apiKey)
         let answer = try await call(
-            .POST,
+            .post,
             "/v1/apps/\(self.app)/notifications",
             headers: [("idempotency-key", self.idempotencyKey ?? UUID().uuidString)],
             body: body

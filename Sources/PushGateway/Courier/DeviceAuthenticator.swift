@@ -1,0 +1,68 @@
+import Foundation
+import PushProtocol
+import SwiftASN1
+import Synchronization
+import X509
+
+/// Checks who a device is: a certificate of the device authority, proved by the TLS handshake or by a signed nonce.
+final class DeviceAuthenticator: Sendable {
+    enum Refusal: String, Error {
+        case noCertificate = "no certificate"
+        case badCertificate = "certificate not of this gateway, or not valid now"
+        case badProof = "signature missing or wrong"
+        case badNonce = "nonce stale or seen before"
+        case unknownDevice = "device unknown or deleted"
+    }
+
+    private let authority: CertificateAuthority
+    private let registry: Registry
+    private let nonces = Mutex(NonceGuard())
+
+    init(authority: CertificateAuthority, registry: Registry) {
+        self.authority = authority
+        self.registry = registry
+    }
+
+    /// - Parameter tlsCertificate: DER, as presented in the handshake, where its key was proved.
+    func device(_ connect: CourierConnect, tlsCertificate: [UInt8]?, now: Timestamp) throws(Refusal) -> UUID {
+        if let tlsCertificate {
+            return try self.device(of: try self.certificate(tlsCertificate, now: now))
+        }
+        guard let der = connect.certificate else { throw .noCertificate }
+        let certificate = try self.certificate(der, now: now)
+        guard let nonceBytes = connect.nonce, let signature = connect.signature,
+            Self.isValid(signature, for: nonceBytes, by: certificate.publicKey)
+        else { throw .badProof }
+        // Only a proven nonce is remembered, so that nobody can use up another device's.
+        guard let nonce = CourierNonce(bytes: nonceBytes),
+            self.nonces.withLock({ $0.accept(nonce, now: now) })
+        else { throw .badNonce }
+        return try self.device(of: certificate)
+    }
+
+    private func certificate(_ der: [UInt8], now: Timestamp) throws(Refusal) -> Certificate {
+        let date = Date(timeIntervalSince1970: Double(now.seconds))
+        guard let certificate = try? Certificate(derEncoded: der), self.authority.vouches(for: certificate, now: date)
+        else { throw .badCertificate }
+        return certificate
+    }
+
+    /// The device id is the subject's common name.
+    private func device(of certificate: Certificate) throws(Refusal) -> UUID {
+        let names = certificate.subject.lazy.flatMap { $0 }
+            .filter { $0.type == .RDNAttributeType.commonName }
+            .compactMap { UUID(uuidString: $0.value.description) }
+        guard let id = names.first, self.registry.device(id) != nil else { throw .unknownDevice }
+        return id
+    }
+
+    private static func isValid(_ signature: [UInt8], for nonce: [UInt8], by key: Certificate.PublicKey) -> Bool {
+        let algorithm: Certificate.SignatureAlgorithm
+        switch Array(signature.prefix(2)) {
+        case CourierSignature.rsaSHA1: algorithm = .sha1WithRSAEncryption
+        case CourierSignature.ecdsaP256SHA256: algorithm = .ecdsaWithSHA256
+        default: return false
+        }
+        return key.isValidSignature(signature.dropFirst(2), for: nonce, signatureAlgorithm: algorithm)
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// The folder that holds all a gateway must remember; only its owner can read it, only one gateway at a time uses it.
+struct DataDirectory: ~Copyable {
+    let path: String
+    private let lock: CInt
+
+    /// Creates the folder if there is none, and locks it.
+    init(_ path: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw GatewayError.badFile(path: path, why: "the folder cannot be made: \(error)")
+        }
+        let lockPath = "\(path)/lock"
+        let descriptor = open(lockPath, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw GatewayError.badFile(path: lockPath, why: "it cannot be opened") }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw GatewayError.dataDirectoryInUse(path)
+        }
+        self.path = path
+        self.lock = descriptor
+    }
+
+    deinit {
+        close(self.lock)
+    }
+
+    func file(_ name: String) -> String { "\(self.path)/\(name)" }
+
+    /// The content of file `name`; if there is none, what `make` returns, which is then kept with permissions 0600.
+    func load(_ name: String, orMake make: () throws -> Data) throws -> Data {
+        let path = self.file(name)
+        if FileManager.default.fileExists(atPath: path) {
+            do {
+                return try Data(contentsOf: URL(filePath: path))
+            } catch {
+                throw GatewayError.badFile(path: path, why: "it cannot be read: \(error)")
+            }
+        }
+        let content = try make()
+        try self.save(name, content)
+        return content
+    }
+
+    /// Writes atomically: a crash leaves the old file or the new one.
+    func save(_ name: String, _ content: Data) throws {
+        let path = self.file(name)
+        let temporary = "\(path).new"
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        guard FileManager.default.createFile(atPath: temporary, contents: content, attributes: attributes),
+            rename(temporary, path) == 0
+        else { throw GatewayError.badFile(path: path, why: "it cannot be written") }
+    }
+}

@@ -1,0 +1,80 @@
+import Crypto
+import Foundation
+import PushProtocol
+
+/// A provider's key as registered with the gateway.
+struct RegisteredKey: Hashable, Sendable {
+    var teamID: String
+    var keyID: String
+    /// X9.63, 65 bytes.
+    var publicKey: [UInt8]
+}
+
+/// What a good provider token says.
+struct VerifiedProviderToken: Hashable, Sendable {
+    var keyID: String
+    var teamID: String
+    var issuedAt: Timestamp
+}
+
+/// Checks a provider token as leniently as Apple does (reference 2.1, "what real clients send").
+enum ProviderTokenVerifier {
+    /// Largest token read, in bytes; real ones have under 300.
+    static let maximumLength = 4096
+    /// Both into the past (expired) and, by design, into the future (invalid).
+    static let tolerance: Duration = .seconds(3600)
+
+    static func verify(
+        _ token: String,
+        key: (String) -> RegisteredKey?,
+        now: Timestamp
+    ) -> Result<VerifiedProviderToken, Reason> {
+        guard token.utf8.count <= Self.maximumLength else { return .failure(.invalidProviderToken) }
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3,
+            let header = Self.object(parts[0]), header["alg"] as? String == "ES256",
+            let keyID = header["kid"] as? String, let registered = key(keyID),
+            let publicKey = try? P256.Signing.PublicKey(x963Representation: registered.publicKey),
+            let signature = Self.decode(parts[2]),
+            Self.isValid(signature, for: Data("\(parts[0]).\(parts[1])".utf8), by: publicKey),
+            let claims = Self.object(parts[1]), claims["iss"] as? String == registered.teamID,
+            let issuedAt = Self.seconds(claims["iat"]).map(Timestamp.init(seconds:))
+        else { return .failure(.invalidProviderToken) }
+        let verified = VerifiedProviderToken(keyID: keyID, teamID: registered.teamID, issuedAt: issuedAt)
+        return Self.age(verified, now: now).map { .failure($0) } ?? .success(verified)
+    }
+
+    /// Why a token that was good once is not good at `now`; `nil` if it still is.
+    static func age(_ token: VerifiedProviderToken, now: Timestamp) -> Reason? {
+        if now.since(token.issuedAt) > Self.tolerance { return .expiredProviderToken }
+        if token.issuedAt.since(now) > Self.tolerance { return .invalidProviderToken }
+        return nil
+    }
+
+    /// Raw r‖s, else ASN.1 DER.
+    private static func isValid(_ signature: Data, for input: Data, by key: P256.Signing.PublicKey) -> Bool {
+        if signature.count == 64, let raw = try? P256.Signing.ECDSASignature(rawRepresentation: signature) {
+            return key.isValidSignature(raw, for: input)
+        }
+        guard let der = try? P256.Signing.ECDSASignature(derRepresentation: signature) else { return false }
+        return key.isValidSignature(der, for: input)
+    }
+
+    /// `iat` as an integer, a fraction or a string of either.
+    private static func seconds(_ value: Any?) -> Int64? {
+        let number = (value as? NSNumber)?.doubleValue ?? (value as? String).flatMap(Double.init)
+        return number.flatMap { Int64(exactly: $0.rounded(.down)) }
+    }
+
+    private static func object(_ part: Substring) -> [String: Any]? {
+        Self.decode(part).flatMap { try? JSONSerialization.jsonObject(with: $0) as? [String: Any] }
+    }
+
+    /// base64url, with or without padding.
+    private static func decode(_ part: Substring) -> Data? {
+        let text = part.filter { $0 != "=" }
+            .replacingOccurrences(of: "-", with: "+")
+            .replacingOccurrences(of: "_", with: "/")
+        return Data(base64Encoded: text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4))
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOHTTP2
+import NIOSSL
+import PushProtocol
+import Synchronization
+
+/// The provider API: answers push requests over HTTP/2.
+struct ProviderDoor: Sendable {
+    /// SETTINGS as seen from Apple (reference 1.3), with the lenient stream limit of reference 7.10 row 6.
+    static let settings: [HTTP2Setting] = [
+        HTTP2Setting(parameter: .headerTableSize, value: 4096),
+        HTTP2Setting(parameter: .maxConcurrentStreams, value: 1000),
+        HTTP2Setting(parameter: .initialWindowSize, value: 65_535),
+        HTTP2Setting(parameter: .maxFrameSize, value: 16_384),
+        HTTP2Setting(parameter: .maxHeaderListSize, value: 8000),
+    ]
+
+    /// How long answers may take once the gateway is going away.
+    static let longestDrain: TimeAmount = .seconds(5)
+
+    let registry: Registry
+    let router: Router
+    let environment: PushEnvironment
+    let requestDeadline: TimeAmount
+    let time: any TimeSource
+    let logger: Logger
+
+    /// Sets up a connection after TLS. HTTP/2 with and without ALPN is welcome (reference 1.2).
+    func initialize(_ channel: any Channel) throws {
+        let connection = ConnectionState()
+        var configuration = NIOHTTP2Handler.ConnectionConfiguration()
+        configuration.initialSettings = Self.settings
+        let manager = NIOHTTP2ServerConnectionManagementHandler(
+            eventLoop: channel.eventLoop,
+            configuration: .init(
+                maxIdleTime: nil,
+                maxAge: nil,
+                maxGraceTime: Self.longestDrain,
+                keepalive: .init(pingInterval: .minutes(30), ackTimeout: .seconds(20))
+            )
+        )
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(HTTP1Refusal())
+        _ = try pipeline.configureHTTP2Pipeline(
+            mode: .server,
+            connectionConfiguration: configuration,
+            streamConfiguration: .init(),
+            streamDelegate: manager.http2StreamDelegate
+        ) { stream in
+            stream.eventLoop.makeCompletedFuture {
+                try stream.pipeline.syncOperations.addHandler(
+                    ProviderStreamHandler(deadline: self.requestDeadline) { request in
+                        await self.answer(request, on: connection)
+                    }
+                )
+            }
+        }
+        try pipeline.addHandler(manager)
+        try pipeline.addHandler(ConnectionErrorHandler())
+    }
+
+    /// What the requests of one connection share.
+    final class ConnectionState: Sendable {
+        let connection = Mutex(ProviderConnection())
+    }
+
+    private func answer(_ request: ProviderRequest, on state: ConnectionState) async -> PushAnswer {
+        let apnsID = PushRequestValidator.apnsID(of: request) ?? UUID().uuidString
+        let validator = PushRequestValidator(directory: self.registry, now: self.time.now)
+        do {
+            let push = try state.connection.withLock { connection in
+                try validator.validate(request, connection: &connection, apnsID: apnsID)
+            }
+            try await self.router.submit(push)
+            let uniqueID = self.environment == .sandbox ? UUID().uuidString : nil
+            return PushAnswer(apnsID: apnsID, result: .accepted(uniqueID: uniqueID))
+        } catch let refusal as PushRequestValidator.Refusal {
+            await self.note(refusal, apnsID: apnsID)
+            return PushAnswer(apnsID: apnsID, result: .refused(refusal.reason, timestamp: refusal.timestamp))
+        } catch {
+            self.logger.error("push could not be stored", metadata: ["apns-id": "\(apnsID)", "error": "\(error)"])
+            return PushAnswer(apnsID: apnsID, result: .refused(.internalServerError, timestamp: nil))
+        }
+    }
+
+    private func note(_ refusal: PushRequestValidator.Refusal, apnsID: String) async {
+        self.logger.info("push refused", metadata: ["apns-id": "\(apnsID)", "reason": "\(refusal.reason.text)"])
+        guard let token = refusal.token else { return }
+        do {
+            try await self.router.refusedUnregistered(device: token.device, topic: token.topic, apnsID: apnsID)
+        } catch {
+            self.logger.error("event could not be stored", metadata: ["apns-id": "\(apnsID)", "error": "\(error)"])
+        }
+    }
+}
+
+/// The end of a connection's pipeline: whatever went wrong there ends the connection and nothing else.
+private final class ConnectionErrorHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}

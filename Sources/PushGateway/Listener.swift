@@ -1,0 +1,125 @@
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NIOTLS
+import PushProtocol
+import Synchronization
+
+/// A TLS door: binds, limits and tracks connections, and closes them all in the end.
+final class Listener: Sendable {
+    private struct State {
+        var server: (any Channel)?
+        var children: [ObjectIdentifier: any Channel] = [:]
+        var isClosing = false
+    }
+
+    let name: String
+    private let maximumConnections: Int
+    private let handshakeDeadline: TimeAmount
+    private let tls: NIOSSLContext
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(name: String, tls: TLSConfiguration, limits: GatewayConfiguration.Limits, logger: Logger) throws {
+        self.name = name
+        self.maximumConnections = limits.connections
+        self.handshakeDeadline = TimeAmount(limits.handshake)
+        self.tls = try NIOSSLContext(configuration: tls)
+        self.logger = logger
+    }
+
+    /// Starts to listen; `initialize` sets up what stands after TLS in each connection's pipeline.
+    /// - Returns: the port.
+    /// - Throws: ``GatewayError/cannotListen(door:address:why:)``.
+    func bind(
+        _ address: ListenAddress,
+        initialize: @escaping @Sendable (any Channel) throws -> Void
+    ) async throws -> Int {
+        do {
+            let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.backlog, value: 1024)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture { try self.accept(channel, initialize) }
+                }
+                .bind(host: address.host, port: address.port)
+                .get()
+            self.state.withLock { $0.server = server }
+            return server.localAddress?.port ?? address.port
+        } catch {
+            throw GatewayError.cannotListen(door: self.name, address: "\(address)", why: "\(error)")
+        }
+    }
+
+    /// No new connections. Each open one is asked to finish what it is doing, or closed at once.
+    func close(draining: Bool) async {
+        let (server, children) = self.state.withLock { state in
+            state.isClosing = true
+            return (state.server, Array(state.children.values))
+        }
+        try? await server?.close()
+        for child in children {
+            if draining {
+                child.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+            } else {
+                child.close(promise: nil)
+            }
+        }
+        for child in children {
+            try? await child.closeFuture.get()
+        }
+    }
+
+    private func accept(_ channel: any Channel, _ initialize: (any Channel) throws -> Void) throws {
+        let id = ObjectIdentifier(channel)
+        let isWelcome = self.state.withLock { state in
+            guard !state.isClosing, state.children.count < self.maximumConnections else { return false }
+            state.children[id] = channel
+            return true
+        }
+        guard isWelcome else {
+            self.logger.warning("connection refused: too many are open", metadata: ["door": "\(self.name)"])
+            channel.close(promise: nil)
+            return
+        }
+        channel.closeFuture.whenComplete { _ in self.state.withLock { $0.children[id] = nil } }
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(NIOSSLServerHandler(context: self.tls))
+        try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
+        try initialize(channel)
+    }
+}
+
+/// Closes a connection whose TLS handshake does not end in time, or fails.
+private final class HandshakeDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let deadline: TimeAmount
+    private var timer: Scheduled<Void>?
+
+    init(deadline: TimeAmount) {
+        self.deadline = deadline
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {
+            context.close(promise: nil)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted = event as? TLSUserEvent { self.timer?.cancel() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import GRDB
+
+/// The gateway's SQLite file: opens it and brings its schema up to date.
+///
+/// Write-ahead log with `synchronous = NORMAL`: what was answered survives a killed process; a power failure can cost the
+/// last moments. The schema's version is the list of migrations that ran.
+enum GatewayDatabase {
+    static let file = "gateway.sqlite"
+
+    static func open(path: String) throws -> DatabasePool {
+        do {
+            let database = try DatabasePool(path: path)
+            guard try database.read({ try !Self.migrator.hasBeenSuperseded($0) }) else {
+                throw GatewayError.badFile(path: path, why: "it was written by a newer version of Martlet")
+            }
+            try Self.migrator.migrate(database)
+            return database
+        } catch let error as DatabaseError {
+            throw GatewayError.badFile(path: path, why: "\(error)")
+        }
+    }
+
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 apps, keys, devices") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE app (bundleID TEXT PRIMARY KEY, teamID TEXT NOT NULL) STRICT, WITHOUT ROWID;
+                    CREATE TABLE key (
+                        keyID TEXT PRIMARY KEY, teamID TEXT NOT NULL, publicKey BLOB NOT NULL
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE TABLE device (
+                        id TEXT PRIMARY KEY, name TEXT, activatedAt INTEGER NOT NULL, lastSeenAt INTEGER,
+                        deletedAt INTEGER
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE TABLE registration (
+                        device TEXT NOT NULL REFERENCES device (id), topic TEXT NOT NULL, generation INTEGER NOT NULL,
+                        isActive INTEGER NOT NULL, endedAt INTEGER,
+                        PRIMARY KEY (device, topic)
+                    ) STRICT, WITHOUT ROWID;
+                    """
+            )
+        }
+        migrator.registerMigration("2 messages, events") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE message (
+                        device TEXT NOT NULL, topic TEXT NOT NULL, sequence INTEGER NOT NULL, token BLOB NOT NULL,
+                        apnsID TEXT NOT NULL, pushType TEXT, priority INTEGER NOT NULL, collapseID TEXT,
+                        payload BLOB NOT NULL, acceptedAt INTEGER NOT NULL, expiresAt INTEGER NOT NULL,
+                        PRIMARY KEY (device, topic)
+                    ) STRICT;
+                    CREATE INDEX messageByExpiry ON message (expiresAt);
+                    CREATE TABLE event (
+                        id INTEGER PRIMARY KEY, device TEXT NOT NULL, time INTEGER NOT NULL, name TEXT NOT NULL,
+                        topic TEXT, apnsID TEXT
+                    ) STRICT;
+                    CREATE INDEX eventByDevice ON event (device, id);
+                    """
+            )
+        }
+        return migrator
+    }
+}
