@@ -75,16 +75,23 @@ let package = Package(
                 .serviceLifecycle,
             ]
         ),
+        module("PushHTTP", ["PushProtocol", .httpTypes, .hummingbird, .logging, .nioCore]),
         module("PushStore", ["PushProtocol", .crypto, .grdb]),
-        module("PushProvider", ["PushProtocol", "PushSender", "PushStore", .crypto, .logging, .serviceLifecycle]),
+        module(
+            "PushProvider",
+            ["PushProtocol", "PushSender", "PushStore", .crypto, .logging, .nioCore, .serviceLifecycle]
+        ),
         module(
             "PushServer",
-            ["PushProtocol", "PushProvider", "PushStore", .httpTypes, .hummingbird, .logging, .nioCore]
+            [
+                "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushStore", .crypto, .httpTypes, .hummingbird,
+                .logging, .nioCore, .serviceLifecycle,
+            ]
         ),
         module(
             "PushGateway",
             [
-                "PushProtocol", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioHPACK,
+                "PushHTTP", "PushProtocol", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioHPACK,
                 .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),

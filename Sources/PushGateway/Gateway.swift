@@ -82,16 +82,13 @@ package final class Gateway: Service {
         let admin = self.core.adminDoor.application(listening: self.configuration.admin, onPort: onPort)
         let address = self.configuration.admin
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                do {
-                    try await admin.run()
-                } catch let error as IOError {
-                    throw GatewayError.cannotListen(door: "admin", address: "\(address)", why: "\(error)")
-                }
-            }
             group.addTask { await self.purgeRegularly() }
-            try await group.next()
-            group.cancelAll()
+            defer { group.cancelAll() }
+            do {
+                try await admin.run()
+            } catch let error as IOError {
+                throw GatewayError.cannotListen(door: "admin", address: "\(address)", why: "\(error)")
+            }
         }
     }
 

@@ -27,7 +27,7 @@ struct JSONLogHandler: LogHandler {
     func log(event: LogEvent) {
         let metadata = self.metadata.merging(event.metadata ?? [:]) { $1 }
         let entry = Entry(
-            time: Date.now.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)),
+            time: Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
             level: event.level.rawValue,
             label: self.label,
             message: event.message.description,

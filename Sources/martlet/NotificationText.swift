@@ -5,7 +5,7 @@ import PushDevice
 enum NotificationText {
     /// Several lines: where it came from, what the user would see, the payload.
     static func plain(_ notification: ReceivedNotification) -> String {
-        let time = notification.sentAt.formatted(.iso8601.time(includingFractionalSeconds: true))
+        let time = Self.time(notification.sentAt)
         var lines = ["── \(time) \(notification.topic ?? "unknown topic") \(notification.pushType ?? "")"]
         let alert = Alert(payload: notification.payload)
         for (name, text) in [("title", alert.title), ("subtitle", alert.subtitle), ("body", alert.body)] {
@@ -20,9 +20,7 @@ enum NotificationText {
     static func json(_ notification: ReceivedNotification) -> String {
         var members: [String: Any] = [
             "deviceToken": notification.deviceToken,
-            "sentAt": notification.sentAt.formatted(
-                .iso8601.year().month().day().time(includingFractionalSeconds: true)
-            ),
+            "sentAt": Self.time(notification.sentAt),
             "payload": (try? JSONSerialization.jsonObject(with: notification.payload))
                 ?? String(decoding: notification.payload, as: UTF8.self),
         ]
@@ -34,6 +32,10 @@ enum NotificationText {
         let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
         let data = (try? JSONSerialization.data(withJSONObject: members, options: options)) ?? Data()
         return String(decoding: data, as: UTF8.self)
+    }
+
+    private static func time(_ date: Date) -> String {
+        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
     /// Without control characters: what arrives must not steer the terminal.

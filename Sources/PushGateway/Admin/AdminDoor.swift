@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
+import PushHTTP
 import PushProtocol
 
 /// The admin door: apps, provider keys, devices and what happened to them, over plain HTTP on the loopback address.
@@ -24,11 +25,12 @@ struct AdminDoor {
         onPort: @escaping @Sendable (Int) async -> Void
     ) -> some ApplicationProtocol {
         let router = Hummingbird.Router(context: AdminContext.self)
-        router.add(middleware: AdminGuard(logger: self.logger))
+        router.add(middleware: RefusalMiddleware(logger: self.logger))
+        router.add(middleware: AdminGuard())
         let certificate = self.authorityPEM
-        router.get("health") { _, _ in try AdminAnswer.json(.ok, Health()) }
+        router.get("health") { _, _ in try JSONAnswer.make(.ok, Health()) }
         let v1 = router.group("v1")
-        v1.get("authority") { _, _ in try AdminAnswer.json(.ok, Authority(certificate: certificate)) }
+        v1.get("authority") { _, _ in try JSONAnswer.make(.ok, Authority(certificate: certificate)) }
         self.registry.addRoutes(to: v1)
         self.devices.addRoutes(to: v1)
         return Application(

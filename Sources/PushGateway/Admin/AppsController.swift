@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
+import PushHTTP
 import PushProtocol
 
 /// `/v1/apps` and `/v1/keys`: what may be pushed to, and by whom.
@@ -32,11 +33,11 @@ struct AppsController: Sendable {
 
     @Sendable private func listApps(_ request: Request, _ context: AdminContext) async throws -> Response {
         let apps = self.registry.apps.map { App(teamId: $0.teamID, bundleId: $0.bundleID.name) }
-        return try AdminAnswer.json(.ok, ["apps": apps])
+        return try JSONAnswer.make(.ok, ["apps": apps])
     }
 
     @Sendable private func addApp(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let app = try await context.body(of: request, as: App.self)
+        let app = try APIRefusal.decode(App.self, from: try await context.body(of: request))
         try Self.check(identifier: app.teamId, field: "teamId")
         guard let bundleID = Topic(app.bundleId) else {
             throw APIRefusal(
@@ -47,8 +48,8 @@ struct AppsController: Sendable {
             )
         }
         switch try await self.registry.add(app: bundleID, team: app.teamId) {
-        case .added: return try AdminAnswer.json(.created, app)
-        case .alreadyThere: return try AdminAnswer.json(.ok, app)
+        case .added: return try JSONAnswer.make(.created, app)
+        case .alreadyThere: return try JSONAnswer.make(.ok, app)
         case .conflict:
             throw APIRefusal(
                 status: 409,
@@ -61,11 +62,11 @@ struct AppsController: Sendable {
 
     @Sendable private func listKeys(_ request: Request, _ context: AdminContext) async throws -> Response {
         let keys = self.registry.keys.map { Key(teamId: $0.teamID, keyId: $0.keyID) }
-        return try AdminAnswer.json(.ok, ["keys": keys])
+        return try JSONAnswer.make(.ok, ["keys": keys])
     }
 
     @Sendable private func addKey(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let new = try await context.body(of: request, as: NewKey.self)
+        let new = try APIRefusal.decode(NewKey.self, from: try await context.body(of: request))
         try Self.check(identifier: new.teamId, field: "teamId")
         try Self.check(identifier: new.keyId, field: "keyId")
         guard let publicKey = Self.publicKey(pem: new.key) else {
@@ -79,8 +80,8 @@ struct AppsController: Sendable {
         let key = RegisteredKey(teamID: new.teamId, keyID: new.keyId, publicKey: publicKey)
         let answer = Key(teamId: new.teamId, keyId: new.keyId)
         switch try await self.registry.add(key: key) {
-        case .added: return try AdminAnswer.json(.created, answer)
-        case .alreadyThere: return try AdminAnswer.json(.ok, answer)
+        case .added: return try JSONAnswer.make(.created, answer)
+        case .alreadyThere: return try JSONAnswer.make(.ok, answer)
         case .conflict:
             throw APIRefusal(
                 status: 409,

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import HTTPTypes
 import Hummingbird
+import PushHTTP
 import PushProtocol
 
 /// `/v1/devices`: activation, who is there, what happened to whom.
 struct DevicesController: Sendable {
     private static let longestName = 100
-    private static let mostEvents = 1000
 
     let registry: Registry
     let router: Router
@@ -55,14 +55,14 @@ struct DevicesController: Sendable {
     }
 
     @Sendable private func activate(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let new = try await context.body(of: request, as: NewDevice.self)
+        let new = try APIRefusal.decode(NewDevice.self, from: try await context.body(of: request))
         guard new.name?.utf8.count ?? 0 <= Self.longestName else {
             throw APIRefusal(status: 400, code: "name_too_long", message: "a name has at most 100 bytes", field: "name")
         }
         let (id, now) = (UUID(), self.time.now)
         let certificate = try self.activation.certificate(signingRequest: new.csr, device: id, now: now)
         try await self.registry.activate(.init(id: id, name: new.name, activatedAt: now))
-        return try AdminAnswer.json(
+        return try JSONAnswer.make(
             .created,
             Activated(
                 deviceId: id.uuidString,
@@ -88,18 +88,18 @@ struct DevicesController: Sendable {
                 )
             )
         }
-        return try AdminAnswer.json(.ok, ["devices": devices])
+        return try JSONAnswer.make(.ok, ["devices": devices])
     }
 
     @Sendable private func events(_ request: Request, _ context: AdminContext) async throws -> Response {
         let id = try context.deviceID()
-        let limit = try Self.limit(request)
+        let limit = Int(try request.number("limit", in: 1...1000, default: 50))
         let events = try await self.database.read { try EventTable(database: $0).events(device: id, limit: limit) }
         guard !events.isEmpty || self.registry.device(id) != nil else { throw Self.noSuchDevice }
         let entries = events.map {
             EventEntry(timeMs: $0.time.milliseconds, event: $0.name, topic: $0.topic, apnsId: $0.apnsID)
         }
-        return try AdminAnswer.json(.ok, ["events": entries])
+        return try JSONAnswer.make(.ok, ["events": entries])
     }
 
     @Sendable private func delete(_ request: Request, _ context: AdminContext) async throws -> Response {
@@ -127,18 +127,5 @@ struct DevicesController: Sendable {
 
     private static var noSuchDevice: APIRefusal {
         APIRefusal(status: 404, code: "no_such_device", message: "there is no device with this id", field: "device")
-    }
-
-    private static func limit(_ request: Request) throws -> Int {
-        guard let text = request.uri.queryParameters["limit"] else { return 50 }
-        guard let limit = Int(text), (1...Self.mostEvents).contains(limit) else {
-            throw APIRefusal(
-                status: 400,
-                code: "invalid_limit",
-                message: "use a number from 1 to \(Self.mostEvents)",
-                field: "limit"
-            )
-        }
-        return limit
     }
 }

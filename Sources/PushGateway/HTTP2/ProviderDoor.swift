@@ -27,8 +27,14 @@ struct ProviderDoor: Sendable {
     let time: any TimeSource
     let logger: Logger
 
-    /// Sets up a connection after TLS. HTTP/2 with and without ALPN is welcome (reference 1.2).
+    /// Sets up a connection after TLS.
     func initialize(_ channel: any Channel) throws {
+        try channel.pipeline.syncOperations.addHandler(
+            ProtocolDetector(deadline: self.requestDeadline, configureHTTP2: self.configureHTTP2)
+        )
+    }
+
+    private func configureHTTP2(_ channel: any Channel) throws {
         let connection = ConnectionState()
         var configuration = NIOHTTP2Handler.ConnectionConfiguration()
         configuration.initialSettings = Self.settings
@@ -42,7 +48,6 @@ struct ProviderDoor: Sendable {
             )
         )
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(HTTP1Refusal())
         _ = try pipeline.configureHTTP2Pipeline(
             mode: .server,
             connectionConfiguration: configuration,

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A value that becomes known once, or never: callers wait for whichever happens.
-final class Bound<Value: Sendable>: Sendable {
+package final class Bound<Value: Sendable>: Sendable {
     private enum State {
         case waiting([CheckedContinuation<Value, any Error>])
         case known(Result<Value, any Error>)
@@ -9,7 +9,9 @@ final class Bound<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.waiting([]))
 
-    var value: Value {
+    package init() {}
+
+    package var value: Value {
         get async throws {
             try await withCheckedThrowingContinuation { waiter in
                 let known: Result<Value, any Error>? = self.state.withLock { state in
@@ -26,7 +28,7 @@ final class Bound<Value: Sendable>: Sendable {
     }
 
     /// The first result counts; later ones are ignored.
-    func resolve(_ result: Result<Value, any Error>) {
+    package func resolve(_ result: Result<Value, any Error>) {
         let waiters: [CheckedContinuation<Value, any Error>] = self.state.withLock { state in
             guard case .waiting(let waiters) = state else { return [] }
             state = .known(result)

@@ -1,0 +1,61 @@
+import NIOCore
+
+/// Looks at the first bytes after TLS: HTTP/1 is answered with an explanation instead of silence, everything else is
+/// taken for HTTP/2, whether ALPN said so or not (reference 1.2).
+final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private static let methods = ["GET ", "POST ", "PUT ", "HEAD ", "DELETE ", "OPTIONS ", "PATCH "]
+    private static let body = #"{"reason":"HTTP/2 is required: use ALPN h2, or HTTP/2 with prior knowledge"}"#
+    private static let answer =
+        "HTTP/1.1 505 HTTP Version Not Supported\r\ncontent-type: application/json\r\nconnection: close\r\n"
+        + "content-length: \(body.utf8.count)\r\n\r\n\(body)"
+
+    private let deadline: TimeAmount
+    private let configureHTTP2: (any Channel) throws -> Void
+    private var hasDecided = false
+    private var timer: Scheduled<Void>?
+
+    /// - Parameter deadline: from TCP accept to the first bytes after TLS.
+    init(deadline: TimeAmount, configureHTTP2: @escaping (any Channel) throws -> Void) {
+        self.deadline = deadline
+        self.configureHTTP2 = configureHTTP2
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {
+            context.close(promise: nil)
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !self.hasDecided else { return }
+        self.hasDecided = true
+        self.timer?.cancel()
+        let start = String(decoding: Self.unwrapInboundIn(data).readableBytesView.prefix(8), as: UTF8.self)
+        if Self.methods.contains(where: start.hasPrefix) { return self.refuse(context: context) }
+        do {
+            try self.configureHTTP2(context.channel)
+            context.fireChannelRead(data)
+            context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private func refuse(context: ChannelHandlerContext) {
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(string: Self.answer)), promise: written)
+    }
+}

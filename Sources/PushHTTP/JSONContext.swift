@@ -1,0 +1,43 @@
+package import Foundation
+package import Hummingbird
+import NIOCore
+import PushProtocol
+
+/// A request of one of our HTTP APIs: JSON in and out, the body no longer than `maxUploadSize`.
+package protocol JSONContext: RequestContext {}
+
+extension JSONContext {
+    /// The whole body.
+    /// - Throws: ``APIRefusal`` with status 413 for one that is too long.
+    package func body(of request: Request) async throws -> Data {
+        do {
+            let buffer = try await request.body.collect(upTo: self.maxUploadSize)
+            return Data(buffer.readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw APIRefusal.bodyTooLarge(maximum: self.maxUploadSize)
+        }
+    }
+}
+
+extension APIRefusal {
+    static func bodyTooLarge(maximum: Int) -> APIRefusal {
+        APIRefusal(status: 413, code: "body_too_large", message: "a body has at most \(maximum) bytes here")
+    }
+}
+
+extension Request {
+    /// The query item `name` as a number.
+    /// - Throws: ``APIRefusal`` with status 400 that names the item.
+    package func number(_ name: String, in range: ClosedRange<Int64>, default value: Int64) throws -> Int64 {
+        guard let text = self.uri.queryParameters[name[...]] else { return value }
+        guard let number = Int64(text), range.contains(number) else {
+            throw APIRefusal(
+                status: 400,
+                code: "invalid_value",
+                message: "use a number from \(range.lowerBound) to \(range.upperBound)",
+                field: name
+            )
+        }
+        return number
+    }
+}

@@ -1,0 +1,51 @@
+import Crypto
+import Foundation
+
+/// Seals the secrets in a store with AES-256-GCM.
+package struct MasterKey: Sendable {
+    /// In bytes.
+    package static let length = 32
+
+    private let key: SymmetricKey
+
+    /// `nil` unless there are 32 bytes.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.length else { return nil }
+        self.key = SymmetricKey(data: bytes)
+    }
+
+    /// The key in the file, 32 bytes; a new one, readable by the owner only, if there is no file.
+    package static func load(orCreateAt path: String) throws -> MasterKey {
+        if !FileManager.default.fileExists(atPath: path) {
+            var generator = SystemRandomNumberGenerator()
+            let bytes = (0..<Self.length).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+            guard FileManager.default.createFile(atPath: path, contents: Data(bytes), attributes: attributes) else {
+                throw StoreError.badMasterKey(path: path, why: "it cannot be written")
+            }
+        }
+        let bytes: Data
+        do {
+            bytes = try Data(contentsOf: URL(filePath: path))
+        } catch {
+            throw StoreError.badMasterKey(path: path, why: "it cannot be read: \(error)")
+        }
+        guard let key = MasterKey(bytes: Array(bytes)) else {
+            throw StoreError.badMasterKey(path: path, why: "it must have \(Self.length) bytes, not \(bytes.count)")
+        }
+        return key
+    }
+
+    func seal(_ secret: String) throws -> Data {
+        let box = try AES.GCM.seal(Data(secret.utf8), using: self.key)
+        guard let sealed = box.combined else { throw StoreError.wrongMasterKey }
+        return sealed
+    }
+
+    func open(_ sealed: Data) throws -> String {
+        guard let box = try? AES.GCM.SealedBox(combined: sealed), let text = try? AES.GCM.open(box, using: self.key) else {
+            throw StoreError.wrongMasterKey
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,47 @@
+package import Foundation
+import GRDB
+import PushProtocol
+
+extension SQLiteStore {
+    package func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws {
+        let scopes = key.scopes.map(\.rawValue).sorted().joined(separator: " ")
+        try await self.database.write { database in
+            try database.execute(
+                sql: "INSERT INTO apiKey (id, hash, name, scopes, createdAt) VALUES (?, ?, ?, ?, ?)",
+                arguments: [key.id.uuidString, Data(hash), key.name, scopes, key.createdAt.milliseconds]
+            )
+        }
+    }
+
+    package func key(hash: [UInt8]) async throws -> APIKeyRecord? {
+        try await self.database.read { database in
+            try Row.fetchOne(database, sql: "SELECT * FROM apiKey WHERE hash = ?", arguments: [Data(hash)])
+                .map(Self.key)
+        }
+    }
+
+    package func keys() async throws -> [APIKeyRecord] {
+        try await self.database.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM apiKey ORDER BY createdAt, id").map(Self.key)
+        }
+    }
+
+    package func deleteKey(_ id: UUID) async throws -> Bool {
+        try await self.database.write { database in
+            try database.execute(sql: "DELETE FROM apiKey WHERE id = ?", arguments: [id.uuidString])
+            return database.changesCount > 0
+        }
+    }
+
+    private static func key(_ row: Row) throws -> APIKeyRecord {
+        guard let id = row.uuid("id"), let name = row["name"] as String?, let scopes = row["scopes"] as String?,
+            let createdAt = row.time("createdAt")
+        else { throw DamagedRow(table: "apiKey") }
+        return APIKeyRecord(
+            id: id,
+            name: name,
+            scopes: Set(scopes.split(separator: " ").compactMap { APIScope(rawValue: String($0)) }),
+            createdAt: createdAt
+        )
+    }
+}

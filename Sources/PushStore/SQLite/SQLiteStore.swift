@@ -1,0 +1,52 @@
+import Foundation
+import GRDB
+import PushProtocol
+
+/// The store in one SQLite file, for one process.
+///
+/// Write-ahead log with `synchronous = FULL`: what was accepted survives a power failure too.
+package final class SQLiteStore: PushStore {
+    let database: DatabasePool
+    let masterKey: MasterKey
+
+    /// Opens or makes the file and runs the migrations that are missing.
+    /// - Throws: ``StoreError``.
+    package init(path: String, masterKey: MasterKey) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+        }
+        do {
+            self.database = try DatabasePool(path: path, configuration: configuration)
+            guard try self.database.read({ try !SQLiteSchema.migrator.hasBeenSuperseded($0) }) else {
+                throw StoreError.newerSchema(path: path)
+            }
+            try SQLiteSchema.migrator.migrate(self.database)
+        } catch let error as DatabaseError {
+            throw StoreError.cannotOpen(path: path, why: error.message ?? "\(error.resultCode)")
+        }
+        self.masterKey = masterKey
+    }
+
+    package func close() throws {
+        try self.database.close()
+    }
+}
+
+/// A row that holds something else than was written.
+struct DamagedRow: Error, CustomStringConvertible {
+    var table: String
+    var description: String { "a row of table \(self.table) is damaged" }
+}
+
+extension Row {
+    func topic(_ column: String) -> Topic? { (self[column] as String?).flatMap { Topic($0) } }
+    func token(_ column: String) -> DeviceToken? { (self[column] as Data?).flatMap { DeviceToken(bytes: Array($0)) } }
+    func time(_ column: String) -> Timestamp? { (self[column] as Int64?).map(Timestamp.init(milliseconds:)) }
+    func uuid(_ column: String) -> UUID? { (self[column] as String?).flatMap(UUID.init(uuidString:)) }
+
+    func environment(_ column: String) -> PushEnvironment? {
+        (self[column] as String?).flatMap(PushEnvironment.init(rawValue:))
+    }
+}
