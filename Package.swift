@@ -84,7 +84,8 @@ let package = Package(
         module(
             "PushServer",
             [
-                "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushStore", .crypto, .httpTypes, .hummingbird,
+                "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushStore", .crypto, .httpTypes,
+                .hummingbird,
                 .logging, .nioCore, .serviceLifecycle,
             ]
         ),

@@ -59,4 +59,10 @@ package struct GatewayAddresses: Hashable, Sendable {
     package var http2Port: Int
     package var courierPort: Int
     package var adminPort: Int
+
+    package init(http2Port: Int, courierPort: Int, adminPort: Int) {
+        self.http2Port = http2Port
+        self.courierPort = courierPort
+        self.adminPort = adminPort
+    }
 }

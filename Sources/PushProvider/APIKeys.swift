@@ -21,7 +21,9 @@ package struct APIKeys: Sendable {
     package func issue(name: String, scopes: Set<APIScope>) async throws -> (key: APIKeyRecord, text: String) {
         var generator = SystemRandomNumberGenerator()
         let secret = Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
-        let text = Self.prefix + secret.base64EncodedString()
+        let text =
+            Self.prefix
+            + secret.base64EncodedString()
             .replacingOccurrences(of: "+", with: "-")
             .replacingOccurrences(of: "/", with: "_")
             .replacingOccurrences(of: "=", with: "")

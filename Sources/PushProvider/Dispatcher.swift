@@ -120,7 +120,10 @@ package struct Dispatcher: Service {
         _ senders: [PushEnvironment: any NotificationSender]
     ) async -> (Recipient, Outcome) {
         guard let sender = senders[recipient.environment] else {
-            let rejection = Rejection(status: 403, reasonText: "no usable credential for \(recipient.environment.rawValue)")
+            let rejection = Rejection(
+                status: 403,
+                reasonText: "no usable credential for \(recipient.environment.rawValue)"
+            )
             return (recipient, .rejected(rejection))
         }
         let content = notification.content

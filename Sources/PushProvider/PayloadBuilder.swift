@@ -65,7 +65,9 @@ struct PayloadBuilder {
         for name in known.sorted() {
             object[name] = try alert.string(name, maximum: PushType.alert.maximumPayloadSize).map(JSONValue.string)
         }
-        guard !object.isEmpty else { throw self.fields.refusal("alert", "missing_content", "give title, subtitle or body") }
+        guard !object.isEmpty else {
+            throw self.fields.refusal("alert", "missing_content", "give title, subtitle or body")
+        }
         return .object(object)
     }
 

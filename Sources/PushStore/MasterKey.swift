@@ -43,7 +43,8 @@ package struct MasterKey: Sendable {
     }
 
     func open(_ sealed: Data) throws -> String {
-        guard let box = try? AES.GCM.SealedBox(combined: sealed), let text = try? AES.GCM.open(box, using: self.key) else {
+        guard let box = try? AES.GCM.SealedBox(combined: sealed), let text = try? AES.GCM.open(box, using: self.key)
+        else {
             throw StoreError.wrongMasterKey
         }
         return String(decoding: text, as: UTF8.self)

@@ -14,7 +14,7 @@ struct Martlet: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            GatewayCommand.self, DeviceCommand.self, SendCommand.self,
+            ServeCommand.self, GatewayCommand.self, DeviceCommand.self, SendCommand.self, DemoCommand.self,
         ]
     )
 }

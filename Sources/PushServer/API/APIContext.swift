@@ -33,7 +33,12 @@ struct APIContext: JSONContext {
         guard let bundleID = self.parameters.get("app").flatMap({ Topic($0) }),
             let app = try await store.app(bundleID: bundleID)
         else {
-            throw APIRefusal(status: 404, code: "no_such_app", message: "there is no app with this bundle id", field: "app")
+            throw APIRefusal(
+                status: 404,
+                code: "no_such_app",
+                message: "there is no app with this bundle id",
+                field: "app"
+            )
         }
         return app
     }

@@ -95,7 +95,8 @@ struct NotificationsController: Sendable {
             throw APIRefusal(
                 status: 409,
                 code: "missing_credential",
-                message: "the app has no credential for \(environment): PUT /v1/apps/\(app.bundleID)/credentials/… first",
+                message:
+                    "the app has no credential for \(environment): PUT /v1/apps/\(app.bundleID)/credentials/… first",
                 field: "environment"
             )
         }

@@ -24,7 +24,8 @@ extension SQLiteStore {
                     registration.locale, registration.timeZone, now.milliseconds,
                 ]
             )
-            guard let id = try Self.deviceID(registration.token, registration.environment, app: app, in: database) else {
+            guard let id = try Self.deviceID(registration.token, registration.environment, app: app, in: database)
+            else {
                 throw DamagedRow(table: "device")
             }
             if let tags = registration.tags {

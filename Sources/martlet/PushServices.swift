@@ -1,0 +1,40 @@
+import Foundation
+import PushProtocol
+import PushSender
+
+/// The push services that the settings name; where they name none, Apple's.
+struct PushServices {
+    let endpoints: [PushEnvironment: PushServiceEndpoint]
+
+    /// - Throws: ``SettingsError`` for an address that is none, or an authority file that cannot be read.
+    init(_ settings: Settings) throws {
+        let authority = try settings.string("serve.serviceAuthority").map { path in
+            do {
+                return try String(contentsOfFile: path, encoding: .utf8)
+            } catch {
+                throw SettingsError("serve.serviceAuthority: \(path) cannot be read: \(error)")
+            }
+        }
+        var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]
+        for environment in PushEnvironment.allCases {
+            var endpoint = PushServiceEndpoint.apple(environment)
+            let key = "serve.\(environment.rawValue)Service"
+            if let address = settings.string(key) {
+                guard let (host, port) = Self.parse(address) else {
+                    throw SettingsError("\(key): '\(address)' is no HOST:PORT")
+                }
+                endpoint = PushServiceEndpoint(host: host, port: port)
+            }
+            endpoint.additionalTrustRoots = authority
+            endpoints[environment] = endpoint
+        }
+        self.endpoints = endpoints
+    }
+
+    private static func parse(_ address: String) -> (String, Int)? {
+        guard let colon = address.lastIndex(of: ":"), colon > address.startIndex,
+            let port = Int(address[address.index(after: colon)...]), (1...65_535).contains(port)
+        else { return nil }
+        return (String(address[..<colon]), port)
+    }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import Foundation
+import PushProtocol
+import PushSender
+import PushServer
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Run the provider: keep devices, take notifications over a REST API, send them.",
+        discussion: """
+            The first start prints an admin API key, once. Without other settings notifications go to Apple; for a \
+            Martlet gateway give --sandbox-service localhost:2197 and its authority.pem as --service-authority. \
+            Ends on Ctrl-C, when the page in flight has been sent.
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: "Where database and master key are (serve.dataDirectory; default: martlet-data/provider).")
+    var dataDirectory: String?
+
+    @Option(help: "32 bytes that seal the private keys (serve.masterKey; default: master.key in the data directory).")
+    var masterKey: String?
+
+    @Option(help: "Address that the API listens on (serve.host; default: 127.0.0.1).")
+    var host: String?
+
+    @Option(help: "Port of the API; 0 takes a free one (serve.port; default: 8080).")
+    var port: Int?
+
+    @Option(help: "Push service for the sandbox, as HOST:PORT (serve.sandboxService; default: Apple's).")
+    var sandboxService: String?
+
+    @Option(help: "Push service for production, as HOST:PORT (serve.productionService; default: Apple's).")
+    var productionService: String?
+
+    @Option(help: "PEM file of an authority to trust besides the system's (serve.serviceAuthority).")
+    var serviceAuthority: String?
+
+    func run() async throws {
+        let settings = try await self.common.settings([
+            "serve.dataDirectory": self.dataDirectory.setting(), "serve.masterKey": self.masterKey.setting(),
+            "serve.host": self.host.setting(), "serve.port": self.port.setting(),
+            "serve.sandboxService": self.sandboxService.setting(),
+            "serve.productionService": self.productionService.setting(),
+            "serve.serviceAuthority": self.serviceAuthority.setting(),
+        ])
+        var configuration = ProviderConfiguration(
+            dataDirectory: settings.string("serve.dataDirectory", default: "martlet-data/provider"),
+            masterKeyPath: settings.string("serve.masterKey")
+        )
+        configuration.host = settings.string("serve.host", default: "127.0.0.1")
+        configuration.port = settings.port("serve.port", default: 8080)
+        let endpoints = try PushServices(settings).endpoints
+        let log = LogSetup(settings)
+        try settings.check()
+
+        let pool = try SenderPool(endpoints: endpoints, logger: log.logger("sender"))
+        let server = try await ProviderServer(
+            configuration: configuration,
+            senders: pool,
+            logger: log.logger("provider")
+        )
+        if let key = server.firstAdminKey {
+            StandardOutput.line("admin API key (shown only now, keep it safe): \(key)")
+        }
+        try await ServiceRun.run([pool, server], logger: log.logger("martlet"))
+    }
+}
