@@ -54,6 +54,8 @@ struct DemoRun: Service {
         for await notification in device.notifications.cancelOnGracefulShutdown() {
             StandardOutput.line(NotificationText.plain(notification))
         }
+        // The device ends before this does, and its sequence with it.
+        try? await gracefulShutdown()
     }
 
     private func sendFirst(
