@@ -96,7 +96,7 @@ package struct RetryRecord: Hashable, Sendable {
 package struct TokenFinding: Hashable, Sendable {
     package enum Verdict: Hashable, Sendable {
         case good
-        /// Dead, unless the device registered after this moment.
+        /// Dead, unless the device registered at this moment or later (reference 7.7).
         case dead(since: Timestamp)
         /// Dead, or the environment or topic is wrong.
         case suspect

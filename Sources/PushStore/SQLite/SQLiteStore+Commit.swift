@@ -81,7 +81,7 @@ extension SQLiteStore {
             )
         case .dead(let since):
             try database.execute(
-                sql: "UPDATE device SET isActive = 0 WHERE id = ? AND registeredAt <= ?",
+                sql: "UPDATE device SET isActive = 0 WHERE id = ? AND registeredAt < ?",
                 arguments: [finding.device, since.milliseconds]
             )
         case .suspect:

@@ -1,0 +1,65 @@
+import Foundation
+package import PushDevice
+import PushGateway
+package import PushProtocol
+import PushSender
+import ServiceLifecycle
+
+/// Gateway and provider, running and knowing each other, for devices to come and go.
+package struct RunningLoop: Sendable {
+    package let gateway: RunningGateway
+    package let provider: RunningProvider
+    package let time: any TimeSource
+
+    /// A new device, not connected.
+    package func activate() async throws -> DeviceIdentity {
+        let url = "http://127.0.0.1:\(self.gateway.addresses.adminPort)"
+        return try await DeviceActivation(adminURL: url).activate(name: "test")
+    }
+
+    /// Connects a device for the duration of `body`.
+    package func withDevice<Value: Sendable>(
+        _ identity: DeviceIdentity,
+        _ body: @escaping @Sendable (PushDevice) async throws -> Value
+    ) async throws -> Value {
+        try await withDeviceConnected(to: self.gateway.addresses.courierPort, identity, time: self.time, body)
+    }
+}
+
+/// Connects a device to a courier door for the duration of `body`.
+package func withDeviceConnected<Value: Sendable>(
+    to port: Int,
+    _ identity: DeviceIdentity,
+    time: any TimeSource,
+    _ body: @escaping @Sendable (PushDevice) async throws -> Value
+) async throws -> Value {
+    var configuration = DeviceConfiguration(port: port)
+    configuration.reconnectBase = .milliseconds(10)
+    configuration.reconnectMaximum = .milliseconds(100)
+    let device = PushDevice(identity: identity, configuration: configuration, time: time, logger: silentLogger)
+    return try await withServices([device]) { try await body(device) }
+}
+
+/// Runs the whole loop on free ports with the vectors' app and key on both sides.
+package func withLoop<Value: Sendable>(
+    time: any TimeSource = SystemTime(),
+    _ body: @escaping @Sendable (RunningLoop) async throws -> Value
+) async throws -> Value {
+    try await withTemporaryDirectory { directory in
+        try await withGateway(in: "\(directory)/gateway", time: time) { gateway in
+            try await gateway.registerVectors()
+            let endpoint = PushServiceEndpoint(
+                host: "localhost",
+                port: gateway.addresses.http2Port,
+                additionalTrustRoots: gateway.gateway.authorityPEM
+            )
+            let pool = try SenderPool(endpoints: [.sandbox: endpoint], time: time, logger: silentLogger)
+            return try await withServices([pool]) {
+                try await withProvider(senders: pool, time: time) { provider in
+                    try await provider.addVectorsApp()
+                    return try await body(RunningLoop(gateway: gateway, provider: provider, time: time))
+                }
+            }
+        }
+    }
+}

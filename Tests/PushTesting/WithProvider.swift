@@ -1,0 +1,74 @@
+import Foundation
+package import PushProtocol
+import PushProvider
+package import PushSender
+import PushServer
+
+/// A provider that is running, and how to reach it as an administrator.
+package struct RunningProvider: Sendable {
+    package let api: JSONClient
+
+    /// Creates the vectors' app with a credential for both environments.
+    package func addVectorsApp() async throws {
+        try await self.api.post("/v1/apps", ["bundleId": .string(Vectors.bundleID)])
+        for environment in PushEnvironment.allCases {
+            try await self.api.put(
+                "/v1/apps/\(Vectors.bundleID)/credentials/\(environment.rawValue)",
+                [
+                    "teamId": .string(Vectors.teamID), "keyId": .string(Vectors.keyID),
+                    "privateKey": .string(Vectors.privateKey),
+                ]
+            )
+        }
+    }
+
+    package func register(_ token: String, _ more: [String: JSONValue] = [:]) async throws -> JSONClient.Answer {
+        var body: [String: JSONValue] = ["token": .string(token), "environment": "sandbox"]
+        body.merge(more) { $1 }
+        return try await self.api.post("/v1/apps/\(Vectors.bundleID)/devices", .object(body))
+    }
+
+    package func send(_ body: JSONValue, headers: [String: String] = [:]) async throws -> JSONClient.Answer {
+        try await self.api.post("/v1/apps/\(Vectors.bundleID)/notifications", body, headers: headers)
+    }
+
+    /// Asks for the notification's progress until every recipient has a final state.
+    package func finished(_ answer: JSONClient.Answer) async throws -> JSONValue {
+        let id = answer.json["id"].stringValue ?? ""
+        while true {
+            let progress = try await self.api.get("/v1/notifications/\(id)").json
+            if progress["state"] == "done" { return progress }
+            try Task.checkCancellation()
+        }
+    }
+
+    package func deliveries(_ answer: JSONClient.Answer) async throws -> [JSONValue] {
+        let id = answer.json["id"].stringValue ?? ""
+        return try await self.api.get("/v1/notifications/\(id)/deliveries").json["deliveries"].elements
+    }
+}
+
+/// Runs a provider on a free loopback port, with a new database, for the duration of `body`.
+package func withProvider<Value: Sendable>(
+    senders: any SenderSource,
+    time: any TimeSource = SystemTime(),
+    _ body: @escaping @Sendable (RunningProvider) async throws -> Value
+) async throws -> Value {
+    try await withTemporaryDirectory { directory in
+        var configuration = ProviderConfiguration(dataDirectory: directory)
+        configuration.port = 0
+        let server = try await ProviderServer(
+            configuration: configuration,
+            senders: senders,
+            time: time,
+            logger: silentLogger
+        )
+        let key = server.firstAdminKey
+        return try await withServices([server]) {
+            let port = try await server.port()
+            return try await body(
+                RunningProvider(api: JSONClient(baseURL: "http://127.0.0.1:\(port)", apiKey: key))
+            )
+        }
+    }
+}
