@@ -142,9 +142,8 @@ let package = Package(
         tests(
             "PushGatewayTests",
             [
-                "PushGateway", "PushProtocol", "PushTesting", .asyncHTTPClient, .crypto, .cryptoExtras, .logging,
-                .nioCore,
-                .nioEmbedded, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .swiftASN1, .x509,
+                "PushGateway", "PushProtocol", "PushTesting", .crypto, .cryptoExtras, .grdb, .nioCore, .nioHPACK, .nioSSL,
+                .swiftASN1, .x509,
             ]
         ),
         tests("PushDeviceTests", ["PushDevice", "PushProtocol", "PushTesting", .logging, .nioCore]),

@@ -1,0 +1,151 @@
+import Foundation
+import NIOSSL
+import PushGateway
+import PushProtocol
+import PushTesting
+import Testing
+
+/// Garbage on every door gets a clear end, and the gateway goes on serving.
+@Suite(.timeLimit(.minutes(2))) struct GarbageTests {
+    @Test(arguments: 0..<3)
+    func randomBytesInPlaceOfTLSEndTheConnection(door: Int) async throws {
+        try await self.withGateway { gateway in
+            var generator = SystemRandomNumberGenerator()
+            let connection = try await RawConnection.open(port: gateway.port(ofDoor: door))
+            connection.write((0..<4096).map { _ in UInt8.random(in: 0...255, using: &generator) })
+            _ = await connection.readToEnd()
+            try await gateway.expectAlive()
+        }
+    }
+
+    @Test(arguments: 0..<2)
+    func halfATLSHandshakeEndsAtTheDeadline(door: Int) async throws {
+        try await self.withGateway { gateway in
+            let connection = try await RawConnection.open(port: gateway.port(ofDoor: door))
+            // The start of a TLS record of 512 bytes, of which ten come.
+            connection.write([22, 3, 1, 2, 0, 1, 0, 1, 252, 3])
+            _ = await connection.readToEnd()
+            try await gateway.expectAlive()
+        }
+    }
+
+    @Test(arguments: 0..<2)
+    func randomBytesInsideTLSEndTheConnection(door: Int) async throws {
+        try await self.withGateway { gateway in
+            let connection = try await RawConnection.open(port: gateway.port(ofDoor: door), tls: gateway.tls)
+            connection.write([UInt8](repeating: 0xff, count: 4096))
+            _ = await connection.readToEnd()
+            try await gateway.expectAlive()
+        }
+    }
+
+    @Test func anHTTP1ClientIsToldWhatIsWrong() async throws {
+        try await self.withGateway { gateway in
+            let connection = try await RawConnection.open(port: gateway.addresses.http2Port, tls: gateway.tls)
+            connection.write(Array("POST /3/device/aa HTTP/1.1\r\nhost: localhost\r\n\r\n".utf8))
+            let answer = String(decoding: await connection.readToEnd(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 505 "))
+            #expect(answer.contains("HTTP/2 is required"))
+        }
+    }
+
+    @Test func aBodyOfTenMegabytesIsTooLarge() async throws {
+        try await self.withGateway { gateway in
+            let answer = try await PushClient.with(gateway) { client in
+                try await client.send(path: "/3/device/", headers: [], body: Data(count: 10_000_000))
+            }
+            #expect(answer.reason == "MissingDeviceToken", "the path is checked before the size")
+            try await gateway.expectAlive()
+        }
+    }
+
+    @Test func anOverlongCourierPacketEndsTheConnection() async throws {
+        try await self.withGateway { gateway in
+            let connection = try await RawConnection.open(port: gateway.addresses.courierPort, tls: gateway.tls)
+            connection.write([7, 0xff, 0xff, 0xff, 0xff, 0])
+            #expect(await connection.readToEnd().isEmpty)
+            try await gateway.expectAlive()
+        }
+    }
+
+    @Test func aDeviceWithoutProofIsRefused() async throws {
+        try await self.withGateway { gateway in
+            let connection = try await RawConnection.open(port: gateway.addresses.courierPort, tls: gateway.tls)
+            connection.write(CourierConnect(certificate: [1, 2, 3], nonce: [4], signature: [5]).packet)
+            let packets = try await connection.readPackets(1)
+            #expect(packets.first.flatMap { CourierConnectResponse($0) }?.status == .refused)
+            #expect(await connection.readToEnd().isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("POST", "/v1/apps", "{", 400, "invalid_json"), ("POST", "/v1/apps", "[]", 400, "wrong_type"),
+        ("POST", "/v1/apps", #"{"teamId":"DEF123GHIJ"}"#, 400, "missing_field"),
+        ("POST", "/v1/apps", #"{"teamId":"short","bundleId":"a"}"#, 400, "invalid_identifier"),
+        ("POST", "/v1/apps", #"{"teamId":"DEF123GHIJ","bundleId":"a b"}"#, 400, "invalid_bundle_id"),
+        ("POST", "/v1/keys", #"{"teamId":"DEF123GHIJ","keyId":"ABC123DEFG","key":"x"}"#, 400, "invalid_key"),
+        ("POST", "/v1/devices", #"{"csr":"x"}"#, 400, "invalid_csr"),
+        ("GET", "/v1/devices/x/events", "", 404, "no_such_device"),
+        ("DELETE", "/v1/devices/x", "", 404, "no_such_device"),
+        ("GET", "/nothing", "", 404, "not_found"),
+    ])
+    func theAdminDoorNamesTheFault(
+        method: String,
+        path: String,
+        body: String,
+        status: Int,
+        code: String
+    ) async throws {
+        try await self.withGateway { gateway in
+            let answer = try await gateway.admin.call(method, path, Data(body.utf8))
+            #expect(answer.status == status)
+            #expect(answer.code == code)
+        }
+    }
+
+    @Test func theAdminDoorRefusesLargeBodiesAndBrowsers() async throws {
+        try await self.withGateway { gateway in
+            let large = try await gateway.admin.call("POST", "/v1/apps", Data(count: 1_000_000))
+            #expect(large.status == 413)
+            let page = try await gateway.admin.call("GET", "/v1/apps", nil, headers: ["origin": "https://example.com"])
+            #expect(page.code == "browser_refused")
+            let rebound = try await gateway.admin.call("GET", "/v1/apps", nil, headers: ["host": "example.com"])
+            #expect(rebound.code == "host_refused")
+        }
+    }
+
+    private func withGateway(_ body: @escaping @Sendable (RunningGateway) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            try await PushTesting.withGateway(
+                in: directory,
+                configure: { $0.limits.handshake = .milliseconds(200) },
+                body
+            )
+        }
+    }
+}
+
+extension RunningGateway {
+    /// 0 is HTTP/2, 1 courier, 2 admin.
+    func port(ofDoor door: Int) -> Int {
+        [self.addresses.http2Port, self.addresses.courierPort, self.addresses.adminPort][door]
+    }
+
+    /// Trusts the gateway, offers no ALPN.
+    var tls: TLSConfiguration {
+        get throws {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(self.gateway.authorityPEM.utf8)))
+            return tls
+        }
+    }
+
+    func expectAlive() async throws {
+        #expect(try await self.admin.get("/health").status == 200)
+        let answer = try await PushClient.with(self) { client in
+            try await client.send("GET", path: "/", headers: [], body: Data())
+        }
+        #expect(answer.reason == "MethodNotAllowed")
+        #expect(answer.apnsID != nil)
+    }
+}

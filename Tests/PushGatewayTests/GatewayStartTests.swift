@@ -1,0 +1,70 @@
+import Foundation
+import PushGateway
+import PushProtocol
+import PushTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct GatewayStartTests {
+    @Test func aSecondGatewayInTheSameFolderIsRefused() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withGateway(in: directory) { _ in
+                await #expect(throws: GatewayError.dataDirectoryInUse(directory)) {
+                    try await withGateway(in: directory) { _ in }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [\GatewayConfiguration.http2, \.courier, \.admin] as [WritableKeyPath<GatewayConfiguration, ListenAddress> & Sendable])
+    func aPortThatIsTakenIsNamed(door: WritableKeyPath<GatewayConfiguration, ListenAddress> & Sendable) async throws {
+        try await withTemporaryDirectory { directory in
+            try await withGateway(in: "\(directory)/1") { first in
+                do {
+                    let taken = first.addresses.adminPort
+                    try await withGateway(in: "\(directory)/2", configure: { $0[keyPath: door].port = taken }) { _ in }
+                    Issue.record("it started on a port that is taken")
+                } catch GatewayError.cannotListen(_, let address, _) {
+                    #expect(address == "127.0.0.1:\(first.addresses.adminPort)")
+                }
+            }
+        }
+    }
+
+    @Test func theAdminDoorStaysOnThisMachine() async throws {
+        try await withTemporaryDirectory { directory in
+            await #expect(throws: GatewayError.adminNotLoopback("0.0.0.0")) {
+                try await withGateway(in: directory, configure: { $0.admin.host = "0.0.0.0" }) { _ in }
+            }
+        }
+    }
+
+    @Test(arguments: ["authority.key", "authority.pem", "device-authority.key", "server.key", "token.key", "gateway.sqlite"])
+    func aDamagedFileIsNamed(file: String) async throws {
+        try await withTemporaryDirectory { directory in
+            try await withGateway(in: directory) { _ in }
+            try Data("this is not what was written here, and not a database either".utf8)
+                .write(to: URL(filePath: "\(directory)/\(file)"))
+            do {
+                try await withGateway(in: directory) { _ in }
+                Issue.record("it started with a damaged \(file)")
+            } catch GatewayError.badFile(let path, _) {
+                #expect(path == "\(directory)/\(file)")
+            }
+        }
+    }
+
+    @Test func privateFilesAreForTheOwnerOnly() async throws {
+        try await withTemporaryDirectory { directory in
+            let data = "\(directory)/data"
+            try await withGateway(in: data) { _ in }
+            #expect(try Self.permissions(data) == 0o700)
+            for file in ["authority.key", "device-authority.key", "server.key", "token.key"] {
+                #expect(try Self.permissions("\(data)/\(file)") == 0o600)
+            }
+        }
+    }
+
+    private static func permissions(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+}

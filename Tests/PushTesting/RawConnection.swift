@@ -1,0 +1,87 @@
+import NIOCore
+import NIOPosix
+package import NIOSSL
+package import PushProtocol
+
+/// A TCP connection, with or without TLS, for tests that send bytes of their own.
+package struct RawConnection: Sendable {
+    private let channel: any Channel
+    private let received: AsyncThrowingStream<ByteBuffer, any Error>
+
+    package static func open(port: Int, tls: TLSConfiguration? = nil) async throws -> RawConnection {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
+        let context = try tls.map { try NIOSSLContext(configuration: $0) }
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let context {
+                        try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: "localhost"))
+                    }
+                    try pipeline.addHandler(Collector(continuation))
+                }
+            }
+            .connect(host: "127.0.0.1", port: port)
+            .get()
+        return RawConnection(channel: channel, received: stream)
+    }
+
+    package func write(_ bytes: some Sequence<UInt8> & Sendable) {
+        self.channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+    }
+
+    package func write(_ packet: CourierPacket) {
+        var buffer = ByteBuffer()
+        packet.write(to: &buffer)
+        self.channel.writeAndFlush(buffer, promise: nil)
+    }
+
+    /// Everything until the peer closes.
+    package func readToEnd() async -> [UInt8] {
+        var all: [UInt8] = []
+        do {
+            for try await buffer in self.received { all += Array(buffer.readableBytesView) }
+        } catch {
+            // A reset or a TLS alert is an end too.
+        }
+        return all
+    }
+
+    /// The next courier packets, `count` of them, or fewer if the peer closes.
+    package func readPackets(_ count: Int) async throws -> [CourierPacket] {
+        var (buffer, packets) = (ByteBuffer(), [CourierPacket]())
+        for try await bytes in self.received {
+            buffer.writeImmutableBuffer(bytes)
+            while let packet = try CourierPacket.read(from: &buffer) { packets.append(packet) }
+            if packets.count >= count { break }
+        }
+        return packets
+    }
+
+    package func close() async {
+        try? await self.channel.close()
+    }
+
+    private final class Collector: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let continuation: AsyncThrowingStream<ByteBuffer, any Error>.Continuation
+
+        init(_ continuation: AsyncThrowingStream<ByteBuffer, any Error>.Continuation) {
+            self.continuation = continuation
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            self.continuation.yield(Self.unwrapInboundIn(data))
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            self.continuation.finish()
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            self.continuation.finish(throwing: error)
+            context.close(promise: nil)
+        }
+    }
+}
