@@ -15,15 +15,16 @@ import Testing
         }
     }
 
-    @Test(arguments: [\GatewayConfiguration.http2, \.courier, \.admin] as [WritableKeyPath<GatewayConfiguration, ListenAddress> & Sendable])
-    func aPortThatIsTakenIsNamed(door: WritableKeyPath<GatewayConfiguration, ListenAddress> & Sendable) async throws {
+    @Test(arguments: ["HTTP/2", "courier", "admin"])
+    func aPortThatIsTakenIsNamed(door: String) async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: "\(directory)/1") { first in
                 do {
                     let taken = first.addresses.adminPort
-                    try await withGateway(in: "\(directory)/2", configure: { $0[keyPath: door].port = taken }) { _ in }
+                    try await withGateway(in: "\(directory)/2", configure: { Self.set(taken, door: door, &$0) }) { _ in }
                     Issue.record("it started on a port that is taken")
-                } catch GatewayError.cannotListen(_, let address, _) {
+                } catch GatewayError.cannotListen(let named, let address, _) {
+                    #expect(named == door)
                     #expect(address == "127.0.0.1:\(first.addresses.adminPort)")
                 }
             }
@@ -61,6 +62,14 @@ import Testing
             for file in ["authority.key", "device-authority.key", "server.key", "token.key"] {
                 #expect(try Self.permissions("\(data)/\(file)") == 0o600)
             }
+        }
+    }
+
+    private static func set(_ port: Int, door: String, _ configuration: inout GatewayConfiguration) {
+        switch door {
+        case "HTTP/2": configuration.http2.port = port
+        case "courier": configuration.courier.port = port
+        default: configuration.admin.port = port
         }
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 
 /// Runs `body` with the path of a new folder, which is removed afterwards.
+@discardableResult
 package func withTemporaryDirectory<Value>(
     isolation: isolated (any Actor)? = #isolation,
     _ body: (String) async throws -> Value
