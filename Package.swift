@@ -18,7 +18,7 @@ extension Target.Dependency {
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
-    static let hummingbirdTesting = product(name: "HummingbirdTesting", package: "hummingbird")
+    static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
     static let logging = product(name: "Logging", package: "swift-log")
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
@@ -92,7 +92,8 @@ let package = Package(
         module(
             "PushGateway",
             [
-                "PushHTTP", "PushProtocol", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioHPACK,
+                "PushHTTP", "PushProtocol", .crypto, .grdb, .httpTypes, .hummingbird, .hummingbirdCore, .logging,
+                .nioCore, .nioHPACK,
                 .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
@@ -136,13 +137,13 @@ let package = Package(
             "PushServerTests",
             [
                 "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting",
-                .hummingbirdTesting,
             ]
         ),
         tests(
             "PushGatewayTests",
             [
-                "PushGateway", "PushProtocol", "PushTesting", .crypto, .cryptoExtras, .grdb, .nioCore, .nioHPACK, .nioSSL,
+                "PushGateway", "PushProtocol", "PushTesting", .crypto, .cryptoExtras, .grdb, .nioCore, .nioHPACK,
+                .nioSSL,
                 .swiftASN1, .x509,
             ]
         ),

@@ -8,7 +8,7 @@ import PushProtocol
 /// Layout: key id (1) ‖ nonce (12) ‖ sealed (kind, environment, generation, device id, topic hash, padding) ‖ tag (16).
 /// The nonce is an HMAC of the plain text, so that asking twice gives the same token and no nonce ever serves two
 /// different texts. Zero to fifteen bytes of padding, also from the HMAC, make the lengths vary, as Apple's do
-/// (reference 1.7). Tokens have 71 to 86 bytes, base tokens 51 to 66: never 20, which is a topic hash's length.
+/// (reference 1.7). Tokens have 71 to 86 bytes, base tokens 46 to 61: never 20, which is a topic hash's length.
 struct TokenMint: Sendable {
     /// What a device token stands for.
     struct Claims: Hashable, Sendable {

@@ -32,9 +32,12 @@ package struct RefusalMiddleware<Context: JSONContext>: RouterMiddleware {
 
     private static func refusal(_ status: HTTPResponse.Status, _ context: Context) -> APIRefusal {
         switch status {
-        case .notFound: APIRefusal(status: 404, code: "not_found", message: "there is nothing at this path")
-        case .methodNotAllowed:
-            APIRefusal(status: 405, code: "method_not_allowed", message: "this path does not take this method")
+        case .notFound:
+            APIRefusal(
+                status: 404,
+                code: "not_found",
+                message: "there is nothing at this path, or not with this method"
+            )
         case .contentTooLarge: .bodyTooLarge(maximum: context.maxUploadSize)
         default: APIRefusal(status: status.code, code: "refused", message: status.reasonPhrase)
         }

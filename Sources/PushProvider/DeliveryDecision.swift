@@ -15,11 +15,13 @@ package struct DeliveryDecision: Hashable, Sendable {
 
     /// - Parameters:
     ///   - attempts: tries including this one.
-    ///   - expires: after this moment no try makes sense; `nil` if never.
+    ///   - sentAt: before this try; a refusal that gives no time of its own counts from then.
+    ///   - expires: after this moment no try makes sense.
     package static func make(
         _ outcome: Outcome,
         attempts: Int,
-        expires: Timestamp?,
+        sentAt: Timestamp,
+        expires: Timestamp,
         policy: RetryPolicy,
         now: Timestamp,
         using generator: inout some RandomNumberGenerator
@@ -31,7 +33,7 @@ package struct DeliveryDecision: Hashable, Sendable {
             let reason = rejection.reasonText.isEmpty ? "HTTP status \(rejection.status)" : rejection.reasonText
             switch rejection.advice {
             case .dropToken:
-                let since = rejection.timestamp ?? now
+                let since = rejection.timestamp ?? sentAt
                 return DeliveryDecision(next: .final(.rejected, reason: reason), verdict: .dead(since: since))
             case .suspectToken:
                 return DeliveryDecision(next: .final(.rejected, reason: reason), verdict: .suspect)
@@ -75,7 +77,7 @@ package struct RetryPolicy: Hashable, Sendable {
         reason: String,
         attempts: Int,
         atLeast: Duration?,
-        expires: Timestamp?,
+        expires: Timestamp,
         now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) -> DeliveryDecision.Next {
@@ -84,7 +86,7 @@ package struct RetryPolicy: Hashable, Sendable {
         }
         let delay = max(atLeast ?? .zero, self.backoff.delay(afterFailures: attempts, using: &generator))
         let at = now.advanced(by: delay)
-        if let expires, at > expires { return .final(.failed, reason: "expired before it could be sent: \(reason)") }
+        if at > expires { return .final(.failed, reason: "expired before it could be sent: \(reason)") }
         return .retry(at: at)
     }
 }

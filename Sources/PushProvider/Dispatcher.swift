@@ -69,13 +69,23 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// One page of retries that are due, else one page of an accepted notification. Whether there was any.
+    /// One page of retries that are due and one page of an accepted notification, so that neither waits for the other.
+    /// Whether there was any.
     package func step() async throws -> Bool {
+        let hasRetried = try await self.stepRetries()
+        let hasSent = try await self.stepPage()
+        return hasRetried || hasSent
+    }
+
+    private func stepRetries() async throws -> Bool {
+        let due = try await self.store.dueRetries(now: self.time.now, limit: self.limits.page)
+        guard let (notification, recipients) = due else { return false }
+        try await self.send(notification, to: recipients, cursor: nil, isLast: false)
+        return true
+    }
+
+    private func stepPage() async throws -> Bool {
         let now = self.time.now
-        if let (notification, recipients) = try await self.store.dueRetries(now: now, limit: self.limits.page) {
-            try await self.send(notification, to: recipients, cursor: nil, isLast: false)
-            return true
-        }
         let until = now.advanced(by: self.limits.lease)
         guard let notification = try await self.store.claim(now: now, until: until) else { return false }
         let page = try await self.store.recipients(of: notification, limit: self.limits.page)
@@ -95,37 +105,52 @@ package struct Dispatcher: Service {
         isLast: Bool
     ) async throws {
         let senders = try await self.senders(for: notification)
+        let sentAt = self.time.now
         var page = PageResult()
         page.cursor = cursor
         page.isLast = isLast
         await withTaskGroup(of: (Recipient, Outcome).self) { group in
-            var waiting = recipients[...]
-            for recipient in waiting.prefix(self.limits.inFlight) {
-                group.addTask { await self.attempt(notification, recipient, senders) }
-            }
-            waiting = waiting.dropFirst(self.limits.inFlight)
-            while let (recipient, outcome) = await group.next() {
-                self.decide(outcome, recipient, notification, &page)
-                if let next = waiting.popFirst() {
-                    group.addTask { await self.attempt(notification, next, senders) }
+            var running = 0
+            for recipient in recipients {
+                guard let sender = senders[recipient.environment], notification.expires > sentAt else {
+                    page.deliveries.append(self.unsendable(recipient, notification, now: sentAt))
+                    continue
                 }
+                if running == self.limits.inFlight, let (recipient, outcome) = await group.next() {
+                    self.decide(outcome, recipient, notification, sentAt: sentAt, &page)
+                    running -= 1
+                }
+                group.addTask { (recipient, await self.attempt(notification, recipient, sender)) }
+                running += 1
+            }
+            for await (recipient, outcome) in group {
+                self.decide(outcome, recipient, notification, sentAt: sentAt, &page)
             }
         }
         try await self.store.commit(page, notification: notification.id, now: self.time.now)
     }
 
+    /// The final state of a recipient for whom no try makes sense.
+    private func unsendable(_ recipient: Recipient, _ notification: NotificationRecord, now: Timestamp)
+        -> DeliveryRecord
+    {
+        DeliveryRecord(
+            recipient: recipient,
+            state: .failed,
+            apnsID: DeliveryID.make(notification: notification.id, recipient: recipient.id),
+            reason: notification.expires <= now
+                ? "expired before it could be sent"
+                : "no usable credential for \(recipient.environment.rawValue)",
+            attempts: recipient.attempts,
+            at: now
+        )
+    }
+
     private func attempt(
         _ notification: NotificationRecord,
         _ recipient: Recipient,
-        _ senders: [PushEnvironment: any NotificationSender]
-    ) async -> (Recipient, Outcome) {
-        guard let sender = senders[recipient.environment] else {
-            let rejection = Rejection(
-                status: 403,
-                reasonText: "no usable credential for \(recipient.environment.rawValue)"
-            )
-            return (recipient, .rejected(rejection))
-        }
+        _ sender: any NotificationSender
+    ) async -> Outcome {
         let content = notification.content
         let push = PushNotification(
             id: DeliveryID.make(notification: notification.id, recipient: recipient.id),
@@ -136,13 +161,14 @@ package struct Dispatcher: Service {
             collapseID: content.collapseID,
             payload: ByteBuffer(bytes: content.payload)
         )
-        return (recipient, await sender.send(push, to: recipient.token))
+        return await sender.send(push, to: recipient.token)
     }
 
     private func decide(
         _ outcome: Outcome,
         _ recipient: Recipient,
         _ notification: NotificationRecord,
+        sentAt: Timestamp,
         _ page: inout PageResult
     ) {
         var recipient = recipient
@@ -152,6 +178,7 @@ package struct Dispatcher: Service {
         let decision = DeliveryDecision.make(
             outcome,
             attempts: recipient.attempts,
+            sentAt: sentAt,
             expires: notification.expires,
             policy: self.policy,
             now: now,

@@ -14,6 +14,8 @@ package final class ProviderServer: Service {
     package let firstAdminKey: String?
 
     private let configuration: ProviderConfiguration
+    /// One process works with a database: a second one would send everything twice.
+    private let lock: FolderLock
     private let store: SQLiteStore
     private let dispatcher: Dispatcher
     private let api: API
@@ -31,7 +33,11 @@ package final class ProviderServer: Service {
     ) async throws {
         self.configuration = configuration
         self.logger = logger
-        self.store = try Self.openStore(configuration)
+        self.lock = try Self.lock(configuration.dataDirectory)
+        self.store = try SQLiteStore(
+            path: configuration.databasePath,
+            masterKey: MasterKey.load(orCreateAt: configuration.masterKeyPath)
+        )
         let keys = APIKeys(store: self.store, time: time)
         let wake = Wake()
         self.firstAdminKey = try await keys.issueFirst()
@@ -52,14 +58,14 @@ package final class ProviderServer: Service {
         try await self.bound.value
     }
 
-    /// Serves until shutdown: the API ends first, then the dispatcher finishes the page in flight.
+    /// Serves until shutdown: open requests are answered, the dispatcher finishes the page in flight.
     package func run() async throws {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await self.dispatcher.run() }
-                defer { group.cancelAll() }
-                try await self.serve()
-                try await group.waitForAll()
+                group.addTask { try await self.serve() }
+                // The failure of either ends both.
+                for try await _ in group {}
             }
             try self.store.close()
             self.logger.info("provider has ended")
@@ -76,6 +82,7 @@ package final class ProviderServer: Service {
         quiet.logLevel = max(self.logger.logLevel, .warning)
         let application = Application(
             router: self.api.router,
+            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
             configuration: .init(address: .hostname(host, port: port)),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? port
@@ -91,32 +98,34 @@ package final class ProviderServer: Service {
         }
     }
 
-    private static func openStore(_ configuration: ProviderConfiguration) throws -> SQLiteStore {
+    /// Makes the folder if there is none, and takes it.
+    private static func lock(_ folder: String) throws -> FolderLock {
         do {
             try FileManager.default.createDirectory(
-                atPath: configuration.dataDirectory,
+                atPath: folder,
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
+            return try FolderLock(folder: folder)
+        } catch FolderLock.Failure.taken {
+            throw ProviderError.dataDirectoryInUse(folder)
         } catch {
-            throw StoreError.cannotOpen(path: configuration.dataDirectory, why: "\(error)")
+            throw StoreError.cannotOpen(path: folder, why: "\(error)")
         }
-        return try SQLiteStore(
-            path: configuration.databasePath,
-            masterKey: MasterKey.load(orCreateAt: configuration.masterKeyPath)
-        )
     }
 }
 
 /// Why a provider server cannot run.
 package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotListen(address: String, why: String)
+    case dataDirectoryInUse(String)
     /// It ended before it was open.
     case ended
 
     package var description: String {
         switch self {
         case .cannotListen(let address, let why): "the provider cannot listen on \(address): \(why)"
+        case .dataDirectoryInUse(let path): "another provider is using the data directory \(path)"
         case .ended: "the provider ended before it was open"
         }
     }

@@ -38,7 +38,8 @@ package protocol DeviceStore: Sendable {
 package protocol NotificationStore: Sendable {
     func accept(_ notification: NotificationRecord, idempotency: Idempotency?) async throws -> Acceptance
     func notification(_ id: UUID) async throws -> NotificationRecord?
-    /// The oldest notification whose audience has not been walked to its end, leased to the caller until `until`.
+    /// A notification whose audience has not been walked to its end, leased to the caller until `until`: one that has not
+    /// begun, else the one whose last page is longest ago, so that none waits for another to end.
     func claim(now: Timestamp, until: Timestamp) async throws -> NotificationRecord?
     /// Gives back every lease: for the start of the only process that uses the store.
     func releaseLeases() async throws

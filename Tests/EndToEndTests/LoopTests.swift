@@ -32,14 +32,18 @@ import Testing
             let identity = try await loop.activate()
             let token = try await loop.token(identity)
             for body in ["first", "second"] {
-                let answer = try await loop.provider.send(["to": ["tokens": [.string(token)]], "alert": .string(body), "environment": "sandbox"])
+                let answer = try await loop.provider.send([
+                    "to": ["tokens": [.string(token)]], "alert": .string(body), "environment": "sandbox",
+                ])
                 #expect(try await loop.provider.finished(answer)["counters"]["accepted"] == 1)
             }
             try await loop.withDevice(identity) { device in
                 _ = try await device.deviceToken(for: Vectors.bundleID)
                 #expect(await device.next()?.body == "second")
                 // Had "first" been kept, it would come before this one.
-                try await loop.provider.send(["to": ["tokens": [.string(token)]], "alert": "third", "environment": "sandbox"]).expect(202)
+                try await loop.provider.send([
+                    "to": ["tokens": [.string(token)]], "alert": "third", "environment": "sandbox",
+                ]).expect(202)
                 #expect(await device.next()?.body == "third")
             }
         }
@@ -51,7 +55,10 @@ import Testing
             let token = try await loop.token(identity)
             let soon = loop.time.now.seconds + 10
             let answer = try await loop.provider.send(
-                ["to": ["tokens": [.string(token)]], "alert": "late", "environment": "sandbox", "expiration": .integer(soon)]
+                [
+                    "to": ["tokens": [.string(token)]], "alert": "late", "environment": "sandbox",
+                    "expiration": .integer(soon),
+                ]
             )
             #expect(try await loop.provider.finished(answer)["counters"]["accepted"] == 1)
             self.time.advance(by: .seconds(11))
@@ -66,7 +73,10 @@ import Testing
             let identity = try await loop.activate()
             let token = try await loop.token(identity)
             let answer = try await loop.provider.send(
-                ["to": ["tokens": [.string(token)]], "alert": "now or never", "environment": "sandbox", "expiration": 0]
+                [
+                    "to": ["tokens": [.string(token)]], "alert": "now or never", "environment": "sandbox",
+                    "expiration": 0,
+                ]
             )
             #expect(try await loop.provider.finished(answer)["counters"]["accepted"] == 1)
             try await loop.expectOnlyNew(identity, token)
@@ -79,7 +89,10 @@ import Testing
             let token = try await loop.token(identity)
             for body in ["1 new", "2 new"] {
                 let answer = try await loop.provider.send(
-                    ["to": ["tokens": [.string(token)]], "alert": .string(body), "environment": "sandbox", "collapseId": "inbox"]
+                    [
+                        "to": ["tokens": [.string(token)]], "alert": .string(body), "environment": "sandbox",
+                        "collapseId": "inbox",
+                    ]
                 )
                 _ = try await loop.provider.finished(answer)
             }
@@ -119,7 +132,8 @@ extension RunningLoop {
     func expectOnlyNew(_ identity: DeviceIdentity, _ token: String) async throws {
         try await self.withDevice(identity) { device in
             _ = try await device.deviceToken(for: Vectors.bundleID)
-            try await self.provider.send(["to": ["tokens": [.string(token)]], "alert": "new", "environment": "sandbox"]).expect(202)
+            try await self.provider.send(["to": ["tokens": [.string(token)]], "alert": "new", "environment": "sandbox"])
+                .expect(202)
             #expect(await device.next()?.body == "new")
         }
     }

@@ -38,7 +38,10 @@ import Testing
         try await withLoop(time: self.time) { loop in
             let bundleID = "com.example.Unknown"
             try await loop.provider.api.post("/v1/apps", ["bundleId": .string(bundleID)])
-            try await loop.provider.api.put("/v1/apps/\(bundleID)/credentials/sandbox", Self.credential(Vectors.privateKey))
+            try await loop.provider.api.put(
+                "/v1/apps/\(bundleID)/credentials/sandbox",
+                Self.credential(Vectors.privateKey)
+            )
             let answer = try await loop.provider.api.post(
                 "/v1/apps/\(bundleID)/notifications",
                 ["to": ["tokens": [.string(Vectors.tokenA)]], "environment": "sandbox", "alert": "Hi"]

@@ -24,7 +24,9 @@ import X509
             )
             let connection = try await RawConnection.open(port: gateway.addresses.courierPort, tls: gateway.tls)
             connection.write(connect.packet)
-            let response = try #require(try await connection.readPackets(1).first.flatMap { CourierConnectResponse($0) })
+            let response = try #require(
+                try await connection.readPackets(1).first.flatMap { CourierConnectResponse($0) }
+            )
             #expect(response.status == .ok)
             #expect(response.baseToken != nil)
             let hash = TopicHash(try #require(Topic(Vectors.bundleID)))

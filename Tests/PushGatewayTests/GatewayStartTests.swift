@@ -21,7 +21,8 @@ import Testing
             try await withGateway(in: "\(directory)/1") { first in
                 do {
                     let taken = first.addresses.adminPort
-                    try await withGateway(in: "\(directory)/2", configure: { Self.set(taken, door: door, &$0) }) { _ in }
+                    try await withGateway(in: "\(directory)/2", configure: { Self.set(taken, door: door, &$0) }) { _ in
+                    }
                     Issue.record("it started on a port that is taken")
                 } catch GatewayError.cannotListen(let named, let address, _) {
                     #expect(named == door)
@@ -39,10 +40,16 @@ import Testing
         }
     }
 
-    @Test(arguments: ["authority.key", "authority.pem", "device-authority.key", "server.key", "token.key", "gateway.sqlite"])
+    @Test(arguments: [
+        "authority.key", "authority.pem", "device-authority.key", "server.key", "token.key", "gateway.sqlite",
+    ])
     func aDamagedFileIsNamed(file: String) async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { _ in }
+            // What the write-ahead log holds would mend the database.
+            for log in ["gateway.sqlite-wal", "gateway.sqlite-shm"] {
+                try? FileManager.default.removeItem(atPath: "\(directory)/\(log)")
+            }
             try Data("this is not what was written here, and not a database either".utf8)
                 .write(to: URL(filePath: "\(directory)/\(file)"))
             do {

@@ -1,6 +1,7 @@
-@testable import PushGateway
 import PushProtocol
 import Testing
+
+@testable import PushGateway
 
 @Suite struct NonceGuardTests {
     let now = Timestamp(seconds: 1_700_000_000)

@@ -1,9 +1,10 @@
 import Crypto
 import Foundation
-@testable import PushGateway
 import PushProtocol
 import PushTesting
 import Testing
+
+@testable import PushGateway
 
 /// Reference 2.1 and the vectors of 8.1.
 @Suite struct ProviderTokenVerifierTests {
@@ -76,7 +77,11 @@ import Testing
         let late = Vectors.issuedAt.advanced(by: .seconds(3601))
         let aged = connection.authenticate("bearer \(Vectors.providerToken)", key: { keys[$0] }, now: late)
         #expect(aged == .failure(.expiredProviderToken), "a token seen before ages too")
-        let revoked = connection.authenticate("bearer \(Vectors.providerToken)", key: { _ in nil }, now: Vectors.issuedAt)
+        let revoked = connection.authenticate(
+            "bearer \(Vectors.providerToken)",
+            key: { _ in nil },
+            now: Vectors.issuedAt
+        )
         #expect(revoked == .failure(.invalidProviderToken), "and its key may be gone")
     }
 

@@ -2,10 +2,11 @@ import Crypto
 import Foundation
 import NIOCore
 import NIOHPACK
-@testable import PushGateway
 import PushProtocol
 import PushTesting
 import Testing
+
+@testable import PushGateway
 
 /// The requests of reference 8.2 and 8.3, with their clock.
 @Suite struct PushRequestValidatorTests {
@@ -25,30 +26,32 @@ import Testing
         #expect(try Self.validate(Self.request([":path": "/3/device/\(Vectors.tokenC)"])).token.bytes.count == 54)
     }
 
-    @Test(arguments: [
-        ([":path": "/3/device/\(Directory.tokenB)"], Reason.deviceTokenNotForTopic),
-        ([":path": "/3/device/zz"], .badDeviceToken),
-        ([":path": "/3/device/00"], .badDeviceToken),
-        ([":path": "/3/device/"], .missingDeviceToken),
-        ([":path": "/2/device/\(Vectors.tokenA)"], .badPath),
-        ([":method": "GET"], .methodNotAllowed),
-        ([":method": "GET", ":path": "/"], .methodNotAllowed),
-        (["apns-topic": nil], .missingTopic),
-        (["apns-topic": "com example"], .badTopic),
-        (["apns-topic": "com.example.Foreign"], .topicDisallowed),
-        (["apns-topic": "com.example.Unknown"], .topicDisallowed),
-        (["apns-priority": "7"], .badPriority),
-        (["apns-priority": ""], .badPriority),
-        (["apns-expiration": "soon"], .badExpirationDate),
-        (["apns-expiration": "-1"], .badExpirationDate),
-        (["apns-id": "42"], .badMessageId),
-        (["apns-collapse-id": String(repeating: "é", count: 33)], .badCollapseId),
-        (["apns-push-type": "alarm"], .invalidPushType),
-        (["authorization": nil], .missingProviderToken),
-        (["authorization": "bearer \(Vectors.providerTokenForged)"], .invalidProviderToken),
-        (["authorization": "basic \(Vectors.providerToken)"], .invalidProviderToken),
-        (["authorization": "bearer"], .invalidProviderToken),
-    ] as [([String: String?], Reason)])
+    @Test(
+        arguments: [
+            ([":path": "/3/device/\(Directory.tokenB)"], Reason.deviceTokenNotForTopic),
+            ([":path": "/3/device/zz"], .badDeviceToken),
+            ([":path": "/3/device/00"], .badDeviceToken),
+            ([":path": "/3/device/"], .missingDeviceToken),
+            ([":path": "/2/device/\(Vectors.tokenA)"], .badPath),
+            ([":method": "GET"], .methodNotAllowed),
+            ([":method": "GET", ":path": "/"], .methodNotAllowed),
+            (["apns-topic": nil], .missingTopic),
+            (["apns-topic": "com example"], .badTopic),
+            (["apns-topic": "com.example.Foreign"], .topicDisallowed),
+            (["apns-topic": "com.example.Unknown"], .topicDisallowed),
+            (["apns-priority": "7"], .badPriority),
+            (["apns-priority": ""], .badPriority),
+            (["apns-expiration": "soon"], .badExpirationDate),
+            (["apns-expiration": "-1"], .badExpirationDate),
+            (["apns-id": "42"], .badMessageId),
+            (["apns-collapse-id": String(repeating: "é", count: 33)], .badCollapseId),
+            (["apns-push-type": "alarm"], .invalidPushType),
+            (["authorization": nil], .missingProviderToken),
+            (["authorization": "bearer \(Vectors.providerTokenForged)"], .invalidProviderToken),
+            (["authorization": "basic \(Vectors.providerToken)"], .invalidProviderToken),
+            (["authorization": "bearer"], .invalidProviderToken),
+        ] as [([String: String?], Reason)]
+    )
     func aFaultHasItsReason(changes: [String: String?], reason: Reason) {
         #expect(Self.reason(Self.request(changes)) == reason)
     }
@@ -79,7 +82,10 @@ import Testing
         #expect(Self.reason(Self.request(body: Data())) == .payloadEmpty)
     }
 
-    @Test(arguments: [(256, nil), (4096, nil), (4097, Reason.payloadTooLarge), (5121, .payloadTooLarge), (10_000_000, .payloadTooLarge)])
+    @Test(arguments: [
+        (256, nil), (4096, nil), (4097, Reason.payloadTooLarge), (5121, .payloadTooLarge),
+        (10_000_000, .payloadTooLarge),
+    ])
     func theSizeLimitIsThatOfThePushType(size: Int, reason: Reason?) {
         #expect(Self.reason(Self.request(body: Self.body(size: size))) == reason)
     }
@@ -87,7 +93,10 @@ import Testing
     @Test(arguments: [(4097, nil), (5120, nil), (5121, Reason.payloadTooLarge)])
     func voipMayBeLarger(size: Int, reason: Reason?) {
         let request = Self.request(
-            [":path": "/3/device/\(Directory.voipToken)", "apns-topic": "com.example.MyApp.voip", "apns-push-type": "voip"],
+            [
+                ":path": "/3/device/\(Directory.voipToken)", "apns-topic": "com.example.MyApp.voip",
+                "apns-push-type": "voip",
+            ],
             body: Self.body(size: size)
         )
         #expect(Self.reason(request) == reason)

@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
 import NIOCore
-@testable import PushGateway
 import PushProtocol
 import PushTesting
 import Synchronization
 import Testing
+
+@testable import PushGateway
 
 /// The stored-message scenarios of reference 8.13 and what surrounds them, on a manual clock.
 @Suite(.timeLimit(.minutes(1))) struct RouterTests {
@@ -214,6 +215,7 @@ private final class TestDevice {
 
     /// Oldest first.
     func eventNames() throws -> [String] {
-        try self.database.read { try EventTable(database: $0).events(device: self.uuid, limit: 100) }.map(\.name).reversed()
+        try self.database.read { try EventTable(database: $0).events(device: self.uuid, limit: 100) }.map(\.name)
+            .reversed()
     }
 }

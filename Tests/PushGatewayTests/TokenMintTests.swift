@@ -1,8 +1,9 @@
 import Foundation
-@testable import PushGateway
 import PushProtocol
 import PushTesting
 import Testing
+
+@testable import PushGateway
 
 @Suite struct TokenMintTests {
     let mint = TokenMint(key: [UInt8](repeating: 7, count: 32))

@@ -12,7 +12,10 @@ package struct RunningGateway: Sendable {
 
     /// Registers the vectors' app and key.
     package func registerVectors() async throws {
-        try await self.admin.post("/v1/apps", ["teamId": .string(Vectors.teamID), "bundleId": .string(Vectors.bundleID)])
+        try await self.admin.post(
+            "/v1/apps",
+            ["teamId": .string(Vectors.teamID), "bundleId": .string(Vectors.bundleID)]
+        )
         try await self.admin.post(
             "/v1/keys",
             [

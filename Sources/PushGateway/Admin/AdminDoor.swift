@@ -1,12 +1,16 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import Logging
 import PushHTTP
 import PushProtocol
 
 /// The admin door: apps, provider keys, devices and what happened to them, over plain HTTP on the loopback address.
 struct AdminDoor {
+    /// More wait until one ends.
+    private static let maximumConnections = 256
+
     let registry: AppsController
     let devices: DevicesController
     let authorityPEM: String
@@ -35,7 +39,11 @@ struct AdminDoor {
         self.devices.addRoutes(to: v1)
         return Application(
             router: router,
-            configuration: .init(address: .hostname(address.host, port: address.port)),
+            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            configuration: .init(
+                address: .hostname(address.host, port: address.port),
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.maximumConnections)
+            ),
             onServerRunning: { channel in await onPort(channel.localAddress?.port ?? address.port) },
             logger: Self.quiet(self.logger)
         )

@@ -93,7 +93,7 @@ struct AppsController: Sendable {
     }
 
     private static func check(identifier: String, field: String) throws {
-        guard identifier.utf8.count == 10, Topic(identifier) != nil else {
+        guard identifier.utf8.count == 10, identifier.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
             throw APIRefusal(
                 status: 400,
                 code: "invalid_identifier",

@@ -23,7 +23,15 @@ struct CourierDoor: Sendable {
         var isNewToken: Bool
     }
 
+    /// Bytes on their way to a device. A device that leaves more unread is disconnected; what it has not acknowledged
+    /// stays stored. Above what the messages of a session can have (100 of 5 kB and their headers).
+    static let outboundLimit = 1024 * 1024
+
     func initialize(_ channel: any Channel) throws {
+        try channel.syncOptions?.setOption(
+            .writeBufferWaterMark,
+            value: .init(low: Self.outboundLimit / 2, high: Self.outboundLimit)
+        )
         try channel.pipeline.syncOperations.addHandler(CourierServiceHandler(door: self))
     }
 

@@ -37,6 +37,15 @@ final class CourierServiceHandler: ChannelInboundHandler {
         self.perform(self.machine.received(Self.unwrapInboundIn(data), now: self.door.time.now), context: context)
     }
 
+    /// A device that does not read must not make the gateway keep ever more for it.
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if !context.channel.isWritable {
+            self.door.logger.info("device does not read: connection ends")
+            context.close(mode: .all, promise: nil)
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
         self.timer?.cancel()
         self.work?.finish()
@@ -140,7 +149,7 @@ final class CourierServiceHandler: ChannelInboundHandler {
         }
     }
 
-    /// Writes from anywhere. A connection that does not drain is closed: its messages stay stored.
+    /// Writes from anywhere.
     private static func link(to channel: any Channel) -> Router.Link {
         Router.Link(
             send: { packet in

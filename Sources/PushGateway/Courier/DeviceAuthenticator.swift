@@ -23,11 +23,15 @@ final class DeviceAuthenticator: Sendable {
         self.registry = registry
     }
 
+    /// One of the two proofs must be good; the one in *Connect* counts where both are there.
     /// - Parameter tlsCertificate: DER, as presented in the handshake, where its key was proved.
     func device(_ connect: CourierConnect, tlsCertificate: [UInt8]?, now: Timestamp) throws(Refusal) -> UUID {
-        if let tlsCertificate {
-            return try self.device(of: try self.certificate(tlsCertificate, now: now))
-        }
+        guard let tlsCertificate else { return try self.device(connect, now: now) }
+        if connect.signature != nil, let device = try? self.device(connect, now: now) { return device }
+        return try self.device(of: try self.certificate(tlsCertificate, now: now))
+    }
+
+    private func device(_ connect: CourierConnect, now: Timestamp) throws(Refusal) -> UUID {
         guard let der = connect.certificate else { throw .noCertificate }
         let certificate = try self.certificate(der, now: now)
         guard let nonceBytes = connect.nonce, let signature = connect.signature,

@@ -1,4 +1,5 @@
 import Foundation
+import PushProtocol
 
 #if canImport(Darwin)
 import Darwin
@@ -9,7 +10,7 @@ import Glibc
 /// The folder that holds all a gateway must remember; only its owner can read it, only one gateway at a time uses it.
 struct DataDirectory: ~Copyable {
     let path: String
-    private let lock: CInt
+    private let lock: FolderLock
 
     /// Creates the folder if there is none, and locks it.
     init(_ path: String) throws {
@@ -22,19 +23,15 @@ struct DataDirectory: ~Copyable {
         } catch {
             throw GatewayError.badFile(path: path, why: "the folder cannot be made: \(error)")
         }
-        let lockPath = "\(path)/lock"
-        let descriptor = open(lockPath, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw GatewayError.badFile(path: lockPath, why: "it cannot be opened") }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            throw GatewayError.dataDirectoryInUse(path)
+        do {
+            self.lock = try FolderLock(folder: path)
+        } catch {
+            switch error {
+            case .taken: throw GatewayError.dataDirectoryInUse(path)
+            case .unavailable(let file): throw GatewayError.badFile(path: file, why: "it cannot be opened")
+            }
         }
         self.path = path
-        self.lock = descriptor
-    }
-
-    deinit {
-        close(self.lock)
     }
 
     func file(_ name: String) -> String { "\(self.path)/\(name)" }

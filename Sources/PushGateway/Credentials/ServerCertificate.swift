@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import NIOCore
 import NIOSSL
 import PushProtocol
 import SwiftASN1
@@ -59,12 +60,24 @@ struct ServerCertificate {
         }
     }
 
-    /// The names, and always the loopback addresses.
+    /// The names, some of which may be addresses, and always the loopback addresses.
     private static func alternativeNames(_ names: [String]) -> SubjectAlternativeNames {
-        let loopback: [[UInt8]] = [[127, 0, 0, 1], [UInt8](repeating: 0, count: 15) + [1]]
-        return SubjectAlternativeNames(
-            names.map { .dnsName($0) } + loopback.map { .ipAddress(ASN1OctetString(contentBytes: $0[...])) }
-        )
+        let loopback: [GeneralName] = ["127.0.0.1", "::1"].compactMap(Self.address)
+        let others = names.map { Self.address($0) ?? .dnsName($0) }.filter { !loopback.contains($0) }
+        return SubjectAlternativeNames(others + loopback)
+    }
+
+    /// `nil` if `text` is a name.
+    private static func address(_ text: String) -> GeneralName? {
+        switch try? SocketAddress(ipAddress: text, port: 0) {
+        case .v4(let address):
+            let bytes = withUnsafeBytes(of: address.address.sin_addr, Array.init)
+            return .ipAddress(ASN1OctetString(contentBytes: bytes[...]))
+        case .v6(let address):
+            let bytes = withUnsafeBytes(of: address.address.sin6_addr, Array.init)
+            return .ipAddress(ASN1OctetString(contentBytes: bytes[...]))
+        default: return nil
+        }
     }
 }
 

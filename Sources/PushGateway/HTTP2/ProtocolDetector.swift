@@ -49,6 +49,12 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
+    /// A connection that has said nothing yet has nothing to finish when the gateway ends.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent, !self.hasDecided { context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
     }

@@ -100,12 +100,3 @@ struct ProviderDoor: Sendable {
         }
     }
 }
-
-/// The end of a connection's pipeline: whatever went wrong there ends the connection and nothing else.
-private final class ConnectionErrorHandler: ChannelInboundHandler {
-    typealias InboundIn = HTTP2Frame
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.close(promise: nil)
-    }
-}

@@ -105,7 +105,7 @@ struct PushRequestValidator {
             notification.expiration = expiration
         }
         if let text = request.value("apns-priority") {
-            guard let priority = UInt8(text).flatMap(Priority.init(rawValue:)) else {
+            guard let priority = Priority.allCases.first(where: { "\($0.rawValue)" == text }) else {
                 throw Refusal(reason: .badPriority)
             }
             notification.priority = priority

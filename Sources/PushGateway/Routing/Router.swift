@@ -26,6 +26,8 @@ actor Router {
     private var links: [RoutingMachine.SessionID: Link] = [:]
     private var lastSession: RoutingMachine.SessionID = 0
     private var lastSequence: Int64
+    /// Since events were last trimmed.
+    private var devicesWithNewEvents: Set<UUID> = []
 
     init(
         database: any DatabaseWriter,
@@ -66,7 +68,7 @@ actor Router {
                     let topic = message.notification.topic
                     events.append(Event(.replaced, device: message.device, time: now, topic: topic, apnsID: replaced))
                 }
-                try EventTable(database: database).append(events)
+                try self.append(events, in: database)
             }
         } else {
             try self.record([Event(.received, message, time: now)])
@@ -89,9 +91,11 @@ actor Router {
     /// A device has proved who it is. Its earlier session, if there is one, is closed.
     func connected(_ device: UUID, understandsExtensions: Bool, link: Link) throws -> RoutingMachine.SessionID {
         let now = self.time.now
+        // Asked again, as it may have been deleted since its proof was checked.
+        guard self.registry.device(device) != nil else { throw DeviceAuthenticator.Refusal.unknownDevice }
         try self.write { database in
             try RegistryRecords.saw(device: device, at: now, in: database)
-            try EventTable(database: database).append([Event(.connected, device: device, time: now)])
+            try self.append([Event(.connected, device: device, time: now)], in: database)
         }
         self.lastSession += 1
         self.links[self.lastSession] = link
@@ -110,7 +114,7 @@ actor Router {
         let now = self.time.now
         try self.write { database in
             try RegistryRecords.saw(device: device, at: now, in: database)
-            try EventTable(database: database).append([Event(.disconnected, device: device, time: now)])
+            try self.append([Event(.disconnected, device: device, time: now)], in: database)
         }
     }
 
@@ -121,7 +125,7 @@ actor Router {
         self.links = [:]
         try self.write { database in
             for device in devices { try RegistryRecords.saw(device: device, at: now, in: database) }
-            try EventTable(database: database).append(devices.map { Event(.disconnected, device: $0, time: now) })
+            try self.append(devices.map { Event(.disconnected, device: $0, time: now) }, in: database)
         }
     }
 
@@ -135,14 +139,15 @@ actor Router {
         }
     }
 
-    /// The device has the message: it leaves the store. What waited for room is delivered next.
+    /// The device has the message, or will not have it: it leaves the store. What waited for room is delivered next.
     func acknowledged(_ device: UUID, session: RoutingMachine.SessionID, ack: CourierMessageAck) throws {
         guard let done = self.machine.acknowledged(device, session: session, messageID: ack.messageID) else { return }
-        let name: Event.Name = done.isFromStorage ? .deliveredFromStorage : .delivered
+        let delivered: Event.Name = done.isFromStorage ? .deliveredFromStorage : .delivered
+        let name = ack.status == 0 ? delivered : .refusedByDevice
         let event = Event(name, done.message, time: self.time.now)
         try self.write { database in
             try MessageTable(database: database).remove(done.message)
-            try EventTable(database: database).append([event])
+            try self.append([event], in: database)
         }
         try self.deliverStored(device)
     }
@@ -155,13 +160,19 @@ actor Router {
     /// Removes what has expired and old events. Called from time to time.
     func purge() throws {
         let now = self.time.now
-        let limit = self.eventsPerDevice
+        var removed = 0
+        repeat {
+            removed = try self.write { database in
+                let expired = try MessageTable(database: database).takeExpired(now: now, limit: Self.expiryBatch)
+                try self.append(expired.map { Event(.expired, $0, time: now) }, in: database)
+                return expired.count
+            }
+        } while removed == Self.expiryBatch
+        let (devices, limit) = (self.devicesWithNewEvents, self.eventsPerDevice)
         try self.write { database in
-            let expired = try MessageTable(database: database).takeExpired(now: now, limit: Self.expiryBatch)
-            let events = EventTable(database: database)
-            try events.append(expired.map { Event(.expired, $0, time: now) })
-            try events.trim(toNewest: limit)
+            for device in devices { try EventTable(database: database).trim(device, toNewest: limit) }
         }
+        self.devicesWithNewEvents = []
     }
 
     /// The topics for which something is on its way or stored.
@@ -174,7 +185,7 @@ actor Router {
             guard let end = message.expiresAt, end > now else {
                 try self.write { database in
                     try MessageTable(database: database).remove(message)
-                    try EventTable(database: database).append([Event(.expired, message, time: now)])
+                    try self.append([Event(.expired, message, time: now)], in: database)
                 }
                 continue
             }
@@ -187,10 +198,15 @@ actor Router {
     }
 
     private func record(_ events: [Event]) throws {
-        try self.write { try EventTable(database: $0).append(events) }
+        try self.write { try self.append(events, in: $0) }
     }
 
-    private func write(_ updates: (Database) throws -> Void) throws {
+    private func append(_ events: [Event], in database: Database) throws {
+        try EventTable(database: database).append(events)
+        self.devicesWithNewEvents.formUnion(events.lazy.map(\.device))
+    }
+
+    private func write<Value>(_ updates: (Database) throws -> Value) throws -> Value {
         try self.database.write(updates)
     }
 }

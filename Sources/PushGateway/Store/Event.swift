@@ -12,6 +12,7 @@ struct Event: Hashable, Sendable {
         case replaced = "Replaced by Newer Notification"
         case expired = "Discarded – Expired"
         case offlineNotStored = "Discarded – Device Offline, Not To Be Stored"
+        case refusedByDevice = "Discarded – Refused by Device"
         case unregistered = "Discarded – Token Unregistered"
         case activated = "Device Activated"
         case connected = "Device Connected"
@@ -74,17 +75,15 @@ struct EventTable {
         }
     }
 
-    /// Keeps the newest `limit` events of each device.
-    func trim(toNewest limit: Int) throws {
+    /// Keeps the newest `limit` events of a device.
+    func trim(_ device: UUID, toNewest limit: Int) throws {
         try self.database.execute(
             sql: """
-                DELETE FROM event WHERE id IN (
-                    SELECT id FROM (
-                        SELECT id, row_number() OVER (PARTITION BY device ORDER BY id DESC) AS rank FROM event
-                    ) WHERE rank > ?
+                DELETE FROM event WHERE device = ?1 AND id <= (
+                    SELECT id FROM event WHERE device = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2
                 )
                 """,
-            arguments: [limit]
+            arguments: [device.uuidString, limit]
         )
     }
 }

@@ -10,6 +10,14 @@ enum GatewayDatabase {
 
     static func open(path: String) throws -> DatabasePool {
         do {
+            // SQLite gives its log files the permissions of the database file.
+            if !FileManager.default.fileExists(atPath: path) {
+                _ = FileManager.default.createFile(
+                    atPath: path,
+                    contents: nil,
+                    attributes: [.posixPermissions: 0o600]
+                )
+            }
             let database = try DatabasePool(path: path)
             guard try database.read({ try !Self.migrator.hasBeenSuperseded($0) }) else {
                 throw GatewayError.badFile(path: path, why: "it was written by a newer version of Martlet")

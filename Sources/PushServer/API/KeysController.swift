@@ -54,9 +54,17 @@ struct KeysController: Sendable {
 
     @Sendable private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
         try context.require(.admin)
-        guard let id = context.parameters.get("id").flatMap(UUID.init(uuidString:)),
-            try await self.store.deleteKey(id)
-        else {
+        let id = context.parameters.get("id").flatMap(UUID.init(uuidString:))
+        let admins = try await self.store.keys().filter { $0.scopes.contains(.admin) }
+        guard admins.map(\.id) != [id] else {
+            throw APIRefusal(
+                status: 409,
+                code: "last_admin_key",
+                message: "without this key nobody could administer the provider: issue another admin key first",
+                field: "id"
+            )
+        }
+        guard let id, try await self.store.deleteKey(id) else {
             throw APIRefusal(status: 404, code: "no_such_key", message: "there is no API key with this id", field: "id")
         }
         return Response(status: .noContent)

@@ -112,7 +112,8 @@ struct NotificationsController: Sendable {
                 field: "idempotency-key"
             )
         }
-        return Idempotency(key: key, fingerprint: Array(SHA256.hash(data: body)))
+        // Over the canonical text: the same request may have its members in another order.
+        return Idempotency(key: key, fingerprint: Array(SHA256.hash(data: try JSONValue(parsing: body).text)))
     }
 
     private static func accepted(_ notification: NotificationRecord, isRepeated: Bool) throws -> Response {

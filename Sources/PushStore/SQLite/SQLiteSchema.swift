@@ -15,8 +15,9 @@ enum SQLiteSchema {
                         keyID TEXT NOT NULL, sealedKey BLOB NOT NULL,
                         PRIMARY KEY (app, environment)
                     ) STRICT;
+                    -- AUTOINCREMENT: an id is never used again, so that what was sent to one device is never held against another.
                     CREATE TABLE device (
-                        id INTEGER PRIMARY KEY, app INTEGER NOT NULL REFERENCES app (id), environment TEXT NOT NULL,
+                        id INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL REFERENCES app (id), environment TEXT NOT NULL,
                         token BLOB NOT NULL, user TEXT, locale TEXT, timeZone TEXT, isActive INTEGER NOT NULL,
                         registeredAt INTEGER NOT NULL, suspicions INTEGER NOT NULL,
                         UNIQUE (app, token, environment)
@@ -45,7 +46,7 @@ enum SQLiteSchema {
                         priority INTEGER NOT NULL, expiration TEXT, collapseID TEXT, payload BLOB NOT NULL,
                         createdAt INTEGER NOT NULL, finishedAt INTEGER, state TEXT NOT NULL,
                         isWalked INTEGER NOT NULL DEFAULT 0, cursor INTEGER NOT NULL DEFAULT 0,
-                        leaseUntil INTEGER, idempotencyKey TEXT, fingerprint BLOB,
+                        leaseUntil INTEGER, lastPageAt INTEGER, idempotencyKey TEXT, fingerprint BLOB,
                         accepted INTEGER NOT NULL DEFAULT 0, rejected INTEGER NOT NULL DEFAULT 0,
                         failed INTEGER NOT NULL DEFAULT 0
                     ) STRICT;

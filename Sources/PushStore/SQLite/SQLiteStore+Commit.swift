@@ -13,9 +13,10 @@ extension SQLiteStore {
                 try database.execute(
                     sql: """
                         UPDATE notification
-                        SET cursor = max(cursor, ?), isWalked = max(isWalked, ?), leaseUntil = NULL WHERE id = ?
+                        SET cursor = max(cursor, ?), isWalked = max(isWalked, ?), leaseUntil = NULL, lastPageAt = ?
+                        WHERE id = ?
                         """,
-                    arguments: [cursor, page.isLast, id]
+                    arguments: [cursor, page.isLast, now.milliseconds, id]
                 )
             }
             try Self.updateState(of: id, now: now, in: database)
@@ -60,7 +61,8 @@ extension SQLiteStore {
         try database.execute(
             sql: """
                 INSERT INTO retry (notification, recipient, device, token, environment, registeredAt, attempts, dueAt)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+                WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE notification = ?1 AND recipient = ?2)
                 ON CONFLICT (notification, recipient) DO UPDATE
                 SET attempts = excluded.attempts, dueAt = excluded.dueAt
                 """,

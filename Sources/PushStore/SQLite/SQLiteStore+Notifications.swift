@@ -31,7 +31,7 @@ extension SQLiteStore {
                     database,
                     sql: """
                         SELECT * FROM notification WHERE isWalked = 0 AND (leaseUntil IS NULL OR leaseUntil <= ?)
-                        ORDER BY createdAt LIMIT 1
+                        ORDER BY coalesce(lastPageAt, 0), createdAt LIMIT 1
                         """,
                     arguments: [now.milliseconds]
                 )

@@ -14,11 +14,10 @@ package final class SQLiteStore: PushStore {
     package init(path: String, masterKey: MasterKey) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA synchronous = FULL")
-        }
         do {
             self.database = try DatabasePool(path: path, configuration: configuration)
+            // After the pool has been opened, because opening sets NORMAL.
+            try self.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             guard try self.database.read({ try !SQLiteSchema.migrator.hasBeenSuperseded($0) }) else {
                 throw StoreError.newerSchema(path: path)
             }
@@ -27,6 +26,13 @@ package final class SQLiteStore: PushStore {
             throw StoreError.cannotOpen(path: path, why: error.message ?? "\(error.resultCode)")
         }
         self.masterKey = masterKey
+        try self.checkMasterKey()
+    }
+
+    /// Better now than when the first notification is to be sent.
+    private func checkMasterKey() throws {
+        let sealed = try self.database.read { try Data.fetchOne($0, sql: "SELECT sealedKey FROM credential LIMIT 1") }
+        if let sealed { _ = try self.masterKey.open(sealed) }
     }
 
     package func close() throws {

@@ -1,0 +1,33 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Holds a folder for this process: while it lives, nobody else gets the lock (advisory, `flock`).
+package struct FolderLock: ~Copyable, Sendable {
+    /// Why there is no lock.
+    package enum Failure: Error, Hashable, Sendable {
+        /// The lock file cannot be opened; its path.
+        case unavailable(String)
+        /// Another process, or this one, has it already.
+        case taken
+    }
+
+    private let descriptor: CInt
+
+    package init(folder: String) throws(Failure) {
+        let path = "\(folder)/lock"
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .unavailable(path) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw .taken
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close(self.descriptor)
+    }
+}
