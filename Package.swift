@@ -147,7 +147,7 @@ let package = Package(
                 .swiftASN1, .x509,
             ]
         ),
-        tests("PushDeviceTests", ["PushDevice", "PushProtocol", "PushTesting", .logging, .nioCore]),
+        tests("PushDeviceTests", ["PushDevice", "PushGateway", "PushProtocol", "PushTesting"]),
         tests(
             "EndToEndTests",
             [

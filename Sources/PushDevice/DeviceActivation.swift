@@ -35,33 +35,43 @@ public struct DeviceActivation: Sendable {
     /// - Parameter name: how the device is called in the gateway's lists.
     /// - Throws: ``DeviceError/activationFailed(_:)``.
     public func activate(name: String? = nil) async throws -> DeviceIdentity {
-        let key = P256.Signing.PrivateKey()
+        // Says at once when nobody listens, instead of trying again until the time is up.
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let result: Result<DeviceIdentity, any Error>
         do {
-            var request = HTTPClientRequest(url: "\(self.adminURL)/v1/devices")
-            request.method = .POST
-            request.headers.add(name: "content-type", value: "application/json")
-            let body = Request(csr: try Self.signingRequest(for: key), name: name)
-            request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
-            let timeout = TimeAmount.nanoseconds(Int64(self.timeout / .nanoseconds(1)))
-            let response = try await HTTPClient.shared.execute(request, timeout: timeout)
-            let answer = try await response.body.collect(upTo: Self.maximumReplyLength)
-            guard response.status == .created else {
-                throw DeviceError.activationFailed(
-                    "the admin door answered \(response.status.code): \(String(buffer: answer))"
-                )
-            }
-            let reply = try JSONDecoder().decode(Reply.self, from: Data(answer.readableBytesView))
-            return DeviceIdentity(
-                deviceID: reply.deviceId,
-                certificate: reply.certificate,
-                privateKey: key.pemRepresentation,
-                serviceAuthority: reply.authority
-            )
+            result = .success(try await self.activate(name: name, with: client))
         } catch let error as DeviceError {
-            throw error
+            result = .failure(error)
         } catch {
-            throw DeviceError.activationFailed("no usable answer from \(self.adminURL): \(error)")
+            result = .failure(DeviceError.activationFailed("no usable answer from \(self.adminURL): \(error)"))
         }
+        try? await client.shutdown()
+        return try result.get()
+    }
+
+    private func activate(name: String?, with client: HTTPClient) async throws -> DeviceIdentity {
+        let key = P256.Signing.PrivateKey()
+        var request = HTTPClientRequest(url: "\(self.adminURL)/v1/devices")
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        let body = Request(csr: try Self.signingRequest(for: key), name: name)
+        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
+        let response = try await client.execute(request, timeout: TimeAmount(self.timeout))
+        let answer = try await response.body.collect(upTo: Self.maximumReplyLength)
+        guard response.status == .created else {
+            throw DeviceError.activationFailed(
+                "the admin door answered \(response.status.code): \(String(buffer: answer))"
+            )
+        }
+        let reply = try JSONDecoder().decode(Reply.self, from: Data(answer.readableBytesView))
+        return DeviceIdentity(
+            deviceID: reply.deviceId,
+            certificate: reply.certificate,
+            privateKey: key.pemRepresentation,
+            serviceAuthority: reply.authority
+        )
     }
 
     private static func signingRequest(for key: P256.Signing.PrivateKey) throws -> String {

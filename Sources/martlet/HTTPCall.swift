@@ -22,6 +22,13 @@ struct HTTPCall: Sendable {
         case put = "PUT"
     }
 
+    /// Says at once when nobody listens, instead of trying again until the time is up.
+    private static let client = {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
     /// Without a slash at the end.
     let baseURL: String
     let apiKey: String?
@@ -47,7 +54,7 @@ struct HTTPCall: Sendable {
         if let body { request.body = .bytes(ByteBuffer(bytes: try JSONSerialization.data(withJSONObject: body))) }
         let response: HTTPClientResponse
         do {
-            response = try await HTTPClient.shared.execute(request, timeout: Self.timeout)
+            response = try await Self.client.execute(request, timeout: Self.timeout)
         } catch {
             throw SettingsError("no answer from \(self.baseURL): is it running? (\(error))")
         }

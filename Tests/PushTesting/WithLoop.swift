@@ -27,6 +27,7 @@ package struct RunningLoop: Sendable {
 }
 
 /// Connects a device to a courier door for the duration of `body`.
+@discardableResult
 package func withDeviceConnected<Value: Sendable>(
     to port: Int,
     _ identity: DeviceIdentity,
