@@ -128,7 +128,7 @@ let package = Package(
             "PushSenderTests",
             ["PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioPosix]
         ),
-        tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting"]),
+        tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting", .grdb]),
         tests(
             "PushProviderTests",
             ["PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .nioCore]

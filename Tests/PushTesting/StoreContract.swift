@@ -1,0 +1,67 @@
+import Foundation
+package import PushProtocol
+package import PushStore
+import Testing
+
+/// Makes empty stores of one kind; the contract suite runs once for each kind there is.
+package struct StoreBackend: Sendable, CustomTestStringConvertible {
+    package let name: String
+    private let open: @Sendable (String) throws -> any PushStore
+
+    package var testDescription: String { self.name }
+
+    /// Every backend that can be tested here.
+    package static let available = [
+        StoreBackend(name: "SQLite") { directory in
+            guard let key = MasterKey(bytes: [UInt8](repeating: 7, count: MasterKey.length)) else {
+                throw StoreError.wrongMasterKey
+            }
+            return try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: key)
+        }
+    ]
+
+    /// Runs `body` with a store that holds nothing but the vectors' app.
+    package func withStore(_ body: (any PushStore, Int64) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try self.open(directory)
+            guard let bundleID = Topic(Vectors.bundleID) else { return }
+            try await body(store, try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id)
+        }
+    }
+}
+
+extension DeviceToken {
+    /// A different token for each number.
+    package static func numbered(_ number: Int) -> DeviceToken {
+        let bytes = withUnsafeBytes(of: UInt64(bitPattern: Int64(number)).bigEndian, Array.init)
+        return DeviceToken(bytes: [0xaa] + bytes) ?? .numbered(0)
+    }
+}
+
+extension NotificationRecord {
+    /// A notification with payload P.
+    package static func fixture(
+        app: Int64,
+        to audience: Audience,
+        environment: PushEnvironment? = nil,
+        expiration: Expiration = .servicePolicy,
+        createdAt: Timestamp = Vectors.issuedAt
+    ) throws -> NotificationRecord {
+        guard let topic = Topic(Vectors.bundleID) else { throw StoreError.wrongMasterKey }
+        return NotificationRecord(
+            id: UUID(),
+            app: app,
+            content: NotificationContent(
+                topic: topic,
+                pushType: .alert,
+                priority: .immediate,
+                expiration: expiration,
+                collapseID: "inbox",
+                payload: Data(Vectors.payload.utf8)
+            ),
+            audience: audience,
+            environment: environment,
+            createdAt: createdAt
+        )
+    }
+}
