@@ -3,6 +3,9 @@ import PushProtocol
 
 /// Builds a payload from a request's members, or takes the one it brings; either way it is checked (reference 3).
 struct PayloadBuilder {
+    /// Longest text of an alert, in bytes: more than any payload may have, so that the payload's own limit answers.
+    private static let maximumText = 8192
+
     private let fields: JSONFields
 
     init(_ fields: JSONFields) {
@@ -57,13 +60,13 @@ struct PayloadBuilder {
 
     private func alert() throws(APIRefusal) -> JSONValue? {
         if case .string? = self.fields.members["alert"] {
-            return try self.fields.string("alert", maximum: PushType.alert.maximumPayloadSize).map(JSONValue.string)
+            return try self.fields.string("alert", maximum: Self.maximumText).map(JSONValue.string)
         }
         let known: Set<String> = ["title", "subtitle", "body"]
         guard let alert = try self.fields.fields("alert", known: known) else { return nil }
         var object: [String: JSONValue] = [:]
         for name in known.sorted() {
-            object[name] = try alert.string(name, maximum: PushType.alert.maximumPayloadSize).map(JSONValue.string)
+            object[name] = try alert.string(name, maximum: Self.maximumText).map(JSONValue.string)
         }
         guard !object.isEmpty else {
             throw self.fields.refusal("alert", "missing_content", "give title, subtitle or body")

@@ -59,7 +59,9 @@ import Testing
             }
             #expect(try await Self.walk(store, app, .all, page: 10) == (1...25).map { .numbered($0) })
             #expect(try await Self.walk(store, app, .user("alice"), page: 1) == [.numbered(1), .numbered(2)])
-            #expect(try await Self.walk(store, app, .tag("five"), page: 2) == [5, 10, 15, 20, 25].map { .numbered($0) })
+            #expect(
+                try await Self.walk(store, app, .tag("five"), page: 2) == [5, 10, 15, 20, 25].map { .numbered($0) }
+            )
             #expect(try await Self.walk(store, app, .tag("six"), page: 2).isEmpty)
             #expect(try await Self.walk(store, app + 1, .all, page: 10).isEmpty, "another app's devices")
         }

@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
 import PushProtocol
-@testable import PushStore
 import PushTesting
 import Testing
+
+@testable import PushStore
 
 /// What is SQLite's own: the file, the master key, the pragmas.
 @Suite(.timeLimit(.minutes(1))) struct SQLiteStoreTests {
@@ -13,7 +14,11 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
             let store = try SQLiteStore(path: path, masterKey: try Self.key(1))
-            let app = try await store.addApp(bundleID: try #require(Topic("com.example.MyApp")), name: "My app", now: Vectors.issuedAt).app
+            let app = try await store.addApp(
+                bundleID: try #require(Topic("com.example.MyApp")),
+                name: "My app",
+                now: Vectors.issuedAt
+            ).app
             try await store.setCredential(self.credential, app: app.id, environment: .sandbox)
             let notification = try NotificationRecord.fixture(app: app.id, to: .tokens([.numbered(1)]))
             _ = try await store.accept(notification, idempotency: nil)

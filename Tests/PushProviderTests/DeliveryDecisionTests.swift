@@ -1,0 +1,105 @@
+import Foundation
+import PushProtocol
+import PushSender
+import PushStore
+import PushTesting
+import Testing
+
+@testable import PushProvider
+
+@Suite struct DeliveryDecisionTests {
+    let now = Vectors.issuedAt
+    var later: Timestamp { self.now.advanced(by: .seconds(86_400)) }
+
+    @Test func acceptedIsFinalAndTheTokenIsGood() {
+        let decision = self.decide(.accepted(.init(id: "id")))
+        #expect(decision == DeliveryDecision(next: .final(.accepted, reason: nil), verdict: .good))
+    }
+
+    @Test func a410CountsFromItsOwnTimeElseFromTheSending() {
+        let confirmed = Timestamp(milliseconds: 1_699_999_999_500)
+        let gone = Rejection(status: 410, reasonText: "Unregistered", timestamp: confirmed)
+        #expect(self.decide(.rejected(gone)).verdict == .dead(since: confirmed))
+        let silent = Rejection(status: 410, reasonText: "Unregistered")
+        #expect(self.decide(.rejected(silent)).verdict == .dead(since: self.now))
+    }
+
+    @Test(arguments: ["BadDeviceToken", "DeviceTokenNotForTopic"])
+    func aBadTokenIsOnlySuspected(reason: String) {
+        let decision = self.decide(.rejected(Rejection(status: 400, reasonText: reason)))
+        #expect(decision == DeliveryDecision(next: .final(.rejected, reason: reason), verdict: .suspect))
+    }
+
+    @Test(arguments: [(403, "InvalidProviderToken"), (400, "TopicDisallowed"), (413, "PayloadTooLarge")])
+    func aFaultOfOursSaysNothingAboutTheToken(status: Int, reason: String) {
+        let decision = self.decide(.rejected(Rejection(status: status, reasonText: reason)))
+        #expect(decision == DeliveryDecision(next: .final(.rejected, reason: reason), verdict: nil))
+    }
+
+    @Test(arguments: [
+        Outcome.rejected(Rejection(status: 503, reasonText: "ServiceUnavailable")),
+        .rejected(Rejection(status: 429, reasonText: "TooManyRequests")),
+        .notSent(.init("no connection")), .unknown(.init("no answer")),
+    ])
+    func whatPassesIsTriedAgainWithinTheBackoff(outcome: Outcome) {
+        for attempts in 1..<RetryPolicy().maximumAttempts {
+            guard case .retry(let at) = self.decide(outcome, attempts: attempts).next else {
+                Issue.record("no retry after \(attempts)")
+                continue
+            }
+            let limit = RetryPolicy().backoff.limit(afterFailures: attempts)
+            #expect(at >= self.now && at <= self.now.advanced(by: limit))
+        }
+    }
+
+    @Test func triesAreLimited() {
+        let outcome = Outcome.notSent(.init("no connection"))
+        guard case .final(.failed, let reason) = self.decide(outcome, attempts: RetryPolicy().maximumAttempts).next
+        else {
+            Issue.record("not failed")
+            return
+        }
+        #expect(reason?.contains("no connection") == true)
+    }
+
+    @Test func retryAfterIsTheLeastDelay() {
+        let rejection = Rejection(status: 429, reasonText: "TooManyRequests", retryAfter: .seconds(600))
+        guard case .retry(let at) = self.decide(.rejected(rejection)).next else {
+            Issue.record("no retry")
+            return
+        }
+        #expect(at >= self.now.advanced(by: .seconds(600)))
+    }
+
+    @Test func nothingIsTriedAfterItExpired() {
+        let rejection = Rejection(status: 503, reasonText: "ServiceUnavailable", retryAfter: .seconds(11))
+        let decision = self.decide(.rejected(rejection), expires: self.now.advanced(by: .seconds(10)))
+        guard case .final(.failed, _) = decision.next else {
+            Issue.record("tried again after it expired")
+            return
+        }
+    }
+
+    @Test func anIDBelongsToNotificationAndRecipient() throws {
+        let notification = UUID()
+        let id = DeliveryID.make(notification: notification, recipient: 1)
+        #expect(id == DeliveryID.make(notification: notification, recipient: 1))
+        #expect(id != DeliveryID.make(notification: notification, recipient: -1))
+        #expect(id != DeliveryID.make(notification: UUID(), recipient: 1))
+        #expect(UUID(uuidString: id) != nil)
+        #expect(id == id.lowercased())
+    }
+
+    private func decide(_ outcome: Outcome, attempts: Int = 1, expires: Timestamp? = nil) -> DeliveryDecision {
+        var generator = SystemRandomNumberGenerator()
+        return DeliveryDecision.make(
+            outcome,
+            attempts: attempts,
+            sentAt: self.now,
+            expires: expires ?? self.later,
+            policy: RetryPolicy(),
+            now: self.now,
+            using: &generator
+        )
+    }
+}
