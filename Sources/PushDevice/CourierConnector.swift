@@ -55,9 +55,7 @@ struct CourierConnector: Sendable {
         let channel = try await self.channel(connect: connect, time: time, events: continuation)
         return await withTaskCancellationHandler {
             let wasConnected = await session.run(events) { packet in
-                var buffer = channel.allocator.buffer(capacity: 64)
-                packet.write(to: &buffer)
-                channel.writeAndFlush(buffer, promise: nil)
+                channel.writeAndFlush(packet.encoded, promise: nil)
             }
             try? await channel.close()
             return wasConnected

@@ -56,9 +56,7 @@ final class CourierDeviceHandler: ChannelInboundHandler {
         for action in actions {
             switch action {
             case .send(let packet):
-                var buffer = context.channel.allocator.buffer(capacity: 256)
-                packet.write(to: &buffer)
-                context.writeAndFlush(Self.wrapOutboundOut(buffer), promise: nil)
+                context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil)
             case .connected(let baseToken): self.hand(.connected(baseToken: baseToken), context: context)
             case .deliver(let message): self.hand(.message(message), context: context)
             case .scopedToken(let response): self.hand(.scopedToken(response), context: context)

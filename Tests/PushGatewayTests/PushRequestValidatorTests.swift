@@ -196,6 +196,6 @@ private struct Directory: PushDirectory {
     }
 
     private static func hash(_ name: String) -> TopicHash {
-        TopicHash(bytes: Insecure.SHA1.hash(data: Data(name.utf8)).map { $0 }) ?? TopicHash(Topic("x")!)
+        Topic(name).map(TopicHash.init) ?? TopicHash(bytes: [UInt8](repeating: 0, count: 20))!
     }
 }

@@ -31,9 +31,7 @@ package struct RawConnection: Sendable {
     }
 
     package func write(_ packet: CourierPacket) {
-        var buffer = ByteBuffer()
-        packet.write(to: &buffer)
-        self.channel.writeAndFlush(buffer, promise: nil)
+        self.channel.writeAndFlush(packet.encoded, promise: nil)
     }
 
     /// Everything until the peer closes.

@@ -21,6 +21,9 @@ final class CourierServiceHandler: ChannelInboundHandler {
         case mint(CourierScopedTokenRequest)
     }
 
+    /// How long the last packet may take to leave.
+    private static let farewell: TimeAmount = .seconds(5)
+
     /// Work that may wait; a device that asks for more loses its connection.
     private static let maximumWork = 4096
 
@@ -61,9 +64,7 @@ final class CourierServiceHandler: ChannelInboundHandler {
         for action in actions {
             switch action {
             case .send(let packet):
-                var buffer = context.channel.allocator.buffer(capacity: 256)
-                packet.write(to: &buffer)
-                context.writeAndFlush(Self.wrapOutboundOut(buffer), promise: nil)
+                context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil)
             case .authenticate(let connect): self.authenticate(connect, context: context)
             case .subscribe(let filter): self.enqueue(.subscribe(filter), context: context)
             case .acknowledged(let ack): self.enqueue(.acknowledged(ack), context: context)
@@ -71,13 +72,18 @@ final class CourierServiceHandler: ChannelInboundHandler {
             case .stateChanged: break
             case .close(let reason):
                 self.door.logger.debug("device link ended", metadata: ["reason": "\(reason.rawValue)"])
-                // Only once what was written has left, or the device never learns why.
-                context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
-                    context.close(promise: nil)
-                }
+                self.close(context: context)
             }
         }
         self.schedule(context: context)
+    }
+
+    /// Closes once what was written has left, or the device never learns why; but not later than after ``farewell``.
+    private func close(context: ChannelHandlerContext) {
+        context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
+            context.close(promise: nil)
+        }
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.farewell) { context.close(promise: nil) }
     }
 
     private func authenticate(_ connect: CourierConnect, context: ChannelHandlerContext) {
@@ -154,9 +160,7 @@ final class CourierServiceHandler: ChannelInboundHandler {
         Router.Link(
             send: { packet in
                 channel.eventLoop.execute {
-                    var buffer = channel.allocator.buffer(capacity: 256)
-                    packet.write(to: &buffer)
-                    channel.writeAndFlush(buffer, promise: nil)
+                    channel.writeAndFlush(packet.encoded, promise: nil)
                 }
             },
             close: { channel.close(promise: nil) }

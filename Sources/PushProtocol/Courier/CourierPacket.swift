@@ -76,6 +76,13 @@ extension CourierPacket {
         return CourierPacket(command: command, fields: fields)
     }
 
+    /// The packet's bytes.
+    package var encoded: ByteBuffer {
+        var buffer = ByteBuffer()
+        self.write(to: &buffer)
+        return buffer
+    }
+
     /// Appends the packet's bytes. A field value over 65,535 bytes is cut: no caller makes one.
     package func write(to buffer: inout ByteBuffer) {
         let length = self.fields.reduce(0) { $0 + 3 + min($1.value.readableBytes, Int(UInt16.max)) }

@@ -98,8 +98,6 @@ import Testing
     }
 
     static func write(_ packet: CourierPacket) -> String {
-        var buffer = ByteBuffer()
-        packet.write(to: &buffer)
-        return Hexadecimal.encode(buffer.readableBytesView)
+        Hexadecimal.encode(packet.encoded.readableBytesView)
     }
 }
