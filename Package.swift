@@ -142,9 +142,9 @@ let package = Package(
         tests(
             "PushGatewayTests",
             [
-                "PushGateway", "PushProtocol", "PushTesting", .crypto, .cryptoExtras, .grdb, .nioCore, .nioHPACK,
-                .nioSSL,
-                .swiftASN1, .x509,
+                "PushGateway", "PushProtocol", "PushTesting", .crypto, .cryptoExtras, .grdb, .nioCore, .nioEmbedded,
+                .nioHPACK,
+                .nioHTTP2, .nioSSL, .swiftASN1, .x509,
             ]
         ),
         tests("PushDeviceTests", ["PushDevice", "PushGateway", "PushProtocol", "PushTesting"]),

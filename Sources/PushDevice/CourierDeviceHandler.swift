@@ -13,6 +13,8 @@ final class CourierDeviceHandler: ChannelInboundHandler {
         case scopedToken(CourierScopedTokenResponse)
         case nothingStored(token: [UInt8])
         case closed(CourierDeviceMachine.CloseReason)
+        /// The connection broke, for example because the service's certificate is not trusted.
+        case failed(String)
     }
 
     private var machine: CourierDeviceMachine
@@ -49,6 +51,7 @@ final class CourierDeviceHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        self.hand(.failed("\(error)"), context: context)
         context.close(promise: nil)
     }
 

@@ -32,6 +32,8 @@ struct CourierSession: Sendable {
                     "nothing stored while away",
                     metadata: ["token": "\(DeviceToken(bytes: token)?.description ?? "?")"]
                 )
+            case .failed(let why):
+                self.logger.warning("connection failed", metadata: ["error": "\(why)"])
             case .closed(let reason):
                 self.logger.warning("connection ended", metadata: ["reason": "\(reason.rawValue)"])
             }
