@@ -110,7 +110,7 @@ package final class ProviderServer: Service {
         } catch FolderLock.Failure.taken {
             throw ProviderError.dataDirectoryInUse(folder)
         } catch {
-            throw StoreError.cannotOpen(path: folder, why: "\(error)")
+            throw StoreError.cannotOpen(path: folder, why: ErrorText.of(error))
         }
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PushProtocol
 
 /// Seals the secrets in a store with AES-256-GCM.
 package struct MasterKey: Sendable {
@@ -28,7 +29,7 @@ package struct MasterKey: Sendable {
         do {
             bytes = try Data(contentsOf: URL(filePath: path))
         } catch {
-            throw StoreError.badMasterKey(path: path, why: "it cannot be read: \(error)")
+            throw StoreError.badMasterKey(path: path, why: "it cannot be read: \(ErrorText.of(error))")
         }
         guard let key = MasterKey(bytes: Array(bytes)) else {
             throw StoreError.badMasterKey(path: path, why: "it must have \(Self.length) bytes, not \(bytes.count)")

@@ -1,5 +1,6 @@
 import Foundation
 import PushDevice
+import PushProtocol
 
 /// Keeps a device's identity in a file that only its owner can read.
 struct IdentityFile: Sendable {
@@ -14,7 +15,9 @@ struct IdentityFile: Sendable {
                     from: Data(contentsOf: URL(filePath: self.path))
                 )
             } catch {
-                throw SettingsError("\(self.path) holds no device identity (remove it to activate anew): \(error)")
+                throw SettingsError(
+                    "\(self.path) holds no device identity (remove it to activate anew): \(ErrorText.of(error))"
+                )
             }
         }
         let identity = try await activate()

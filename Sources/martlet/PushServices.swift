@@ -12,7 +12,7 @@ struct PushServices {
             do {
                 return try String(contentsOfFile: path, encoding: .utf8)
             } catch {
-                throw SettingsError("serve.serviceAuthority: \(path) cannot be read: \(error)")
+                throw SettingsError("serve.serviceAuthority: \(path) cannot be read: \(ErrorText.of(error))")
             }
         }
         var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]

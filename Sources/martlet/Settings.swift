@@ -1,6 +1,7 @@
 import Configuration
 import Foundation
 import Logging
+import PushProtocol
 
 /// The settings of one run: flags over environment (`MARTLET_…`) over a JSON file over defaults.
 ///
@@ -28,7 +29,7 @@ struct Settings: Sendable {
                 )
                 providers.append(try await FileProvider<JSONSnapshot>(config: location))
             } catch {
-                throw SettingsError("the settings in \(path) cannot be read: \(error)")
+                throw SettingsError("the settings in \(path) cannot be read: \(ErrorText.of(error))")
             }
         }
         self.reader = ConfigReader(providers: providers, accessReporter: self.faults)

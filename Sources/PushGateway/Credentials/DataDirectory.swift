@@ -21,7 +21,7 @@ struct DataDirectory: ~Copyable {
                 attributes: [.posixPermissions: 0o700]
             )
         } catch {
-            throw GatewayError.badFile(path: path, why: "the folder cannot be made: \(error)")
+            throw GatewayError.badFile(path: path, why: "the folder cannot be made: \(ErrorText.of(error))")
         }
         do {
             self.lock = try FolderLock(folder: path)
@@ -43,7 +43,7 @@ struct DataDirectory: ~Copyable {
             do {
                 return try Data(contentsOf: URL(filePath: path))
             } catch {
-                throw GatewayError.badFile(path: path, why: "it cannot be read: \(error)")
+                throw GatewayError.badFile(path: path, why: "it cannot be read: \(ErrorText.of(error))")
             }
         }
         let content = try make()
