@@ -23,7 +23,7 @@ package enum DeviceRequest {
         if let timeZone, TimeZone(identifier: timeZone) == nil {
             throw fields.refusal("timeZone", "invalid_time_zone", "use a name such as Europe/Berlin")
         }
-        return DeviceRegistration(
+        var registration = DeviceRegistration(
             environment: try fields.environment("environment") ?? .production,
             token: token,
             user: try fields.string("user", maximum: Self.maximumText),
@@ -31,5 +31,7 @@ package enum DeviceRequest {
             timeZone: timeZone,
             tags: try fields.strings("tags", count: Self.maximumTags, maximum: Self.maximumText).map { Set($0) }
         )
+        registration.clearsUser = fields.nulls.contains("user")
+        return registration
     }
 }

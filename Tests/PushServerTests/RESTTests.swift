@@ -66,8 +66,12 @@ import Testing
             #expect(try await provider.api.get("\(Self.app)/devices?user=alice").json["devices"] == [second.json])
             #expect(try await provider.api.get("\(Self.app)/devices?tag=beta").json["devices"] == [second.json])
             #expect(try await provider.api.get("\(Self.app)/devices?tag=gamma").json["devices"] == [])
+            let left = try await provider.register(Vectors.tokenA, ["user": .null])
+            #expect(left.json["user"] == .null)
+            #expect(left.json["locale"] == "de")
+            #expect(try await provider.api.get("\(Self.app)/devices?user=alice").json["devices"] == [])
             let path = "\(Self.app)/devices/\(Vectors.tokenA)"
-            #expect(try await provider.api.get(path).json["devices"] == [second.json])
+            #expect(try await provider.api.get(path).json["devices"] == [left.json])
             #expect(try await provider.api.delete("\(path)?environment=production").status == 404)
             #expect(try await provider.api.delete(path).status == 204)
             #expect(try await provider.api.get(path).code == "no_such_device")

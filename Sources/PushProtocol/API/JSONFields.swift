@@ -3,7 +3,10 @@ package import Foundation
 /// Reads the members of a JSON object that a caller sent. Every fault names the member; a member that is not known is a
 /// fault too, because a typing error must not be lost silently.
 package struct JSONFields: Sendable {
+    /// Without those that are `null`.
     package let members: [String: JSONValue]
+    /// The names of the members that are `null`.
+    package let nulls: Set<String>
     private let path: String?
 
     /// - Throws: ``APIRefusal`` for text that is no JSON object, or an unknown member.
@@ -16,6 +19,7 @@ package struct JSONFields: Sendable {
 
     private init(members: [String: JSONValue], path: String?, known: Set<String>) throws(APIRefusal) {
         self.members = members.filter { $0.value != .null }
+        self.nulls = Set(members.filter { $0.value == .null }.keys)
         self.path = path
         for name in members.keys.sorted() where !known.contains(name) {
             throw self.refusal(name, "unknown_field", "known here: \(known.sorted().joined(separator: ", "))")

@@ -47,6 +47,8 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var environment: PushEnvironment
     package var token: DeviceToken
     package var user: String?
+    /// The user has left this device: forget who it was.
+    package var clearsUser = false
     package var locale: String?
     package var timeZone: String?
     package var tags: Set<String>?

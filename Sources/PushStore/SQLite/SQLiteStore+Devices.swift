@@ -15,13 +15,13 @@ extension SQLiteStore {
                     INSERT INTO device (app, environment, token, user, locale, timeZone, isActive, registeredAt, suspicions)
                     VALUES (?, ?, ?, ?, ?, ?, 1, ?, 0)
                     ON CONFLICT (app, token, environment) DO UPDATE
-                    SET user = coalesce(excluded.user, user), locale = coalesce(excluded.locale, locale),
+                    SET user = CASE WHEN ? THEN NULL ELSE coalesce(excluded.user, user) END, locale = coalesce(excluded.locale, locale),
                         timeZone = coalesce(excluded.timeZone, timeZone), isActive = 1,
                         registeredAt = excluded.registeredAt, suspicions = 0
                     """,
                 arguments: [
                     app, registration.environment.rawValue, Data(registration.token.bytes), registration.user,
-                    registration.locale, registration.timeZone, now.milliseconds,
+                    registration.locale, registration.timeZone, now.milliseconds, registration.clearsUser,
                 ]
             )
             guard let id = try Self.deviceID(registration.token, registration.environment, app: app, in: database)
