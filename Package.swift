@@ -22,6 +22,7 @@ extension Target.Dependency {
     static let logging = product(name: "Logging", package: "swift-log")
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
+    static let nioExtras = product(name: "NIOExtras", package: "swift-nio-extras")
     static let nioFoundationCompat = product(name: "NIOFoundationCompat", package: "swift-nio")
     static let nioHPACK = product(name: "NIOHPACK", package: "swift-nio-http2")
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
@@ -59,6 +60,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.24.0"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -71,8 +73,8 @@ let package = Package(
         module(
             "PushSender",
             [
-                "PushProtocol", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
-                .serviceLifecycle,
+                "PushProtocol", .crypto, .logging, .nioCore, .nioExtras, .nioHTTP1, .nioPosix, .nioSSL, .nioTLS,
+                .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module("PushHTTP", ["PushProtocol", .httpTypes, .hummingbird, .logging, .nioCore]),

@@ -4,20 +4,20 @@ import Foundation
 ///
 /// Opaque and of variable length: 32 bytes are common, longer ones exist (reference 1.7). Its description never shows
 /// the whole token, so that it can be logged.
-package struct DeviceToken: Hashable, Sendable {
+public struct DeviceToken: Hashable, Sendable {
     /// Longest token accepted, in bytes. The binary interface allows 100; HTTP/2 has no documented limit.
-    package static let maximumLength = 512
+    public static let maximumLength = 512
 
-    package let bytes: [UInt8]
+    public let bytes: [UInt8]
 
     /// `nil` when `bytes` is empty or longer than ``maximumLength``.
-    package init?(bytes: [UInt8]) {
+    public init?(bytes: [UInt8]) {
         guard !bytes.isEmpty, bytes.count <= Self.maximumLength else { return nil }
         self.bytes = bytes
     }
 
     /// Reads hexadecimal text in either case, without separators; `nil` for anything else.
-    package init?(hex: some StringProtocol) {
+    public init?(hex: some StringProtocol) {
         guard hex.utf8.count <= Self.maximumLength * 2, let bytes = Hexadecimal.decode(hex) else { return nil }
         self.init(bytes: bytes)
     }
@@ -25,7 +25,7 @@ package struct DeviceToken: Hashable, Sendable {
     /// Reads what people paste: hexadecimal, also as an old `NSData` description (`<302bd38c c16adf6c>`), else base64.
     ///
     /// Text that is both is taken as hexadecimal (reference 1.7: strip `<`, `>` and spaces).
-    package init?(userInput text: String) {
+    public init?(userInput text: String) {
         guard text.utf8.count <= Self.maximumLength * 4 else { return nil }
         let cleaned = text.filter { !"<> \t\r\n".contains($0) }
         if let token = Self(hex: cleaned) {
@@ -38,12 +38,12 @@ package struct DeviceToken: Hashable, Sendable {
     }
 
     /// Lower-case hexadecimal, as it stands in `/3/device/<token>`.
-    package var hex: String { Hexadecimal.encode(self.bytes) }
+    public var hex: String { Hexadecimal.encode(self.bytes) }
 }
 
 extension DeviceToken: CustomStringConvertible {
     /// The first four bytes and the length, for example `302bd38c… (32 bytes)`.
-    package var description: String {
+    public var description: String {
         "\(Hexadecimal.encode(self.bytes.prefix(4)))… (\(self.bytes.count) bytes)"
     }
 }

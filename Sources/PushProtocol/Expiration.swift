@@ -1,5 +1,5 @@
 /// Until when the push service keeps a notification for a device that is offline, header `apns-expiration`.
-package enum Expiration: Hashable, Sendable {
+public enum Expiration: Hashable, Sendable {
     /// Header absent: the service's own policy, at most ``longestStorage``.
     case servicePolicy
     /// 0: one attempt, never stored.
@@ -8,10 +8,10 @@ package enum Expiration: Hashable, Sendable {
     case at(seconds: Int64)
 
     /// Apple stores for up to 30 days (reference 7.1).
-    package static let longestStorage: Duration = .seconds(30 * 24 * 3600)
+    public static let longestStorage: Duration = .seconds(30 * 24 * 3600)
 
     /// Reads the header's text: decimal digits only. `nil` means `BadExpirationDate`.
-    package init?(header text: some StringProtocol) {
+    public init?(header text: some StringProtocol) {
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let seconds = Int64(text)
         else { return nil }
@@ -19,7 +19,7 @@ package enum Expiration: Hashable, Sendable {
     }
 
     /// The header's text, or `nil` where the header is left out.
-    package var header: String? {
+    public var header: String? {
         switch self {
         case .servicePolicy: nil
         case .immediate: "0"
@@ -28,7 +28,7 @@ package enum Expiration: Hashable, Sendable {
     }
 
     /// The moment at which a notification accepted at `now` is dropped, or `nil` if it must not be stored at all.
-    package func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
+    public func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
         let longest = now.advanced(by: Self.longestStorage)
         switch self {
         case .servicePolicy: return longest

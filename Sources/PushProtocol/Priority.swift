@@ -1,5 +1,5 @@
 /// How urgently a notification is delivered, header `apns-priority` (reference 1.5).
-package enum Priority: UInt8, CaseIterable, Hashable, Sendable {
+public enum Priority: UInt8, CaseIterable, Hashable, Sendable {
     /// Above everything power-wise: never wakes the device.
     case low = 1
     /// Considers the power of the device; may be grouped and deferred.

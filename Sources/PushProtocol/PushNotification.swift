@@ -1,22 +1,22 @@
-package import NIOCore
+public import NIOCore
 
 /// One notification as the provider API carries it, apart from the device token it is sent to.
-package struct PushNotification: Hashable, Sendable {
+public struct PushNotification: Hashable, Sendable {
     /// Longest `apns-collapse-id`, in bytes (reference 1.5).
-    package static let maximumCollapseIDLength = 64
+    public static let maximumCollapseIDLength = 64
 
     /// Header `apns-id`: a UUID in canonical form, in the letter case the sender used.
-    package var id: String
-    package var topic: Topic
+    public var id: String
+    public var topic: Topic
     /// `nil` where the header is left out.
-    package var pushType: PushType?
-    package var priority: Priority
-    package var expiration: Expiration
-    package var collapseID: String?
+    public var pushType: PushType?
+    public var priority: Priority
+    public var expiration: Expiration
+    public var collapseID: String?
     /// The JSON text.
-    package var payload: ByteBuffer
+    public var payload: ByteBuffer
 
-    package init(
+    public init(
         id: String,
         topic: Topic,
         pushType: PushType? = .alert,

@@ -1,5 +1,5 @@
 /// The kind of a notification, header `apns-push-type` (reference 1.6).
-package enum PushType: String, CaseIterable, Hashable, Sendable {
+public enum PushType: String, CaseIterable, Hashable, Sendable {
     case alert
     case background
     case complication
@@ -13,7 +13,7 @@ package enum PushType: String, CaseIterable, Hashable, Sendable {
     case widgets
 
     /// What the topic has after the bundle id; empty where the topic is the bundle id (or, for `mdm`, a certificate UID).
-    package var topicSuffix: String {
+    public var topicSuffix: String {
         switch self {
         case .alert, .background, .mdm: ""
         case .complication: ".complication"
@@ -28,5 +28,5 @@ package enum PushType: String, CaseIterable, Hashable, Sendable {
     }
 
     /// Largest payload over HTTP/2, in bytes (reference 3.6).
-    package var maximumPayloadSize: Int { self == .voip ? 5120 : 4096 }
+    public var maximumPayloadSize: Int { self == .voip ? 5120 : 4096 }
 }

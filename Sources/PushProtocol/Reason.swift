@@ -1,6 +1,6 @@
 /// Why the push service refused a request: the one table of reason text, HTTP status and legacy status byte
 /// (reference 1.9, 4.3, 5.2 and 9.1).
-package enum Reason: String, Error, CaseIterable, Hashable, Sendable {
+public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case badAuthorizationHeader = "BadAuthorizationHeader"
     case badCertificate = "BadCertificate"
     case badCertificateEnvironment = "BadCertificateEnvironment"
@@ -55,13 +55,13 @@ package enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case vapidPkHashMismatch = "VapidPkHashMismatch"
 
     /// The `reason` member of the answer's JSON body.
-    package var text: String { self.rawValue }
+    public var text: String { self.rawValue }
 
     /// HTTP status, one of those of reference 1.9.
-    package var status: Int { self.row.status }
+    public var status: Int { self.row.status }
 
     /// Status byte of the binary interface's error packet (reference 5.2); 255 where that interface has no word for it.
-    package var legacyStatus: UInt8 { self.row.legacy }
+    public var legacyStatus: UInt8 { self.row.legacy }
 
     // swift-format-ignore
     private var row: (status: Int, legacy: UInt8) {

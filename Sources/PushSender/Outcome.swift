@@ -1,7 +1,7 @@
-import PushProtocol
+public import PushProtocol
 
 /// What became of one notification: always exactly one of these.
-package enum Outcome: Hashable, Sendable {
+public enum Outcome: Hashable, Sendable {
     /// The push service took it. Accepted is not delivered.
     case accepted(Accepted)
     /// The push service answered with a refusal.
@@ -11,24 +11,27 @@ package enum Outcome: Hashable, Sendable {
     /// Sent, but the answer is missing: sending again may show it twice.
     case unknown(Failure)
 
-    package struct Accepted: Hashable, Sendable {
+    public struct Accepted: Hashable, Sendable {
         /// `apns-id`, as the service echoed it.
-        package var id: String
+        public var id: String
         /// `apns-unique-id`: sandbox only.
-        package var uniqueID: String?
+        public var uniqueID: String?
 
-        package init(id: String, uniqueID: String? = nil) {
+        public init(id: String, uniqueID: String? = nil) {
             self.id = id
             self.uniqueID = uniqueID
         }
     }
 
-    package struct Failure: Hashable, Sendable {
+    public struct Failure: Hashable, Sendable {
         /// For people; holds no secret and no whole token.
-        package var description: String
+        public var description: String
+        /// What the push service gave as the reason for ending the connection, if it is one that is known.
+        public var reason: Reason?
 
-        package init(_ description: String) {
+        public init(_ description: String, reason: Reason? = nil) {
             self.description = description
+            self.reason = reason
         }
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
-package import NIOCore
+import NIOCore
 import PushProtocol
 
 /// Reads the answer of a push service (reference 1.8).
-package enum PushReply {
+enum PushReply {
     private struct Body: Decodable {
         var reason: String?
         /// Milliseconds.
@@ -11,13 +11,22 @@ package enum PushReply {
     }
 
     /// A body that is no such JSON leaves the reason empty: the status alone then decides.
-    package static func rejection(status: Int, retryAfter: String?, body: ByteBuffer) -> Rejection {
-        let content = try? JSONDecoder().decode(Body.self, from: Data(body.readableBytesView))
+    static func rejection(_ reply: Reply) -> Rejection {
+        let content = Self.content(reply.body)
         return Rejection(
-            status: status,
+            status: reply.head.status,
             reasonText: content?.reason ?? "",
             timestamp: content?.timestamp.map(Timestamp.init(milliseconds:)),
-            retryAfter: retryAfter.flatMap(UInt32.init).map { .seconds(Int64($0)) }
+            retryAfter: reply.head.retryAfter.flatMap(UInt32.init).map { .seconds(Int64($0)) }
         )
+    }
+
+    /// The member `reason` of a JSON object, or an empty text.
+    static func reasonText(_ body: [UInt8]) -> String {
+        Self.content(body)?.reason ?? ""
+    }
+
+    private static func content(_ body: [UInt8]) -> Body? {
+        body.first == UInt8(ascii: "{") ? try? JSONDecoder().decode(Body.self, from: Data(body)) : nil
     }
 }

@@ -1,23 +1,23 @@
-package import PushProtocol
+public import PushProtocol
 
 /// Where a push service is, and what proves that it is the right one.
-package struct PushServiceEndpoint: Hashable, Sendable {
-    package var host: String
+public struct PushServiceEndpoint: Hashable, Sendable {
+    public var host: String
     /// 443 by default; Apple also listens on 2197 (reference 1.1).
-    package var port: Int
+    public var port: Int
     /// PEM certificates trusted besides the system's, such as a gateway's own authority.
-    package var additionalTrustRoots: String?
+    public var additionalTrustRoots: String?
     /// TCP and TLS. Default 10 s.
-    package var connectTimeout: Duration = .seconds(10)
+    public var connectTimeout: Duration = .seconds(10)
 
-    package init(host: String, port: Int = 443, additionalTrustRoots: String? = nil) {
+    public init(host: String, port: Int = 443, additionalTrustRoots: String? = nil) {
         self.host = host
         self.port = port
         self.additionalTrustRoots = additionalTrustRoots
     }
 
     /// Apple's service for `environment`.
-    package static func apple(_ environment: PushEnvironment) -> Self {
+    public static func apple(_ environment: PushEnvironment) -> Self {
         switch environment {
         case .sandbox: Self(host: "api.sandbox.push.apple.com")
         case .production: Self(host: "api.push.apple.com")

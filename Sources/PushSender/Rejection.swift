@@ -1,9 +1,9 @@
-package import PushProtocol
+public import PushProtocol
 
 /// A refusal by the push service and what it asks of the sender (reference 1.9 and 1.10).
-package struct Rejection: Hashable, Sendable {
+public struct Rejection: Hashable, Sendable {
     /// What to do about the notification and the token.
-    package enum Advice: Hashable, Sendable {
+    public enum Advice: Hashable, Sendable {
         /// Send the same again, not before `after`; `nil` leaves the delay to the caller.
         case retry(after: Duration?)
         /// The token is dead: stop using it.
@@ -17,24 +17,24 @@ package struct Rejection: Hashable, Sendable {
     }
 
     /// HTTP status.
-    package var status: Int
+    public var status: Int
     /// The text of the answer, also where it is none that ``Reason`` knows.
-    package var reasonText: String
+    public var reasonText: String
     /// When the service confirmed that the token is dead; only with 410.
-    package var timestamp: Timestamp?
+    public var timestamp: Timestamp?
     /// From a `retry-after` header, if there was one.
-    package var retryAfter: Duration?
+    public var retryAfter: Duration?
 
-    package init(status: Int, reasonText: String, timestamp: Timestamp? = nil, retryAfter: Duration? = nil) {
+    public init(status: Int, reasonText: String, timestamp: Timestamp? = nil, retryAfter: Duration? = nil) {
         self.status = status
         self.reasonText = reasonText
         self.timestamp = timestamp
         self.retryAfter = retryAfter
     }
 
-    package var reason: Reason? { Reason(rawValue: self.reasonText) }
+    public var reason: Reason? { Reason(rawValue: self.reasonText) }
 
-    package var advice: Advice {
+    public var advice: Advice {
         switch self.reason {
         case .unregistered, .expiredToken: .dropToken
         case .badDeviceToken, .deviceTokenNotForTopic: .suspectToken
@@ -46,6 +46,14 @@ package struct Rejection: Hashable, Sendable {
             .serviceUnavailable, .shutdown, .idleTimeout:
             .retry(after: self.retryAfter)
         default: self.adviceByStatus
+        }
+    }
+
+    /// Whether the service or its rules want a new connection after this answer (reference 1.9, column Conn).
+    var endsConnection: Bool {
+        switch self.reason {
+        case .badCertificate, .badCertificateEnvironment, .idleTimeout, .shutdown, .unrelatedKeyIdInToken: true
+        default: false
         }
     }
 

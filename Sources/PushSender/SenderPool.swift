@@ -1,12 +1,11 @@
-import AsyncHTTPClient
 package import Logging
-import NIOCore
+import NIOPosix
 import NIOSSL
 package import PushProtocol
 import ServiceLifecycle
 import Synchronization
 
-/// One HTTP/2 client per environment and key, because a connection belongs to one team (reference 1.11).
+/// One ``Sender`` per environment and key, because a connection belongs to one team (reference 1.11).
 package final class SenderPool: SenderSource, Service {
     private struct Lane: Hashable {
         var environment: PushEnvironment
@@ -15,28 +14,36 @@ package final class SenderPool: SenderSource, Service {
         var publicKey: [UInt8]
     }
 
-    private let endpoints: [PushEnvironment: PushServiceEndpoint]
-    private let tls: [PushEnvironment: TLSConfiguration]
+    private struct PushService: Sendable {
+        var endpoint: PushServiceEndpoint
+        var tls: NIOSSLContext
+    }
+
+    private let sandbox: PushService
+    private let production: PushService
+    private let configuration: SenderConfiguration
     private let time: any TimeSource
     private let logger: Logger
-    private let senders = Mutex<[Lane: HTTPClientSender]>([:])
+    private let senders = Mutex<[Lane: Sender]>([:])
 
     /// - Parameter endpoints: where to send; an environment that is left out means Apple's own service.
     /// - Throws: when additional trust roots are not PEM certificates.
     package init(
         endpoints: [PushEnvironment: PushServiceEndpoint] = [:],
+        configuration: SenderConfiguration = SenderConfiguration(),
         time: any TimeSource = SystemTime(),
         logger: Logger
     ) throws {
-        var all: [PushEnvironment: PushServiceEndpoint] = [:]
-        var tls: [PushEnvironment: TLSConfiguration] = [:]
-        for environment in PushEnvironment.allCases {
+        func service(_ environment: PushEnvironment) throws -> PushService {
             let endpoint = endpoints[environment] ?? .apple(environment)
-            all[environment] = endpoint
-            tls[environment] = try Self.tlsConfiguration(for: endpoint)
+            return PushService(
+                endpoint: endpoint,
+                tls: try NIOSSLContext(configuration: endpoint.tlsConfiguration())
+            )
         }
-        self.endpoints = all
-        self.tls = tls
+        self.sandbox = try service(.sandbox)
+        self.production = try service(.production)
+        self.configuration = configuration
         self.time = time
         self.logger = logger
     }
@@ -50,14 +57,16 @@ package final class SenderPool: SenderSource, Service {
         )
         return self.senders.withLock { senders in
             if let sender = senders[lane] { return sender }
-            let sender = HTTPClientSender(
-                endpoint: self.endpoints[environment] ?? .apple(environment),
-                key: key,
-                client: HTTPClient(
-                    eventLoopGroupProvider: .singleton,
-                    configuration: self.clientConfiguration(environment)
-                ),
-                time: self.time
+            let service = environment == .sandbox ? self.sandbox : self.production
+            let sender = Sender(
+                pool: ConnectionPool(
+                    endpoint: service.endpoint,
+                    identity: SenderIdentity(tls: service.tls, token: SharedProviderToken(key)),
+                    configuration: self.configuration,
+                    group: MultiThreadedEventLoopGroup.singleton,
+                    time: self.time,
+                    logger: self.logger
+                )
             )
             senders[lane] = sender
             return sender
@@ -76,33 +85,6 @@ package final class SenderPool: SenderSource, Service {
             defer { senders = [:] }
             return Array(senders.values)
         }
-        for sender in senders {
-            do {
-                try await sender.shutdown()
-            } catch {
-                self.logger.warning("push service client did not close cleanly", metadata: ["error": "\(error)"])
-            }
-        }
-    }
-
-    private static func tlsConfiguration(for endpoint: PushServiceEndpoint) throws -> TLSConfiguration {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        if let roots = endpoint.additionalTrustRoots {
-            tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMBytes(Array(roots.utf8)))]
-        }
-        return tls
-    }
-
-    private func clientConfiguration(_ environment: PushEnvironment) -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration(
-            tlsConfiguration: self.tls[environment],
-            redirectConfiguration: .disallow
-        )
-        configuration.timeout.connect = (self.endpoints[environment]?.connectTimeout).map(TimeAmount.init(_:))
-        // Apple asks for connections that live for hours (reference 1.11).
-        configuration.connectionPool.idleTimeout = .hours(1)
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return configuration
+        for sender in senders { await sender.close() }
     }
 }

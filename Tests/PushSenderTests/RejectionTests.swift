@@ -1,7 +1,7 @@
-import NIOCore
 import PushProtocol
-import PushSender
 import Testing
+
+@testable import PushSender
 
 @Suite struct RejectionTests {
     @Test func onlyDeadTokensAreDropped() {
@@ -30,23 +30,28 @@ import Testing
     }
 
     @Test func theBodyOfA410GivesReasonAndTime() {
-        let body = ByteBuffer(string: #"{"reason":"Unregistered","timestamp":1699999999500}"#)
-        let rejection = PushReply.rejection(status: 410, retryAfter: nil, body: body)
+        let rejection = Self.rejection(410, #"{"reason":"Unregistered","timestamp":1699999999500}"#)
         #expect(rejection.reason == .unregistered)
         #expect(rejection.timestamp == Timestamp(milliseconds: 1_699_999_999_500))
     }
 
     @Test func retryAfterIsHonoured() {
-        let body = ByteBuffer(string: #"{"reason":"ServiceUnavailable"}"#)
-        #expect(PushReply.rejection(status: 503, retryAfter: "7", body: body).advice == .retry(after: .seconds(7)))
-        #expect(PushReply.rejection(status: 503, retryAfter: "soon", body: body).advice == .retry(after: nil))
+        let body = #"{"reason":"ServiceUnavailable"}"#
+        #expect(Self.rejection(503, body, retryAfter: "7").advice == .retry(after: .seconds(7)))
+        #expect(Self.rejection(503, body, retryAfter: "soon").advice == .retry(after: nil))
     }
 
     @Test(arguments: ["", "<html>", "{\"reason\":5}", "[]"])
     func aBodyThatIsNoAnswerLeavesTheStatusToDecide(text: String) {
-        let rejection = PushReply.rejection(status: 500, retryAfter: nil, body: ByteBuffer(string: text))
+        let rejection = Self.rejection(500, text)
         #expect(rejection.reasonText == "")
         #expect(rejection.advice == .retry(after: nil))
+    }
+
+    private static func rejection(_ status: Int, _ body: String, retryAfter: String? = nil) -> Rejection {
+        PushReply.rejection(
+            Reply(head: ReplyHead(status: status, retryAfter: retryAfter), body: Array(body.utf8))
+        )
     }
 
     static func rejection(_ reason: Reason) -> Rejection {

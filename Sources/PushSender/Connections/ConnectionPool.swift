@@ -1,0 +1,263 @@
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PushProtocol
+import Synchronization
+
+/// The connections for one environment and one credential, and the pushes that wait for them.
+///
+/// Decisions are ``PoolMachine``'s; they are taken under the lock and carried out after it.
+final class ConnectionPool: ConnectionOwner {
+    private struct State {
+        var machine: PoolMachine
+        var queue = WorkQueue()
+        var identity: SenderIdentity
+        /// Connections that are ready or drain.
+        var handles: [Int: ConnectionHandle] = [:]
+        /// Connections made with an earlier identity: they drain as soon as they are ready.
+        var outdated: Set<Int> = []
+        var lastFailure: Outcome.Failure?
+        var isExpirySet = false
+        var isClosing = false
+        var closed: [CheckedContinuation<Void, Never>] = []
+        var generator = SystemRandomNumberGenerator()
+    }
+
+    private let endpoint: PushServiceEndpoint
+    private let configuration: SenderConfiguration
+    private let group: any EventLoopGroup
+    private let time: any TimeSource
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    init(
+        endpoint: PushServiceEndpoint,
+        identity: SenderIdentity,
+        configuration: SenderConfiguration,
+        group: any EventLoopGroup,
+        time: any TimeSource,
+        logger: Logger
+    ) {
+        self.endpoint = endpoint
+        self.configuration = configuration
+        self.group = group
+        self.time = time
+        self.logger = logger
+        let backoff = Backoff(base: configuration.reconnectBase, maximum: configuration.reconnectMaximum)
+        let machine = PoolMachine(maximum: max(1, configuration.maximumConnections), backoff: backoff)
+        self.state = Mutex(State(machine: machine, identity: identity))
+    }
+
+    // MARK: For the sender
+
+    /// Lines the batch up; its outcomes come by themselves.
+    func send(_ batch: SendBatch) {
+        let now = NIODeadline.now()
+        let count = batch.pushes.count
+        let (actions, refusal) = self.state.withLock { state -> ([PoolMachine.Action], Outcome.Failure?) in
+            if state.isClosing { return ([], .init("the sender is closed")) }
+            guard state.queue.isEmpty || state.queue.count + count <= self.configuration.maximumWaiting else {
+                return ([], .init("\(state.queue.count) pushes are waiting already"))
+            }
+            state.queue.append(batch, deadline: now + .init(self.configuration.waitTimeout))
+            return (state.machine.workArrived(count, waiting: state.queue.count, now: now), nil)
+        }
+        if let refusal {
+            batch.finish(batch.pushes.indices.map { SendResult(index: $0, outcome: .notSent(refusal)) })
+        }
+        self.perform(actions)
+        self.scheduleExpiry()
+    }
+
+    /// Takes back what of the batch has not reached a connection.
+    func cancel(_ batch: SendBatch) {
+        let tickets = self.state.withLock { $0.queue.remove { waiting, _ in waiting === batch } }
+        Self.fail(tickets, .init("cancelled before it was sent"))
+    }
+
+    /// Uses another identity from now on: connections with the old one drain.
+    func use(_ identity: SenderIdentity) {
+        let handles = self.state.withLock { state in
+            state.identity = identity
+            state.outdated.formUnion(state.machine.ids)
+            return Array(state.handles.values)
+        }
+        for handle in handles { handle.drain() }
+    }
+
+    /// Ends with the replies in flight, at the latest after the time limit for draining.
+    func close() async {
+        let (handles, waiting) = self.state.withLock { state in
+            state.isClosing = true
+            state.machine.close()
+            return (Array(state.handles.values), state.queue.remove { _, _ in true })
+        }
+        Self.fail(waiting, .init("the sender was closed before it was sent"))
+        for handle in handles { handle.drain() }
+        await withCheckedContinuation { continuation in
+            let isEmpty = self.state.withLock { state in
+                if !state.machine.isEmpty { state.closed.append(continuation) }
+                return state.machine.isEmpty
+            }
+            if isEmpty { continuation.resume() }
+        }
+    }
+
+    var figures: SenderFigures {
+        self.state.withLock {
+            SenderFigures(connections: $0.machine.readyCount, waiting: $0.queue.count)
+        }
+    }
+
+    // MARK: For the connections
+
+    func connectionIsReady(_ id: Int, _ handle: ConnectionHandle) {
+        let mustDrain = self.state.withLock { state in
+            state.handles[id] = handle
+            state.machine.ready(id)
+            return state.isClosing || state.outdated.contains(id)
+        }
+        if mustDrain { handle.drain() }
+    }
+
+    func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket]) {
+        let now = NIODeadline.now()
+        let actions = self.state.withLock { state -> [PoolMachine.Action] in
+            // Everyone who is ready gets a share, so that the first one does not take all.
+            let share = max(Self.smallestShare, state.queue.count / max(1, state.machine.readyCount))
+            let most = min(limit, share)
+            while tickets.count < most, !state.queue.isEmpty {
+                state.queue.take(most - tickets.count, into: &tickets)
+            }
+            let isHungry = tickets.count < limit
+            return state.machine.asked(id, isHungry: isHungry, waiting: state.queue.count, now: now)
+        }
+        self.perform(actions)
+    }
+
+    func providerToken() throws -> String? {
+        guard let token = self.state.withLock({ $0.identity.token }) else { return nil }
+        return try token.text(now: self.time.now)
+    }
+
+    func providerTokenExpired(_ text: String) {
+        self.state.withLock { $0.identity.token }?.expired(text, now: self.time.now)
+    }
+
+    func connectionIsProven(_ id: Int) {
+        self.state.withLock { $0.machine.proven(id) }
+    }
+
+    func giveBack(_ tickets: [PushTicket], _ failure: Outcome.Failure) {
+        let now = NIODeadline.now()
+        let actions = self.state.withLock { state -> [PoolMachine.Action]? in
+            guard !state.isClosing else { return nil }
+            state.lastFailure = failure
+            state.queue.putBack(tickets, deadline: now + .init(self.configuration.waitTimeout))
+            return state.machine.workArrived(tickets.count, waiting: state.queue.count, now: now)
+        }
+        guard let actions else { return Self.fail(tickets, failure) }
+        self.perform(actions)
+        self.scheduleExpiry()
+    }
+
+    func connectionDrains(_ id: Int, _ goAway: GoAway?) {
+        let now = NIODeadline.now()
+        let actions = self.state.withLock { $0.machine.draining(id, waiting: $0.queue.count, now: now) }
+        self.perform(actions)
+    }
+
+    func connectionClosed(_ id: Int, _ failure: ConnectionFailure?) {
+        let now = NIODeadline.now()
+        let (actions, given, waiters) = self.state.withLock {
+            state -> ([PoolMachine.Action], [PushTicket], [CheckedContinuation<Void, Never>]) in
+            state.handles[id] = nil
+            let isOutdated = state.outdated.remove(id) != nil
+            if let failure { state.lastFailure = .init(failure.description) }
+            let given =
+                failure?.isLasting == true && !isOutdated && state.machine.readyCount == 0
+                ? state.queue.remove { _, _ in true } : []
+            let actions = state.machine.closed(
+                id,
+                isOrderly: failure == nil || isOutdated,
+                waiting: state.queue.count,
+                now: now,
+                using: &state.generator
+            )
+            guard state.isClosing, state.machine.isEmpty else { return (actions, given, []) }
+            defer { state.closed = [] }
+            return (actions, given, state.closed)
+        }
+        if let failure, !failure.description.isEmpty {
+            self.logger.info("connection to the push service ended", metadata: ["error": "\(failure)"])
+            Self.fail(given, .init(failure.description))
+        }
+        self.perform(actions)
+        for waiter in waiters { waiter.resume() }
+    }
+
+    // MARK: Acting
+
+    private static let smallestShare = 32
+
+    private func perform(_ actions: [PoolMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .connect(let id): self.connect(id)
+            case .wake(let id): self.state.withLock { $0.handles[id] }?.wake()
+            case .connectLater(let time):
+                self.group.any().scheduleTask(deadline: time) {
+                    let now = NIODeadline.now()
+                    let actions = self.state.withLock {
+                        $0.machine.timerFired(waiting: $0.queue.count, now: now)
+                    }
+                    self.perform(actions)
+                }
+            }
+        }
+    }
+
+    private func connect(_ id: Int) {
+        let tls = self.state.withLock { $0.identity.tls }
+        let connector = Connector(endpoint: self.endpoint, proxy: self.configuration.proxy, tls: tls)
+        let eventLoop = self.group.next()
+        eventLoop.execute {
+            let connection = PushConnection(
+                id: id,
+                authority: self.endpoint.authority,
+                limits: self.configuration.limits,
+                owner: self,
+                logger: self.logger
+            )
+            connector.connect(connection, on: eventLoop).whenFailure { error in
+                self.connectionClosed(id, ConnectionFailure(error))
+            }
+        }
+    }
+
+    /// Pushes that wait for too long count as not sent.
+    private func scheduleExpiry() {
+        let deadline = self.state.withLock { state -> NIODeadline? in
+            guard !state.isExpirySet, let deadline = state.queue.firstDeadline else { return nil }
+            state.isExpirySet = true
+            return deadline
+        }
+        guard let deadline else { return }
+        self.group.any().scheduleTask(deadline: deadline) {
+            let now = NIODeadline.now()
+            let (tickets, failure) = self.state.withLock { state in
+                state.isExpirySet = false
+                return (state.queue.remove { _, deadline in deadline <= now }, state.lastFailure)
+            }
+            Self.fail(tickets, failure ?? .init("no connection took it within the time limit"))
+            self.scheduleExpiry()
+        }
+    }
+
+    private static func fail(_ tickets: [PushTicket], _ failure: Outcome.Failure) {
+        for ticket in tickets {
+            ticket.batch.finish(CollectionOfOne(SendResult(index: ticket.index, outcome: .notSent(failure))))
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import NIOCore
+import PushProtocol
+
+/// Decides when a pool opens connections and which of them it wakes, without I/O.
+///
+/// Connections pull their work. A new one is opened when pushes wait, every connection is busy and all of them have
+/// had an answer: a token connection may begin with a single stream (reference 1.3), and that is no reason for more.
+struct PoolMachine {
+    enum Action: Hashable {
+        case connect(Int)
+        /// Call ``timerFired(waiting:now:)`` then.
+        case connectLater(NIODeadline)
+        /// Let this connection ask for work.
+        case wake(Int)
+    }
+
+    private enum Status: Hashable {
+        case connecting
+        case ready(isProven: Bool, isHungry: Bool)
+        case draining(isProven: Bool)
+    }
+
+    private let maximum: Int
+    private let backoff: Backoff
+    private var connections: [(id: Int, status: Status)] = []
+    private var nextID = 0
+    private var failures = 0
+    private var nextAttempt: NIODeadline?
+    private var isTimerSet = false
+    private var isClosing = false
+
+    init(maximum: Int, backoff: Backoff) {
+        self.maximum = maximum
+        self.backoff = backoff
+    }
+
+    /// Of all connections, also those that are not there yet.
+    var ids: [Int] { self.connections.map(\.id) }
+
+    var isEmpty: Bool { self.connections.isEmpty }
+
+    /// Those that can take requests.
+    var readyCount: Int {
+        self.connections.count { if case .ready = $0.status { true } else { false } }
+    }
+
+    /// Pushes were added to those that wait.
+    mutating func workArrived(_ count: Int, waiting: Int, now: NIODeadline) -> [Action] {
+        var actions: [Action] = []
+        for index in self.connections.indices where actions.count < count {
+            guard case .ready(let isProven, isHungry: true) = self.connections[index].status else { continue }
+            self.connections[index].status = .ready(isProven: isProven, isHungry: false)
+            actions.append(.wake(self.connections[index].id))
+        }
+        return actions.isEmpty ? self.connectIfNeeded(waiting: waiting, now: now) : actions
+    }
+
+    mutating func ready(_ id: Int) {
+        self.change(id, to: .ready(isProven: false, isHungry: false))
+    }
+
+    /// The connection asked for work; `isHungry` if it could have taken more.
+    mutating func asked(_ id: Int, isHungry: Bool, waiting: Int, now: NIODeadline) -> [Action] {
+        guard case .ready(let isProven, _) = self.status(id) else { return [] }
+        self.change(id, to: .ready(isProven: isProven, isHungry: isHungry))
+        return self.connectIfNeeded(waiting: waiting, now: now)
+    }
+
+    /// The service answered a request on it.
+    mutating func proven(_ id: Int) {
+        self.failures = 0
+        self.nextAttempt = nil
+        guard case .ready(_, let isHungry) = self.status(id) else { return }
+        self.change(id, to: .ready(isProven: true, isHungry: isHungry))
+    }
+
+    /// It takes no more work.
+    mutating func draining(_ id: Int, waiting: Int, now: NIODeadline) -> [Action] {
+        guard case .ready(let isProven, _) = self.status(id) else { return [] }
+        self.change(id, to: .draining(isProven: isProven))
+        return self.connectIfNeeded(waiting: waiting, now: now)
+    }
+
+    /// It is gone. One that ended by itself before any answer makes the next attempt wait.
+    mutating func closed(
+        _ id: Int,
+        isOrderly: Bool,
+        waiting: Int,
+        now: NIODeadline,
+        using generator: inout some RandomNumberGenerator
+    ) -> [Action] {
+        let status = self.status(id)
+        self.connections.removeAll { $0.id == id }
+        switch status {
+        case .ready(isProven: true, _), .draining(isProven: true), nil: break
+        case .connecting, .ready, .draining:
+            if !isOrderly {
+                self.failures += 1
+                let delay = self.backoff.delay(afterFailures: self.failures, using: &generator)
+                self.nextAttempt = now + TimeAmount(delay)
+            }
+        }
+        return self.connectIfNeeded(waiting: waiting, now: now)
+    }
+
+    mutating func timerFired(waiting: Int, now: NIODeadline) -> [Action] {
+        self.isTimerSet = false
+        return self.connectIfNeeded(waiting: waiting, now: now)
+    }
+
+    /// Opens nothing any more.
+    mutating func close() {
+        self.isClosing = true
+    }
+
+    private mutating func connectIfNeeded(waiting: Int, now: NIODeadline) -> [Action] {
+        guard waiting > 0, !self.isClosing else { return [] }
+        var active = 0
+        for connection in self.connections {
+            switch connection.status {
+            case .draining: continue
+            case .ready(isProven: true, isHungry: false): active += 1
+            case .connecting, .ready: return []
+            }
+        }
+        guard active < self.maximum else { return [] }
+        if let nextAttempt, now < nextAttempt {
+            defer { self.isTimerSet = true }
+            return self.isTimerSet ? [] : [.connectLater(nextAttempt)]
+        }
+        let id = self.nextID
+        self.nextID += 1
+        self.connections.append((id, .connecting))
+        return [.connect(id)]
+    }
+
+    private func status(_ id: Int) -> Status? {
+        self.connections.first { $0.id == id }?.status
+    }
+
+    private mutating func change(_ id: Int, to status: Status) {
+        guard let index = self.connections.firstIndex(where: { $0.id == id }) else { return }
+        self.connections[index].status = status
+    }
+}

@@ -1,0 +1,70 @@
+import Logging
+import PushProtocol
+
+/// From the machine's events to outcomes.
+extension PushConnection {
+    /// How often the service may refuse to take a push before it counts as not sent.
+    private static let maximumRefusals = 3
+
+    func handle(_ events: [ConnectionEvent<PushTicket>]) {
+        var refused: [PushTicket] = []
+        var refusal: Outcome.Failure?
+        for event in events {
+            switch event {
+            case .replied(let ticket, let reply): self.finish(ticket, self.outcome(of: reply, to: ticket))
+            case .lost(let ticket, let cause): self.finish(ticket, .unknown(cause.failure))
+            case .notProcessed(var ticket, let cause):
+                ticket.refusals += 1
+                if cause.mayGoElsewhere, ticket.refusals < Self.maximumRefusals {
+                    refused.append(ticket)
+                    refusal = cause.failure
+                } else {
+                    self.finish(ticket, .notSent(cause.failure))
+                }
+            case .ready: self.becameReady()
+            case .draining(let goAway):
+                self.logger.debug("connection drains", metadata: goAway?.metadata)
+                self.owner.connectionDrains(self.id, goAway)
+            case .finished(let cause):
+                if let cause {
+                    self.logger.debug("connection ends", metadata: ["cause": "\(cause.failure.description)"])
+                }
+                self.finished(cause)
+            }
+        }
+        self.deliver()
+        if let refusal { self.owner.giveBack(refused, refusal) }
+    }
+
+    /// Notes an outcome; ``deliver()`` hands it over.
+    func finish(_ ticket: PushTicket, _ outcome: Outcome) {
+        if self.resultBatch !== ticket.batch {
+            self.deliver()
+            self.resultBatch = ticket.batch
+        }
+        self.results.append(SendResult(index: ticket.index, outcome: outcome))
+    }
+
+    func deliver() {
+        guard let batch = self.resultBatch else { return }
+        self.resultBatch = nil
+        batch.finish(self.results)
+        self.results.removeAll(keepingCapacity: true)
+    }
+
+    private func outcome(of reply: Reply, to ticket: PushTicket) -> Outcome {
+        if !self.isProven {
+            self.isProven = true
+            self.owner.connectionIsProven(self.id)
+        }
+        if reply.head.status == 200 {
+            return .accepted(
+                .init(id: reply.head.id ?? ticket.push.notification.id, uniqueID: reply.head.uniqueID)
+            )
+        }
+        let rejection = PushReply.rejection(reply)
+        if rejection.reason == .expiredProviderToken { self.reportExpiredToken() }
+        if rejection.endsConnection { self.startDraining() }
+        return .rejected(rejection)
+    }
+}

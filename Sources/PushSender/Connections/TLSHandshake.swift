@@ -1,0 +1,48 @@
+import NIOCore
+import NIOTLS
+
+/// Waits for the end of the TLS handshake, with a deadline, then leaves.
+final class TLSHandshake: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let done: EventLoopPromise<Void>
+    private let deadline: NIODeadline
+    private var timer: Scheduled<Void>?
+
+    init(_ done: EventLoopPromise<Void>, deadline: NIODeadline) {
+        self.done = done
+        self.deadline = deadline
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let channel = context.channel
+        let done = self.done
+        self.timer = context.eventLoop.scheduleTask(deadline: self.deadline) {
+            done.fail(ConnectionFailure(description: "no TLS handshake within the time limit"))
+            channel.close(promise: nil)
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        self.done.fail(ConnectionFailure.closedByService)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        context.fireUserInboundEventTriggered(event)
+        guard case TLSUserEvent.handshakeCompleted(let negotiated) = event else { return }
+        // Apple also accepts HTTP/2 with prior knowledge, so no answer to ALPN is taken for HTTP/2 (reference 1.2).
+        if let negotiated, negotiated != "h2" {
+            self.done.fail(ConnectionFailure(description: "the server speaks \(negotiated), not h2", isLasting: true))
+            context.close(promise: nil)
+        } else {
+            self.done.succeed()
+        }
+        context.pipeline.syncOperations.removeHandler(self, promise: nil)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        self.done.fail(ConnectionFailure(error))
+        context.fireErrorCaught(error)
+    }
+}

@@ -1,0 +1,34 @@
+import NIOCore
+
+/// Deadlines: to be looked at a few times a second.
+extension ConnectionMachine {
+    mutating func tick(now: NIODeadline) {
+        switch self.phase {
+        case .finished: return
+        case .waitingForSettings where now >= self.handshakeDeadline: return self.finish(.noHandshake)
+        case .draining(let until) where now >= until: return self.finish(.drainTimeout)
+        case .waitingForSettings, .open, .draining: break
+        }
+        self.budget.earn()
+        self.giveUpReplies(now: now)
+        if self.phase != .waitingForSettings { self.checkHealth(now: now) }
+    }
+
+    private mutating func giveUpReplies(now: NIODeadline) {
+        let late = self.streams.streams.filter { $0.deadline <= now }.sorted { $0.id < $1.id }
+        for stream in late { self.reset(stream.id, .cancel, cause: .replyTimeout) }
+    }
+
+    private mutating func checkHealth(now: NIODeadline) {
+        guard self.phase != .finished else { return }
+        if let sent = self.pingSent {
+            if now >= sent + self.limits.pingTimeout { self.finish(.silent) }
+            return
+        }
+        let patience = self.streams.count == 0 ? self.limits.idlePingAfter : self.limits.pingAfter
+        guard now >= self.lastReceived + patience else { return }
+        self.pingSent = now
+        self.output.write(FrameHead(length: 8, type: .ping))
+        self.output.writeInteger(now.uptimeNanoseconds)
+    }
+}
