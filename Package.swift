@@ -116,6 +116,12 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "SenderBenchmark",
+            dependencies: ["PushProtocol", "PushSender", .argumentParser, .logging, .nioCore],
+            path: "Benchmarks/SenderBenchmark",
+            swiftSettings: strict
+        ),
         .target(
             name: "PushTesting",
             dependencies: [
