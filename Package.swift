@@ -44,6 +44,20 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// Fuzz targets need the fuzzer's own main function, so they exist only for `scripts/fuzz`.
+func fuzzTargets() -> [Target] {
+    guard Context.environment["MARTLET_FUZZ"] != nil else { return [] }
+    return [
+        .executableTarget(
+            name: "HTTP2Fuzz",
+            dependencies: ["PushProtocol", "PushSender", .nioCore, .nioHPACK],
+            path: "Fuzz/HTTP2Fuzz",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]
+        )
+    ]
+}
+
 let package = Package(
     name: "martlet",
     platforms: [.macOS(.v15)],
@@ -163,6 +177,6 @@ let package = Package(
                 "PushTesting", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioPosix, .nioSSL,
             ]
         ),
-    ],
+    ] + fuzzTargets(),
     swiftLanguageModes: [.v6]
 )

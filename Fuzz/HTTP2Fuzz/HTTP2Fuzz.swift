@@ -1,0 +1,115 @@
+import NIOCore
+import NIOHPACK
+import PushProtocol
+
+@testable import PushSender
+
+/// Entry point of libFuzzer. The first byte says what is tried with the rest.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = UnsafeBufferPointer(start: start, count: count)
+    guard let first = input.first else { return 0 }
+    let rest = Array(input.dropFirst())
+    if first & 3 == 0 {
+        DecoderComparison.run(rest)
+    } else {
+        ConnectionRun.run(rest, startsOpen: first & 1 == 1, firstStreamID: first & 128 == 0 ? 1 : 0x7fff_ff00)
+    }
+    return 0
+}
+
+/// Plays a connection: the input decides how many bytes come at a time, when pushes start and when time passes.
+enum ConnectionRun {
+    static func run(_ input: [UInt8], startsOpen: Bool, firstStreamID: UInt32) {
+        var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+        var limits = ConnectionLimits()
+        limits.firstStreamID = firstStreamID
+        var machine = ConnectionMachine<Int>(authority: "localhost", limits: limits, now: now)
+        machine.setProviderToken("a.b.c")
+        if startsOpen { machine.receive(ByteBuffer(bytes: [0, 0, 0, 4, 0, 0, 0, 0, 0]), now: now) }
+        var started = 0
+        var ended: Set<Int> = []
+        var input = input[...]
+        while let command = input.popFirst() {
+            switch command >> 6 {
+            case 0:
+                for _ in 0..<(command & 7) where machine.freeStreams > 0 {
+                    machine.send(Self.push(started), ticket: started, now: now)
+                    started += 1
+                }
+            case 1:
+                now = now + .milliseconds(Int64(command & 63) * 500)
+                machine.tick(now: now)
+            case 2 where command == 0xbf: machine.drain(now: now)
+            case 2 where command == 0xbe: machine.transportClosed("the end")
+            default:
+                let length = Int(command & 63)
+                machine.receive(ByteBuffer(bytes: input.prefix(length)), now: now)
+                input = input.dropFirst(length)
+            }
+            Self.note(&machine, &ended)
+            machine.output.clear()
+        }
+        machine.transportClosed("the end")
+        Self.note(&machine, &ended)
+        // Whatever came, each push has one outcome.
+        precondition(ended.count == started, "\(started) pushes, \(ended.count) outcomes")
+    }
+
+    private static func note(_ machine: inout ConnectionMachine<Int>, _ ended: inout Set<Int>) {
+        var events: [ConnectionEvent<Int>] = []
+        machine.takeEvents(&events)
+        for event in events {
+            switch event {
+            case .replied(let ticket, _), .lost(let ticket, _), .notProcessed(let ticket, _):
+                precondition(ended.insert(ticket).inserted, "two outcomes for push \(ticket)")
+            case .ready, .draining, .finished: break
+            }
+        }
+    }
+
+    private static func push(_ number: Int) -> Push {
+        guard let token = DeviceToken(bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 32)),
+            let topic = Topic(number % 3 == 0 ? "com.example.MyApp" : "com.example.Other\(number % 7)")
+        else { preconditionFailure("token and topic are valid") }
+        return Push(
+            PushNotification(
+                id: "eabeae54-14a8-11e5-b60b-1697f925ec7b",
+                topic: topic,
+                expiration: number % 2 == 0 ? .immediate : .servicePolicy,
+                collapseID: number % 5 == 0 ? "c\(number)" : nil,
+                payload: ByteBuffer(repeating: 0x61, count: number % 4 * 1500)
+            ),
+            to: token
+        )
+    }
+}
+
+/// Decodes header blocks with our decoder and with NIOHPACK: both take the same, and read the same out of it.
+enum DecoderComparison {
+    static func run(_ input: [UInt8]) {
+        var ours = ReplyHeaderDecoder()
+        var theirs = HPACKDecoder(allocator: ByteBufferAllocator())
+        theirs.maxHeaderListSize = ReplyHeaderDecoder.maximumListSize
+        var input = input[...]
+        while let length = input.popFirst() {
+            let block = Array(input.prefix(Int(length)))
+            input = input.dropFirst(Int(length))
+            let our = try? ours.decode(block.span)
+            var buffer = ByteBuffer(bytes: block)
+            let their = try? theirs.decodeHeaders(from: &buffer)
+            // NIOHPACK also refuses what HTTP forbids in names; after a refusal the tables may differ.
+            guard let their else { return }
+            guard let our else { preconditionFailure("only NIOHPACK takes \(block)") }
+            precondition(our.id == Self.last("apns-id", their), "apns-id of \(block)")
+            precondition(our.uniqueID == Self.last("apns-unique-id", their), "apns-unique-id of \(block)")
+            precondition(our.retryAfter == Self.last("retry-after", their), "retry-after of \(block)")
+            let status = Self.last(":status", their).flatMap { $0.utf8.count == 3 ? Int($0) : nil } ?? 0
+            precondition(our.status == ((100...599).contains(status) ? status : 0), "status of \(block)")
+        }
+    }
+
+    private static func last(_ name: String, _ headers: HPACKHeaders) -> String? {
+        headers.last { $0.name == name }?.value
+    }
+}
