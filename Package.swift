@@ -39,8 +39,8 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 let package = Package(
@@ -72,7 +72,7 @@ let package = Package(
             "PushSender",
             [
                 "PushProtocol", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
-                .serviceLifecycle,
+                .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module("PushHTTP", ["PushProtocol", .httpTypes, .hummingbird, .logging, .nioCore]),
@@ -126,7 +126,8 @@ let package = Package(
         tests("PushProtocolTests", ["PushProtocol", "PushTesting", .nioCore]),
         tests(
             "PushSenderTests",
-            ["PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioPosix]
+            ["PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioPosix, .nioSSL],
+            exclude: ["Fixtures"]
         ),
         tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting", .grdb]),
         tests(

@@ -2,27 +2,27 @@
 ///
 /// APNs mixes units: only the `timestamp` of a 410 answer is in milliseconds, everything else is in seconds
 /// (reference 0, units trap). Conversions saturate, so hostile values never trap.
-package struct Timestamp: Hashable, Comparable, Sendable {
-    package let milliseconds: Int64
+public struct Timestamp: Hashable, Comparable, Sendable {
+    public let milliseconds: Int64
 
-    package init(milliseconds: Int64) {
+    public init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
 
     /// Saturates at the ends of the 64-bit millisecond range.
-    package init(seconds: Int64) {
+    public init(seconds: Int64) {
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         self.milliseconds = overflow ? (seconds < 0 ? .min : .max) : product
     }
 
     /// Whole seconds since 1970, rounded towards the past.
-    package var seconds: Int64 {
+    public var seconds: Int64 {
         let (quotient, remainder) = self.milliseconds.quotientAndRemainder(dividingBy: 1000)
         return remainder < 0 ? quotient - 1 : quotient
     }
 
     /// This moment shifted by `duration`; saturates.
-    package func advanced(by duration: Duration) -> Timestamp {
+    public func advanced(by duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let shift = Timestamp(seconds: seconds).milliseconds
         let (whole, overflow) = self.milliseconds.addingReportingOverflow(shift)
@@ -32,13 +32,13 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     }
 
     /// The time from `earlier` until this moment; saturates.
-    package func since(_ earlier: Timestamp) -> Duration {
+    public func since(_ earlier: Timestamp) -> Duration {
         let (difference, overflow) = self.milliseconds.subtractingReportingOverflow(earlier.milliseconds)
         guard overflow else { return .milliseconds(difference) }
         return .milliseconds(self < earlier ? Int64.min : .max)
     }
 
-    package static func < (left: Timestamp, right: Timestamp) -> Bool {
+    public static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.milliseconds < right.milliseconds
     }
 }

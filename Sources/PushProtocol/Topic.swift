@@ -1,12 +1,12 @@
 /// What a notification is about and which app may receive it: a bundle id, with a suffix for some push types.
-package struct Topic: Hashable, Sendable, CustomStringConvertible {
+public struct Topic: Hashable, Sendable, CustomStringConvertible {
     /// Longest topic accepted, in bytes (bundle ids end at 155; the longest suffix has 24).
-    package static let maximumLength = 255
+    public static let maximumLength = 255
 
-    package let name: String
+    public let name: String
 
     /// `nil` unless `name` is 1 to 255 letters, digits, dots, hyphens or underscores.
-    package init?(_ name: some StringProtocol) {
+    public init?(_ name: some StringProtocol) {
         let utf8 = name.utf8
         guard !utf8.isEmpty, utf8.count <= Self.maximumLength else { return nil }
         let allowed = utf8.allSatisfy { byte in
@@ -22,7 +22,7 @@ package struct Topic: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// This topic without the suffix of a push type: the app's bundle id.
-    package var bundleID: Topic {
+    public var bundleID: Topic {
         for type in PushType.allCases where !type.topicSuffix.isEmpty && self.name.hasSuffix(type.topicSuffix) {
             return Topic(self.name.dropLast(type.topicSuffix.count)) ?? self
         }
@@ -30,12 +30,12 @@ package struct Topic: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The bundle id and every topic derived from it by a suffix of reference 1.6.
-    package var derivedTopics: [Topic] {
+    public var derivedTopics: [Topic] {
         var suffixes = Set<String>()
         return PushType.allCases.compactMap { type in
             suffixes.insert(type.topicSuffix).inserted ? Topic(self.name + type.topicSuffix) : nil
         }
     }
 
-    package var description: String { self.name }
+    public var description: String { self.name }
 }

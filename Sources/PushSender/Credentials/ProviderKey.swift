@@ -1,12 +1,14 @@
 import Crypto
 
 /// A team's token signing key: what makes provider tokens (reference 2.1).
-package struct ProviderKey: Sendable {
+public struct ProviderKey: Sendable {
     /// Length of key and team identifiers, in characters.
-    package static let identifierLength = 10
+    public static let identifierLength = 10
 
-    package let teamID: String
-    package let keyID: String
+    /// The developer team, as claim `iss` names it.
+    public let teamID: String
+    /// The key, as header `kid` names it.
+    public let keyID: String
     /// ECDSA P-256.
     let privateKey: P256.Signing.PrivateKey
 
@@ -14,7 +16,7 @@ package struct ProviderKey: Sendable {
     var publicKey: [UInt8] { Array(self.privateKey.publicKey.rawRepresentation) }
 
     /// - Parameter pem: the text of a `.p8` file: PKCS#8, `BEGIN PRIVATE KEY`.
-    package init(teamID: String, keyID: String, pem: String) throws(CredentialError) {
+    public init(teamID: String, keyID: String, pem: String) throws(CredentialError) {
         guard Self.isIdentifier(teamID) else { throw .badTeamID }
         guard Self.isIdentifier(keyID) else { throw .badKeyID }
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else { throw .badPrivateKey }
@@ -24,25 +26,10 @@ package struct ProviderKey: Sendable {
     }
 
     /// Whether `text` is 10 ASCII letters or digits.
-    package static func isIdentifier(_ text: String) -> Bool {
+    public static func isIdentifier(_ text: String) -> Bool {
         text.utf8.count == Self.identifierLength
             && text.unicodeScalars.allSatisfy {
                 $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil)
             }
-    }
-}
-
-/// Why a credential cannot be used. Its description never holds key material.
-package enum CredentialError: Error, Hashable, Sendable, CustomStringConvertible {
-    case badTeamID
-    case badKeyID
-    case badPrivateKey
-
-    package var description: String {
-        switch self {
-        case .badTeamID: "the team id must be 10 letters or digits, as shown in the developer account's membership page"
-        case .badKeyID: "the key id must be 10 letters or digits, as in the file name AuthKey_<key id>.p8"
-        case .badPrivateKey: "the private key must be the text of a .p8 file: a P-256 key in PEM, BEGIN PRIVATE KEY"
-        }
     }
 }
