@@ -126,7 +126,7 @@ let package = Package(
         tests("PushProtocolTests", ["PushProtocol", "PushTesting", .nioCore]),
         tests(
             "PushSenderTests",
-            ["PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioPosix, .nioSSL],
+            ["PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioPosix, .nioSSL, .swiftASN1],
             exclude: ["Fixtures"]
         ),
         tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting", .grdb]),

@@ -42,6 +42,25 @@ import Testing
         #expect(certificate.certificateChain.count == 2)
     }
 
+    @Test(arguments: [false, true]) func ofSeveralIdentitiesThePairThatBelongsTogetherIsPicked(isBER: Bool) throws {
+        var archive = HandmadeArchive(isBER: isBER)
+        try archive.add(key: PEMFixtures.otherKey)
+        try archive.add(certificate: PEMFixtures.universalCertificate)
+        #expect(throws: CredentialError.keyDoesNotMatchCertificate) { try ClientCertificate(p12: archive.bytes) }
+        try archive.add(key: PEMFixtures.ecKey)
+        try archive.add(certificate: PEMFixtures.sandboxCertificate)
+        let certificate = try ClientCertificate(p12: archive.bytes)
+        #expect(certificate.environments == [.sandbox])
+        #expect(certificate.certificateChain.count == 1)
+    }
+
+    @Test func anArchiveOfManyKeysIsRefused() throws {
+        var archive = HandmadeArchive()
+        for _ in 0..<17 { try archive.add(key: PEMFixtures.ecKey) }
+        try archive.add(certificate: PEMFixtures.sandboxCertificate)
+        #expect(throws: CredentialError.unsupportedArchive) { try ClientCertificate(p12: archive.bytes) }
+    }
+
     @Test func anArchiveThatIsNoPairIsRefusedWithTheReason() {
         let expected: [([UInt8], CredentialError)] = [
             (ArchiveFixtures.noKey, .noPrivateKey), (ArchiveFixtures.noCertificate, .noCertificate),

@@ -82,7 +82,7 @@ public struct ClientCertificate: Sendable {
         self.environments = details.environments
         self.validFrom = Timestamp(certificate.notValidBefore)
         self.expires = Timestamp(certificate.notValidAfter)
-        self.fingerprint = SHA256.hash(data: leaf.der).hexadecimal
+        self.fingerprint = Hexadecimal.encode(SHA256.hash(data: leaf.der))
         self.certificateChain = leaf.chain(through: others).map { .certificate($0.source) }
         self.privateKey = .privateKey(key)
     }
@@ -135,12 +135,5 @@ extension Timestamp {
     /// Whole seconds.
     fileprivate init(_ date: Date) {
         self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down)))
-    }
-}
-
-extension Digest {
-    /// Two lowercase digits per byte.
-    var hexadecimal: String {
-        self.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -22,7 +22,7 @@ public enum PushCredential: Sendable {
         switch self {
         case .certificate(let certificate): "certificate-\(certificate.fingerprint)"
         case .token(let key):
-            "token-" + SHA256.hash(data: Array("\(key.teamID) \(key.keyID) ".utf8) + key.publicKey).hexadecimal
+            "token-\(Hexadecimal.encode(SHA256.hash(data: Array("\(key.teamID) \(key.keyID) ".utf8) + key.publicKey)))"
         }
     }
 
