@@ -40,8 +40,8 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 /// Fuzz targets need the fuzzer's own main function, so they exist only for `scripts/fuzz`.
@@ -148,7 +148,8 @@ let package = Package(
         tests("PushProtocolTests", ["PushProtocol", "PushTesting", .nioCore]),
         tests(
             "PushSenderTests",
-            ["PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioPosix]
+            ["PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioPosix, .nioSSL, .swiftASN1],
+            exclude: ["Fixtures"]
         ),
         tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting", .grdb]),
         tests(

@@ -219,7 +219,7 @@ package struct Dispatcher: Service {
                     keyID: credential.keyID,
                     pem: credential.privateKey
                 )
-                senders[environment] = self.senders.sender(for: key, environment: environment)
+                senders[environment] = try self.senders.sender(for: key, environment: environment)
             } catch {
                 self.logger.error("credential cannot be used", metadata: ["error": "\(error)"])
             }

@@ -1,27 +1,42 @@
 public import Logging
 import NIOPosix
-import NIOSSL
-import PushProtocol
+package import PushProtocol
 
 extension Sender {
     /// - Parameters:
     ///   - endpoint: the push service, for example ``PushServiceEndpoint/apple(_:)``.
-    ///   - key: what provider tokens are signed with.
-    /// - Throws: when the endpoint's additional trust roots are no PEM certificates.
+    ///   - credential: a signing key or a certificate.
+    /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, and an
+    ///   error of the TLS library when the endpoint's additional trust roots are no PEM certificates.
     public convenience init(
         to endpoint: PushServiceEndpoint,
-        key: ProviderKey,
+        credential: PushCredential,
         configuration: SenderConfiguration = SenderConfiguration(),
         logger: Logger
     ) throws {
-        let tls = try NIOSSLContext(configuration: endpoint.tlsConfiguration())
+        try self.init(
+            to: endpoint,
+            credential: credential,
+            configuration: configuration,
+            time: SystemTime(),
+            logger: logger
+        )
+    }
+
+    package convenience init(
+        to endpoint: PushServiceEndpoint,
+        credential: PushCredential,
+        configuration: SenderConfiguration,
+        time: any TimeSource,
+        logger: Logger
+    ) throws {
         self.init(
             pool: ConnectionPool(
                 endpoint: endpoint,
-                identity: SenderIdentity(tls: tls, token: SharedProviderToken(key)),
+                identity: try SenderIdentity(credential, endpoint: endpoint, now: time.now),
                 configuration: configuration,
                 group: MultiThreadedEventLoopGroup.singleton,
-                time: SystemTime(),
+                time: time,
                 logger: logger
             )
         )

@@ -60,6 +60,14 @@ public final class Sender: NotificationSender, Service {
         await self.send(Push(notification, to: token))
     }
 
+    /// Uses another credential from now on, for example when it was rotated or revoked.
+    ///
+    /// Connections with the old one take no more pushes and close when their replies are there.
+    /// - Throws: as the initialiser.
+    public func use(_ credential: PushCredential) throws {
+        try self.pool.use(credential)
+    }
+
     /// What the sender is doing at this moment.
     public var figures: SenderFigures { self.pool.figures }
 

@@ -1,6 +1,4 @@
 package import Logging
-import NIOPosix
-import NIOSSL
 package import PushProtocol
 import ServiceLifecycle
 import Synchronization
@@ -9,18 +7,10 @@ import Synchronization
 package final class SenderPool: SenderSource, Service {
     private struct Lane: Hashable {
         var environment: PushEnvironment
-        var teamID: String
-        var keyID: String
-        var publicKey: [UInt8]
+        var credential: String
     }
 
-    private struct PushService: Sendable {
-        var endpoint: PushServiceEndpoint
-        var tls: NIOSSLContext
-    }
-
-    private let sandbox: PushService
-    private let production: PushService
+    private let endpoints: [PushEnvironment: PushServiceEndpoint]
     private let configuration: SenderConfiguration
     private let time: any TimeSource
     private let logger: Logger
@@ -34,39 +24,28 @@ package final class SenderPool: SenderSource, Service {
         time: any TimeSource = SystemTime(),
         logger: Logger
     ) throws {
-        func service(_ environment: PushEnvironment) throws -> PushService {
-            let endpoint = endpoints[environment] ?? .apple(environment)
-            return PushService(
-                endpoint: endpoint,
-                tls: try NIOSSLContext(configuration: endpoint.tlsConfiguration())
-            )
-        }
-        self.sandbox = try service(.sandbox)
-        self.production = try service(.production)
+        // Trust roots that are none show now, not at the first push.
+        for endpoint in endpoints.values { _ = try endpoint.tlsConfiguration() }
+        self.endpoints = endpoints
         self.configuration = configuration
         self.time = time
         self.logger = logger
     }
 
-    package func sender(for key: ProviderKey, environment: PushEnvironment) -> any NotificationSender {
-        let lane = Lane(
-            environment: environment,
-            teamID: key.teamID,
-            keyID: key.keyID,
-            publicKey: key.publicKey
-        )
-        return self.senders.withLock { senders in
+    package func sender(
+        for key: ProviderKey,
+        environment: PushEnvironment
+    ) throws -> any NotificationSender {
+        let credential = PushCredential.token(key)
+        let lane = Lane(environment: environment, credential: credential.identity)
+        return try self.senders.withLock { senders in
             if let sender = senders[lane] { return sender }
-            let service = environment == .sandbox ? self.sandbox : self.production
-            let sender = Sender(
-                pool: ConnectionPool(
-                    endpoint: service.endpoint,
-                    identity: SenderIdentity(tls: service.tls, token: SharedProviderToken(key)),
-                    configuration: self.configuration,
-                    group: MultiThreadedEventLoopGroup.singleton,
-                    time: self.time,
-                    logger: self.logger
-                )
+            let sender = try Sender(
+                to: self.endpoints[environment] ?? .apple(environment),
+                credential: credential,
+                configuration: self.configuration,
+                time: self.time,
+                logger: self.logger
             )
             senders[lane] = sender
             return sender

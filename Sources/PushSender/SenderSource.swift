@@ -2,5 +2,5 @@ package import PushProtocol
 
 /// Gives out the sender for a credential and an environment; senders are shared and long-lived.
 package protocol SenderSource: Sendable {
-    func sender(for key: ProviderKey, environment: PushEnvironment) -> any NotificationSender
+    func sender(for key: ProviderKey, environment: PushEnvironment) throws -> any NotificationSender
 }

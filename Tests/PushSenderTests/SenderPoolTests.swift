@@ -37,7 +37,7 @@ import Testing
         var endpoint = PushServiceEndpoint(host: "127.0.0.1", port: port)
         endpoint.connectTimeout = .seconds(2)
         let pool = try SenderPool(endpoints: [.sandbox: endpoint], logger: Logger(label: "test"))
-        let sender = pool.sender(for: try ProviderTokenTests.key(), environment: .sandbox)
+        let sender = try pool.sender(for: try ProviderTokenTests.key(), environment: .sandbox)
         let notification = PushNotification(
             id: "eabeae54-14a8-11e5-b60b-1697f925ec7b",
             topic: try #require(Topic(Vectors.bundleID)),

@@ -76,8 +76,9 @@ final class ConnectionPool: ConnectionOwner {
         Self.fail(tickets, .init("cancelled before it was sent"))
     }
 
-    /// Uses another identity from now on: connections with the old one drain.
-    func use(_ identity: SenderIdentity) {
+    /// Uses another credential from now on: connections with the old one drain.
+    func use(_ credential: PushCredential) throws {
+        let identity = try SenderIdentity(credential, endpoint: self.endpoint, now: self.time.now)
         let handles = self.state.withLock { state in
             state.identity = identity
             state.outdated.formUnion(state.machine.ids)

@@ -7,6 +7,22 @@ struct SenderIdentity: Sendable {
     let tls: NIOSSLContext
     /// `nil` with certificate trust.
     let token: SharedProviderToken?
+
+    /// - Throws: ``CredentialError`` for a certificate that cannot be used with the endpoint at `now`, and what the
+    ///   TLS library throws for trust roots that are no PEM certificates.
+    init(_ credential: PushCredential, endpoint: PushServiceEndpoint, now: Timestamp) throws {
+        var tls = try endpoint.tlsConfiguration()
+        switch credential {
+        case .token(let key):
+            self.token = SharedProviderToken(key)
+        case .certificate(let certificate):
+            if let environment = endpoint.environment { try certificate.check(environment: environment, now: now) }
+            tls.certificateChain = certificate.certificateChain
+            tls.privateKey = certificate.privateKey
+            self.token = nil
+        }
+        self.tls = try NIOSSLContext(configuration: tls)
+    }
 }
 
 /// One provider token for all connections of a sender: whoever needs a new one first makes it.
@@ -23,5 +39,6 @@ final class SharedProviderToken: Sendable {
 
     /// The push service refused `text` as too old.
     func expired(_ text: String, now: Timestamp) {
+        self.token.withLock { $0.refused(text: text, now: now) }
     }
 }

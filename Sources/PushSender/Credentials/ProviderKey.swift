@@ -5,7 +5,9 @@ public struct ProviderKey: Sendable {
     /// Length of key and team identifiers, in characters.
     public static let identifierLength = 10
 
+    /// The developer team, as claim `iss` names it.
     public let teamID: String
+    /// The key, as header `kid` names it.
     public let keyID: String
     /// ECDSA P-256.
     let privateKey: P256.Signing.PrivateKey
@@ -29,20 +31,5 @@ public struct ProviderKey: Sendable {
             && text.unicodeScalars.allSatisfy {
                 $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil)
             }
-    }
-}
-
-/// Why a credential cannot be used. Its description never holds key material.
-public enum CredentialError: Error, Hashable, Sendable, CustomStringConvertible {
-    case badTeamID
-    case badKeyID
-    case badPrivateKey
-
-    public var description: String {
-        switch self {
-        case .badTeamID: "the team id must be 10 letters or digits, as shown in the developer account's membership page"
-        case .badKeyID: "the key id must be 10 letters or digits, as in the file name AuthKey_<key id>.p8"
-        case .badPrivateKey: "the private key must be the text of a .p8 file: a P-256 key in PEM, BEGIN PRIVATE KEY"
-        }
     }
 }

@@ -92,7 +92,7 @@ struct AppsController: Sendable {
                 switch error {
                 case .badTeamID: "teamId"
                 case .badKeyID: "keyId"
-                case .badPrivateKey: "privateKey"
+                default: "privateKey"
                 }
             throw fields.refusal(field, "invalid_credential", error.description)
         }

@@ -1,0 +1,92 @@
+import Crypto
+import Foundation
+import NIOSSL
+import SwiftASN1
+import X509
+
+/// The keys and certificates of a `.p12` (RFC 7292), which may be as many as the user selected at the export.
+///
+/// BoringSSL decrypts, but its only door in NIOSSL ends the process unless the archive holds exactly one key and the
+/// certificate of that key. So the outer structure is read here: keys are opened one by one, and the certificates as
+/// part of a second archive that holds a key and a certificate made for it, which is what that door insists on.
+struct PKCS12Archive {
+    /// Each costs the time of a key derivation.
+    static let maximumKeys = 16
+
+    let keys: [NIOSSLPrivateKey]
+    let certificates: [NIOSSLCertificate]
+
+    /// - Parameter passphrase: an empty one also opens an archive that was made without any.
+    init(_ bytes: [UInt8], passphrase: String) throws(CredentialError) {
+        let file: PKCS12File
+        do {
+            file = try PKCS12File(bytes)
+        } catch {
+            throw .badArchive
+        }
+        guard file.keys.count <= Self.maximumKeys else { throw .unsupportedArchive }
+        let password = try Self.password(passphrase, of: file)
+        var keys: [NIOSSLPrivateKey] = []
+        for key in file.keys {
+            let document = PEMDocument(type: key.label, derBytes: Array(key.der))
+            let failure = file.mac == nil ? CredentialError.wrongPassphrase : .unsupportedArchive
+            keys.append(try PrivateKeyReader.key(pem: document.pemString, passphrase: passphrase, failure: failure))
+        }
+        self.keys = keys
+        self.certificates = try Self.certificates(file, passphrase: passphrase, password: password)
+    }
+
+    /// The passphrase in the archive's own encoding, proven by its MAC if there is one.
+    private static func password(_ passphrase: String, of file: PKCS12File) throws(CredentialError) -> [UInt8] {
+        let encoded = PKCS12MAC.password(passphrase)
+        guard let mac = file.mac else { return encoded }
+        // RFC 7292 ends a password with two zero bytes; some tools leave them out when it is empty.
+        for candidate in passphrase.isEmpty ? [encoded, []] : [encoded] {
+            guard let isRight = mac.isRight(for: file.content, password: candidate) else { throw .unsupportedArchive }
+            if isRight { return candidate }
+        }
+        throw .wrongPassphrase
+    }
+
+    private static func certificates(
+        _ file: PKCS12File,
+        passphrase: String,
+        password: [UInt8]
+    ) throws(CredentialError) -> [NIOSSLCertificate] {
+        do {
+            let archive = try file.withoutKeys(adding: Companion(), password: password)
+            let bundle = try NIOSSLPKCS12Bundle(buffer: archive, passphrase: Array(passphrase.utf8))
+            // The first is the companion's.
+            return Array(bundle.certificateChain.dropFirst())
+        } catch {
+            throw file.mac == nil ? .wrongPassphrase : .unsupportedArchive
+        }
+    }
+}
+
+extension PKCS12Archive {
+    /// A key and its certificate, made up so that the library finds a pair.
+    struct Companion {
+        let key: [UInt8]
+        let certificate: [UInt8]
+
+        init() throws {
+            let key = P256.Signing.PrivateKey()
+            let name = try DistinguishedName { CommonName("companion") }
+            let certificate = try Certificate(
+                version: .v3,
+                serialNumber: Certificate.SerialNumber(),
+                publicKey: Certificate.PrivateKey(key).publicKey,
+                notValidBefore: Date(timeIntervalSince1970: 0),
+                notValidAfter: Date(timeIntervalSince1970: 1),
+                issuer: name,
+                subject: name,
+                signatureAlgorithm: .ecdsaWithSHA256,
+                extensions: Certificate.Extensions(),
+                issuerPrivateKey: Certificate.PrivateKey(key)
+            )
+            self.key = Array(key.derRepresentation)
+            self.certificate = try certificate.serializeAsPEM().derBytes
+        }
+    }
+}

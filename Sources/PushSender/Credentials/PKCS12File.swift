@@ -1,0 +1,179 @@
+import SwiftASN1
+
+/// The structure of a `.p12` as far as it can be read without decrypting (RFC 7292 section 4).
+struct PKCS12File {
+    /// A key in the clear part, in PKCS#8, mostly encrypted in itself.
+    struct Key {
+        /// For PEM.
+        var label: String
+        var der: ArraySlice<UInt8>
+    }
+
+    /// What the MAC covers.
+    let content: [UInt8]
+    /// `nil` if the archive has none (`-nomac`).
+    let mac: PKCS12MAC?
+    private(set) var keys: [Key] = []
+    /// Encrypted parts, as they are.
+    private var encrypted: [ArraySlice<UInt8>] = []
+    /// Bags of the clear part that are no keys, as they are.
+    private var otherBags: [ArraySlice<UInt8>] = []
+
+    /// - Throws: an error of the parser unless `bytes` are a PFX that is protected by a passphrase.
+    init(_ bytes: [UInt8]) throws {
+        let (content, mac) = try BER.sequence(BER.parse(bytes), identifier: .sequence) { nodes in
+            guard try Int(berEncoded: &nodes) == 3 else { throw Broken() }
+            let content = try Self.contentInfo(Self.next(&nodes))
+            guard content.type == .pkcs7Data else { throw Broken() }
+            return (try ASN1OctetString(berEncoded: content.node).bytes, try nodes.next().map(Self.mac))
+        }
+        self.content = Array(content)
+        self.mac = mac
+        for info in try Self.children(BER.parse(content)) {
+            let part = try Self.contentInfo(info)
+            if part.type == .pkcs7Data {
+                for bag in try Self.children(BER.parse(ASN1OctetString(berEncoded: part.node).bytes)) {
+                    try self.add(bag)
+                }
+            } else {
+                self.encrypted.append(info.encodedBytes)
+            }
+        }
+    }
+
+    private mutating func add(_ bag: ASN1Node) throws {
+        var nodes = try Self.children(bag).makeIterator()
+        let type = try ASN1ObjectIdentifier(berEncoded: &nodes)
+        let value = try Self.explicit(Self.next(&nodes))
+        switch type {
+        case .keyBag: self.keys.append(Key(label: "PRIVATE KEY", der: value.encodedBytes))
+        case .shroudedKeyBag: self.keys.append(Key(label: "ENCRYPTED PRIVATE KEY", der: value.encodedBytes))
+        default: self.otherBags.append(bag.encodedBytes)
+        }
+    }
+
+    private struct Broken: Error {}
+
+    private static func next(_ nodes: inout ASN1NodeCollection.Iterator) throws -> ASN1Node {
+        guard let node = nodes.next() else { throw Broken() }
+        return node
+    }
+
+    private static func children(_ node: ASN1Node) throws -> ASN1NodeCollection {
+        guard node.identifier == .sequence, case .constructed(let nodes) = node.content else { throw Broken() }
+        return nodes
+    }
+
+    /// The one child of `[0]`.
+    private static func explicit(_ node: ASN1Node) throws -> ASN1Node {
+        guard node.identifier == .explicit, case .constructed(let nodes) = node.content else { throw Broken() }
+        var iterator = nodes.makeIterator()
+        return try Self.next(&iterator)
+    }
+
+    private static func contentInfo(_ node: ASN1Node) throws -> (type: ASN1ObjectIdentifier, node: ASN1Node) {
+        var nodes = try Self.children(node).makeIterator()
+        return (try ASN1ObjectIdentifier(berEncoded: &nodes), try Self.explicit(Self.next(&nodes)))
+    }
+
+    /// `MacData`: digest algorithm and value, salt, rounds (1 if left out).
+    private static func mac(_ node: ASN1Node) throws -> PKCS12MAC {
+        var nodes = try Self.children(node).makeIterator()
+        var info = try Self.children(Self.next(&nodes)).makeIterator()
+        var algorithm = try Self.children(Self.next(&info)).makeIterator()
+        let digest: PKCS12MAC.Digest? =
+            switch try ASN1ObjectIdentifier(berEncoded: &algorithm) {
+            case .sha1: .sha1
+            case .sha256: .sha256
+            case .sha384: .sha384
+            case .sha512: .sha512
+            default: nil
+            }
+        let value = try ASN1OctetString(berEncoded: &info).bytes
+        let salt = try ASN1OctetString(berEncoded: &nodes).bytes
+        let rounds = try nodes.next().map { try Int(berEncoded: $0) } ?? 1
+        return PKCS12MAC(digest: digest, salt: Array(salt), rounds: rounds, value: Array(value))
+    }
+}
+
+extension PKCS12File {
+    /// An archive with all of this one's certificates, but the key of `companion` instead of its own.
+    ///
+    /// - Parameter password: in the archive's encoding.
+    func withoutKeys(adding companion: PKCS12Archive.Companion, password: [UInt8]) throws -> [UInt8] {
+        var bags = DER.Serializer()
+        try bags.appendConstructedNode(identifier: .sequence) { coder in
+            for bag in self.otherBags { coder.serializeRawBytes(bag) }
+            try Self.bag(.keyBag, into: &coder) { $0.serializeRawBytes(companion.key) }
+            try Self.bag(.certificateBag, into: &coder) { coder in
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.serialize(ASN1ObjectIdentifier.x509Certificate)
+                    try coder.serialize(explicitlyTaggedWithTagNumber: 0, tagClass: .contextSpecific) { coder in
+                        try coder.serialize(ASN1OctetString(contentBytes: companion.certificate[...]))
+                    }
+                }
+            }
+        }
+        var content = DER.Serializer()
+        try content.appendConstructedNode(identifier: .sequence) { coder in
+            for part in self.encrypted { coder.serializeRawBytes(part) }
+            try Self.data(bags.serializedBytes, into: &coder)
+        }
+        return try Self.archive(content.serializedBytes, password: password)
+    }
+
+    private static func archive(_ content: [UInt8], password: [UInt8]) throws -> [UInt8] {
+        let salt: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 7]
+        let mac = PKCS12MAC.sign(content, password: password, salt: salt)
+        var file = DER.Serializer()
+        try file.appendConstructedNode(identifier: .sequence) { coder in
+            try coder.serialize(3)
+            try Self.data(content, into: &coder)
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.appendConstructedNode(identifier: .sequence) { coder in
+                        try coder.serialize(ASN1ObjectIdentifier.sha256)
+                        try coder.serialize(ASN1Null())
+                    }
+                    try coder.serialize(ASN1OctetString(contentBytes: mac[...]))
+                }
+                try coder.serialize(ASN1OctetString(contentBytes: salt[...]))
+                try coder.serialize(1)
+            }
+        }
+        return file.serializedBytes
+    }
+
+    /// `ContentInfo` of type data.
+    private static func data(_ bytes: [UInt8], into coder: inout DER.Serializer) throws {
+        try Self.bag(.pkcs7Data, into: &coder) { try $0.serialize(ASN1OctetString(contentBytes: bytes[...])) }
+    }
+
+    /// A type and, under `[0]`, its value.
+    private static func bag(
+        _ type: ASN1ObjectIdentifier,
+        into coder: inout DER.Serializer,
+        _ value: (inout DER.Serializer) throws -> Void
+    ) throws {
+        try coder.appendConstructedNode(identifier: .sequence) { coder in
+            try coder.serialize(type)
+            try coder.serialize(explicitlyTaggedWithTagNumber: 0, tagClass: .contextSpecific, value)
+        }
+    }
+}
+
+extension ASN1Identifier {
+    fileprivate static let explicit = ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific)
+}
+
+extension ASN1ObjectIdentifier {
+    fileprivate static let pkcs7Data: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 1]
+    fileprivate static let keyBag: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 12, 10, 1, 1]
+    fileprivate static let shroudedKeyBag: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 12, 10, 1, 2]
+    fileprivate static let certificateBag: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 12, 10, 1, 3]
+    fileprivate static let x509Certificate: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 22, 1]
+    fileprivate static let sha1: ASN1ObjectIdentifier = [1, 3, 14, 3, 2, 26]
+    fileprivate static let sha256: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 1]
+    fileprivate static let sha384: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 2]
+    fileprivate static let sha512: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 3]
+}

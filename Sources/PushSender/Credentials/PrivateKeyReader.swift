@@ -1,0 +1,44 @@
+import NIOSSL
+import SwiftASN1
+import X509
+
+/// Opens one private key, which may be under a passphrase.
+enum PrivateKeyReader {
+    /// Longest passphrase the library takes, in bytes.
+    static let maximumPassphraseLength = 1023
+
+    /// - Parameter block: a key in PKCS#8, PKCS#1 or SEC 1, also encrypted.
+    static func key(_ block: PEMText.Block, passphrase: String?) throws(CredentialError) -> NIOSSLPrivateKey {
+        if block.isEncrypted {
+            guard let passphrase else { throw .passphraseMissing }
+            return try Self.key(pem: block.text, passphrase: passphrase, failure: .wrongPassphrase)
+        }
+        return try Self.key(pem: block.text, passphrase: "", failure: .unsupportedPrivateKey)
+    }
+
+    /// The library would ask on the terminal without a passphrase, and it traps on bytes above 127.
+    static func key(
+        pem: String,
+        passphrase: String,
+        failure: CredentialError
+    ) throws(CredentialError) -> NIOSSLPrivateKey {
+        guard passphrase.utf8.allSatisfy({ $0 > 0 && $0 < 128 }) else { throw .unsupportedPassphrase }
+        guard passphrase.utf8.count <= Self.maximumPassphraseLength else { throw .wrongPassphrase }
+        let bytes = Array(passphrase.utf8)
+        do {
+            return try NIOSSLPrivateKey(bytes: Array(pem.utf8), format: .pem) { $0(bytes) }
+        } catch {
+            throw failure
+        }
+    }
+
+    /// What the key's certificates show.
+    static func publicKey(of key: NIOSSLPrivateKey) throws(CredentialError) -> Certificate.PublicKey {
+        guard let bytes = try? key.derBytes else { throw .unsupportedPrivateKey }
+        for type in ["RSA PRIVATE KEY", "EC PRIVATE KEY", "PRIVATE KEY"] {
+            let document = PEMDocument(type: type, derBytes: bytes)
+            if let key = try? Certificate.PrivateKey(pemDocument: document) { return key.publicKey }
+        }
+        throw .unsupportedPrivateKey
+    }
+}
