@@ -148,7 +148,10 @@ let package = Package(
         tests("PushProtocolTests", ["PushProtocol", "PushTesting", .nioCore]),
         tests(
             "PushSenderTests",
-            ["PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioPosix, .nioSSL, .swiftASN1],
+            [
+                "PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioHPACK, .nioPosix, .nioSSL,
+                .swiftASN1,
+            ],
             exclude: ["Fixtures"]
         ),
         tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting", .grdb]),

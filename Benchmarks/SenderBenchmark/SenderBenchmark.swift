@@ -47,7 +47,12 @@ struct SenderBenchmark: AsyncParsableCommand {
             keyID: "ABC123DEFG",
             pem: String(contentsOfFile: self.key, encoding: .utf8)
         )
-        return try Sender(to: endpoint, credential: .token(key), configuration: configuration, logger: Logger(label: "benchmark"))
+        return try Sender(
+            to: endpoint,
+            credential: .token(key),
+            configuration: configuration,
+            logger: Logger(label: "benchmark")
+        )
     }
 
     private func push() throws -> Push {

@@ -8,7 +8,9 @@ import Testing
 @Suite struct ConnectionMachineTests {
     @Test func theFirstFramesArePrefaceAndSettings() {
         var harness = MachineHarness(settings: nil)
-        #expect(ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") == harness.machine.output.getSlice(at: 0, length: 24))
+        #expect(
+            ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") == harness.machine.output.getSlice(at: 0, length: 24)
+        )
         #expect(harness.frames().map(\.type) == [.settings, .windowUpdate])
     }
 
@@ -164,9 +166,9 @@ import Testing
         #expect(harness.frames().isEmpty)
     }
 
-    @Test func pingsAreAnsweredWithTheirData() {
+    @Test func pingsAreAnsweredWithTheirData() throws {
         var harness = MachineHarness()
-        harness.receive(Vectors.bytes("00000806000000000061706e7370696e67"))
+        harness.receive(try #require(Hexadecimal.decode("00000806000000000061706e7370696e67")))
         #expect(
             harness.frames()
                 == [PeerFrame(type: .ping, flags: .acknowledgement, streamID: 0, content: Array("apnsping".utf8))]
