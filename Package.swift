@@ -150,7 +150,7 @@ let package = Package(
             "PushSenderTests",
             [
                 "PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioHPACK, .nioPosix, .nioSSL,
-                .swiftASN1,
+                .nioTLS, .swiftASN1, .x509,
             ],
             exclude: ["Fixtures"]
         ),

@@ -91,4 +91,6 @@ public struct SenderFigures: Hashable, Sendable {
     public var connections: Int
     /// Pushes that wait for a connection.
     public var waiting: Int
+    /// Why a connection last failed, for people.
+    public var lastFailure: String?
 }

@@ -1,4 +1,3 @@
-import Logging
 import NIOCore
 import NIOPosix
 import PushProtocol
@@ -29,14 +28,20 @@ import Testing
     @Test func trustRootsThatAreNoCertificatesAreRefused() {
         let endpoint = PushServiceEndpoint(host: "localhost", port: 1, additionalTrustRoots: "nonsense")
         #expect(throws: (any Error).self) {
-            try SenderPool(endpoints: [.sandbox: endpoint], logger: Logger(label: "test"))
+            try SenderPool(endpoints: [.sandbox: endpoint], logger: silentLogger)
         }
     }
 
     private static func outcome(port: Int) async throws -> Outcome {
         var endpoint = PushServiceEndpoint(host: "127.0.0.1", port: port)
         endpoint.connectTimeout = .seconds(2)
-        let pool = try SenderPool(endpoints: [.sandbox: endpoint], logger: Logger(label: "test"))
+        var configuration = SenderConfiguration()
+        configuration.waitTimeout = .milliseconds(200)
+        let pool = try SenderPool(
+            endpoints: [.sandbox: endpoint],
+            configuration: configuration,
+            logger: silentLogger
+        )
         let sender = try pool.sender(for: try ProviderTokenTests.key(), environment: .sandbox)
         let notification = PushNotification(
             id: "eabeae54-14a8-11e5-b60b-1697f925ec7b",

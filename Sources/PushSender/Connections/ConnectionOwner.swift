@@ -1,7 +1,7 @@
 /// What a connection tells and asks its pool. Called on the connection's event loop.
 protocol ConnectionOwner: AnyObject, Sendable {
-    /// The service's settings are there; `handle` reaches the connection from now on.
-    func connectionIsReady(_ id: Int, _ handle: ConnectionHandle)
+    /// The service's settings are there: it takes work.
+    func connectionIsReady(_ id: Int)
     /// Up to `limit` pushes to send now. Fewer mean that no more are waiting: the connection will be woken.
     func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket])
     /// The provider token for requests now, or `nil` with certificate trust.

@@ -13,9 +13,9 @@ final class ConnectionPool: ConnectionOwner {
         var machine: PoolMachine
         var queue = WorkQueue()
         var identity: SenderIdentity
-        /// Connections that are ready or drain.
+        /// All connections.
         var handles: [Int: ConnectionHandle] = [:]
-        /// Connections made with an earlier identity: they drain as soon as they are ready.
+        /// Connections made with an earlier identity: they drain.
         var outdated: Set<Int> = []
         var lastFailure: Outcome.Failure?
         var isExpirySet = false
@@ -79,12 +79,16 @@ final class ConnectionPool: ConnectionOwner {
     /// Uses another credential from now on: connections with the old one drain.
     func use(_ credential: PushCredential) throws {
         let identity = try SenderIdentity(credential, endpoint: self.endpoint, now: self.time.now)
-        let handles = self.state.withLock { state in
+        let now = NIODeadline.now()
+        let (handles, actions) = self.state.withLock { state in
             state.identity = identity
-            state.outdated.formUnion(state.machine.ids)
-            return Array(state.handles.values)
+            let ids = state.machine.ids
+            state.outdated.formUnion(ids)
+            let actions = ids.flatMap { state.machine.draining($0, waiting: state.queue.count, now: now) }
+            return (Array(state.handles.values), actions)
         }
         for handle in handles { handle.drain() }
+        self.perform(actions)
     }
 
     /// Ends with the replies in flight, at the latest after the time limit for draining.
@@ -107,24 +111,24 @@ final class ConnectionPool: ConnectionOwner {
 
     var figures: SenderFigures {
         self.state.withLock {
-            SenderFigures(connections: $0.machine.readyCount, waiting: $0.queue.count)
+            SenderFigures(
+                connections: $0.machine.readyCount,
+                waiting: $0.queue.count,
+                lastFailure: $0.lastFailure?.description
+            )
         }
     }
 
     // MARK: For the connections
 
-    func connectionIsReady(_ id: Int, _ handle: ConnectionHandle) {
-        let mustDrain = self.state.withLock { state in
-            state.handles[id] = handle
-            state.machine.ready(id)
-            return state.isClosing || state.outdated.contains(id)
-        }
-        if mustDrain { handle.drain() }
+    func connectionIsReady(_ id: Int) {
+        self.state.withLock { $0.machine.ready(id) }
     }
 
     func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket]) {
         let now = NIODeadline.now()
         let actions = self.state.withLock { state -> [PoolMachine.Action] in
+            guard !state.outdated.contains(id) else { return [] }
             // Everyone who is ready gets a share, so that the first one does not take all.
             let share = max(Self.smallestShare, state.queue.count / max(1, state.machine.readyCount))
             let most = min(limit, share)
@@ -155,7 +159,7 @@ final class ConnectionPool: ConnectionOwner {
         let actions = self.state.withLock { state -> [PoolMachine.Action]? in
             guard !state.isClosing else { return nil }
             state.lastFailure = failure
-            state.queue.putBack(tickets, deadline: now + .init(self.configuration.waitTimeout))
+            state.queue.putBack(tickets)
             return state.machine.workArrived(tickets.count, waiting: state.queue.count, now: now)
         }
         guard let actions else { return Self.fail(tickets, failure) }
@@ -231,10 +235,20 @@ final class ConnectionPool: ConnectionOwner {
                 owner: self,
                 logger: self.logger
             )
+            self.register(id, ConnectionHandle(connection, eventLoop: eventLoop))
             connector.connect(connection, on: eventLoop).whenFailure { error in
                 self.connectionClosed(id, ConnectionFailure(error))
             }
         }
+    }
+
+    /// Much can have happened since the connection was ordered.
+    private func register(_ id: Int, _ handle: ConnectionHandle) {
+        let isWanted = self.state.withLock { state in
+            state.handles[id] = handle
+            return !state.isClosing && !state.outdated.contains(id)
+        }
+        if !isWanted { handle.drain() }
     }
 
     /// Pushes that wait for too long count as not sent.

@@ -3,7 +3,7 @@ import PushProtocol
 
 /// From the machine's events to outcomes.
 extension PushConnection {
-    /// How often the service may refuse to take a push before it counts as not sent.
+    /// How often the service may refuse a push's stream before the push counts as not sent.
     private static let maximumRefusals = 3
 
     func handle(_ events: [ConnectionEvent<PushTicket>]) {
@@ -14,14 +14,14 @@ extension PushConnection {
             case .replied(let ticket, let reply): self.finish(ticket, self.outcome(of: reply, to: ticket))
             case .lost(let ticket, let cause): self.finish(ticket, .unknown(cause.failure))
             case .notProcessed(var ticket, let cause):
-                ticket.refusals += 1
+                if case .reset = cause { ticket.refusals += 1 }
                 if cause.mayGoElsewhere, ticket.refusals < Self.maximumRefusals {
                     refused.append(ticket)
                     refusal = cause.failure
                 } else {
                     self.finish(ticket, .notSent(cause.failure))
                 }
-            case .ready: self.becameReady()
+            case .ready: self.owner.connectionIsReady(self.id)
             case .draining(let goAway):
                 self.logger.debug("connection drains", metadata: goAway?.metadata)
                 self.owner.connectionDrains(self.id, goAway)

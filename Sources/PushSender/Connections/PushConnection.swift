@@ -27,6 +27,7 @@ final class PushConnection: ChannelInboundHandler {
     private var providerToken: String?
     private var failure: ConnectionFailure?
     private var hasEnded = false
+    private var isGivenUp = false
     private var isWorking = false
     // Kept so that a turn allocates nothing.
     private var events: [ConnectionEvent<PushTicket>] = []
@@ -98,16 +99,23 @@ final class PushConnection: ChannelInboundHandler {
         self.isWorking = false
     }
 
-    /// Lets the replies in flight arrive, then closes.
+    /// Lets the replies in flight arrive, then closes; at once where the connection does not stand yet.
     func drain() {
-        self.machine?.drain(now: .now())
-        self.work()
+        if self.machine == nil {
+            self.isGivenUp = true
+            self.end()
+            self.context?.close(promise: nil)
+        } else {
+            self.machine?.drain(now: .now())
+            self.work()
+        }
     }
 
     // MARK: Life
 
     private func start() {
-        guard self.machine == nil, !self.hasEnded, let context else { return }
+        guard self.machine == nil, let context else { return }
+        guard !self.hasEnded else { return context.close(promise: nil) }
         self.machine = ConnectionMachine(authority: self.authority, limits: self.limits, now: .now())
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         self.ticker = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.tick, delay: Self.tick) { _ in
@@ -140,7 +148,7 @@ final class PushConnection: ChannelInboundHandler {
         self.ticker?.cancel()
         self.ticker = nil
         self.handleEvents()
-        let isOrderly = self.machine != nil && self.failure == nil
+        let isOrderly = self.isGivenUp || self.machine != nil && self.failure == nil
         self.machine = nil
         self.owner.connectionClosed(self.id, isOrderly ? nil : self.failure ?? .closedByService)
     }
@@ -201,12 +209,6 @@ final class PushConnection: ChannelInboundHandler {
     /// For a refusal after which the service wants a new connection.
     func startDraining() {
         self.machine?.drain(now: .now())
-    }
-
-    /// For the pool: a way to this connection from any thread.
-    func becameReady() {
-        guard let context else { return }
-        self.owner.connectionIsReady(self.id, ConnectionHandle(self, eventLoop: context.eventLoop))
     }
 
     func reportExpiredToken() {

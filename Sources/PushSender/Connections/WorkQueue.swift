@@ -4,7 +4,9 @@ import NIOCore
 struct PushTicket {
     let batch: SendBatch
     let index: Int
-    /// How often the service has refused to take it so far.
+    /// When waiting for a connection ends.
+    let deadline: NIODeadline
+    /// How often the service has reset its stream as refused.
     var refusals = 0
 
     var push: Push { self.batch.pushes[self.index] }
@@ -48,9 +50,9 @@ struct WorkQueue {
     }
 
     /// Puts pushes that were not processed in front of all others.
-    mutating func putBack(_ tickets: [PushTicket], deadline: NIODeadline) {
+    mutating func putBack(_ tickets: [PushTicket]) {
         for ticket in tickets.reversed() {
-            self.items.prepend(Item(batch: ticket.batch, pushes: .returned(ticket), deadline: deadline))
+            self.items.prepend(Item(batch: ticket.batch, pushes: .returned(ticket), deadline: ticket.deadline))
         }
         self.count += tickets.count
     }
@@ -64,7 +66,9 @@ struct WorkQueue {
             self.count -= 1
         case .range(let range):
             let taken = range.prefix(limit)
-            for index in taken { tickets.append(PushTicket(batch: item.batch, index: index)) }
+            for index in taken {
+                tickets.append(PushTicket(batch: item.batch, index: index, deadline: item.deadline))
+            }
             self.count -= taken.count
             guard taken.count < range.count else { return }
             item.pushes = .range(taken.endIndex..<range.upperBound)
@@ -84,7 +88,8 @@ struct WorkQueue {
             self.count -= item.count
             switch item.pushes {
             case .returned(let ticket): removed.append(ticket)
-            case .range(let range): removed += range.map { PushTicket(batch: item.batch, index: $0) }
+            case .range(let range):
+                removed += range.map { PushTicket(batch: item.batch, index: $0, deadline: item.deadline) }
             }
         }
         self.items = kept
