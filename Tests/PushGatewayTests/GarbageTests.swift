@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct GarbageTests {
     @Test(arguments: 0..<3)
     func randomBytesInPlaceOfTLSEndTheConnection(door: Int) async throws {
-        try await self.withGateway { gateway in
+        try await self.withGateway(deadline: .milliseconds(200)) { gateway in
             var generator = SystemRandomNumberGenerator()
             let connection = try await RawConnection.open(port: gateway.port(ofDoor: door))
             connection.write((0..<4096).map { _ in UInt8.random(in: 0...255, using: &generator) })
@@ -20,7 +20,7 @@ import Testing
 
     @Test(arguments: 0..<2)
     func halfATLSHandshakeEndsAtTheDeadline(door: Int) async throws {
-        try await self.withGateway { gateway in
+        try await self.withGateway(deadline: .milliseconds(200)) { gateway in
             let connection = try await RawConnection.open(port: gateway.port(ofDoor: door))
             // The start of a TLS record of 512 bytes, of which ten come.
             connection.write([22, 3, 1, 2, 0, 1, 0, 1, 252, 3])
@@ -31,7 +31,7 @@ import Testing
 
     @Test(arguments: 0..<2)
     func randomBytesInsideTLSEndTheConnection(door: Int) async throws {
-        try await self.withGateway { gateway in
+        try await self.withGateway(deadline: .milliseconds(200)) { gateway in
             let connection = try await RawConnection.open(port: gateway.port(ofDoor: door), tls: gateway.tls)
             connection.write([UInt8](repeating: 0xff, count: 4096))
             _ = await connection.readToEnd()
@@ -114,13 +114,13 @@ import Testing
         }
     }
 
-    private func withGateway(_ body: @escaping @Sendable (RunningGateway) async throws -> Void) async throws {
+    /// - Parameter deadline: for TLS and the first bytes; short only where the test waits for its end.
+    private func withGateway(
+        deadline: Duration = .seconds(30),
+        _ body: @escaping @Sendable (RunningGateway) async throws -> Void
+    ) async throws {
         try await withTemporaryDirectory { directory in
-            try await PushTesting.withGateway(
-                in: directory,
-                configure: { $0.limits.handshake = .milliseconds(200) },
-                body
-            )
+            try await PushTesting.withGateway(in: directory, configure: { $0.limits.handshake = deadline }, body)
         }
     }
 }

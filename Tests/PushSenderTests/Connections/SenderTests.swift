@@ -15,8 +15,8 @@ import Testing
                 : [.reply(headers: [("apns-id", request.id)])]
         }
         try await withSender(script: script) { sender, service in
-            let outcomes = await sender.send(makePushes(3000))
-            #expect(outcomes.count == 3000)
+            let outcomes = await sender.send(makePushes(1000))
+            #expect(outcomes.count == 1000)
             for (index, outcome) in outcomes.enumerated() {
                 switch outcome {
                 case .accepted(let accepted): #expect(accepted.id == "push-\(index)" && index % 3 != 2)
@@ -25,7 +25,7 @@ import Testing
                 }
             }
             #expect(service.connections == 1)
-            #expect(service.requests.map(\.id) == (0..<3000).map { "push-\($0)" })
+            #expect(service.requests.map(\.id) == (0..<1000).map { "push-\($0)" })
             #expect(service.requests.allSatisfy { $0.body == Array(Vectors.payload.utf8) })
         }
     }
@@ -71,9 +71,9 @@ import Testing
             $0.maximumConnections = 3
             $0.replyTimeout = .milliseconds(300)
         } _: { sender, service in
-            let outcomes = kinds(await sender.send(makePushes(2000)))
+            let outcomes = kinds(await sender.send(makePushes(400)))
             #expect((2...3).contains(service.connections))
-            #expect(outcomes["accepted", default: 0] + outcomes["unknown", default: 0] == 2000)
+            #expect(outcomes["accepted", default: 0] + outcomes["unknown", default: 0] == 400)
         }
     }
 
