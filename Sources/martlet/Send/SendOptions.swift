@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// To whom a notification goes: exactly one of the four.
+/// To whom a notification goes.
 struct AudienceOptions: ParsableArguments {
     @Option(help: "A device token, hex or base64; repeat it for several.")
     var token: [String] = []
@@ -14,11 +14,6 @@ struct AudienceOptions: ParsableArguments {
 
     @Flag(help: "All devices of the app.")
     var all = false
-
-    func validate() throws {
-        let given = [!self.token.isEmpty, self.user != nil, self.tag != nil, self.all].count { $0 }
-        guard given == 1 else { throw ValidationError("Give exactly one of --token, --user, --tag and --all.") }
-    }
 
     /// The member `to` of the request.
     var value: [String: Any] {
