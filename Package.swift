@@ -52,8 +52,8 @@ func fuzzTargets() -> [Target] {
             name: "HTTP2Fuzz",
             dependencies: ["PushProtocol", "PushSender", .nioCore, .nioHPACK],
             path: "Fuzz/HTTP2Fuzz",
-            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],
-            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]
+            swiftSettings: strict,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
         )
     ]
 }

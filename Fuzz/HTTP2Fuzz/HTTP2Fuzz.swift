@@ -1,22 +1,42 @@
+import Foundation
 import NIOCore
 import NIOHPACK
 import PushProtocol
 
 @testable import PushSender
 
-/// Entry point of libFuzzer. The first byte says what is tried with the rest.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = UnsafeBufferPointer(start: start, count: count)
-    guard let first = input.first else { return 0 }
-    let rest = Array(input.dropFirst())
-    if first & 3 == 0 {
-        DecoderComparison.run(rest)
-    } else {
-        ConnectionRun.run(rest, startsOpen: first & 1 == 1, firstStreamID: first & 128 == 0 ? 1 : 0x7fff_ff00)
+/// Runs libFuzzer: the first byte of each input says what is tried with the rest.
+@main
+enum HTTP2Fuzz {
+    static func main() {
+        var count = CommandLine.argc
+        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv
+        exit(
+            runFuzzer(&count, &arguments) { start, count in
+                HTTP2Fuzz.tryOut(UnsafeBufferPointer(start: start, count: count))
+                return 0
+            }
+        )
     }
-    return 0
+
+    private static func tryOut(_ input: UnsafeBufferPointer<UInt8>) {
+        guard let first = input.first else { return }
+        let rest = Array(input.dropFirst())
+        if first & 3 == 0 {
+            DecoderComparison.run(rest)
+        } else {
+            ConnectionRun.run(rest, startsOpen: first & 1 == 1, firstStreamID: first & 128 == 0 ? 1 : 0x7fff_ff00)
+        }
+    }
 }
+
+/// libFuzzer's own driver; its `main` is not used because the package manager has one.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+    _ tryOut: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
 
 /// Plays a connection: the input decides how many bytes come at a time, when pushes start and when time passes.
 enum ConnectionRun {
