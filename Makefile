@@ -1,8 +1,11 @@
 # What a newcomer, CI and a release all call. Each target sets up what it needs.
 ARGS ?=
 FILTER ?=
+SECONDS_EACH ?= 60
+# Sizes of the benchmarks; exported to the scripts, which have quick defaults.
+export N PAIRS SENDS
 
-.PHONY: help demo build test check format setup clean
+.PHONY: help demo build test check format setup clean bench-sender conformance fuzz
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,7 +23,19 @@ check: setup  ## format, warnings as errors, documentation
 	@scripts/check
 
 format:  ## rewrite the sources in the house style
-	@swift format --in-place --recursive --parallel Package.swift Sources Tests
+	@swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Fuzz
+
+bench-sender:  ## the sender beside h2load against nghttpd (N=200000 PAIRS=5 SENDS=1000000)
+	@scripts/setup bench
+	@scripts/bench-sender
+
+conformance:  ## the sender against other people's servers and proxies
+	@scripts/setup conformance
+	@scripts/conformance
+
+fuzz:  ## fuzz the HTTP/2 machine (SECONDS_EACH=60)
+	@scripts/setup
+	@scripts/fuzz HTTP2 $(SECONDS_EACH)
 
 setup:  ## install missing system packages, or say which ones are missing
 	@scripts/setup

@@ -9,8 +9,8 @@ struct BenchmarkRun: Sendable {
         var cpuSeconds: Double
         /// In microseconds, sorted; empty for bulk runs.
         var latencies: [Double] = []
-        /// Resident memory at the end, in kilobytes.
-        var residentKB = Memory.residentKB
+        /// Growth of resident memory over the run, in kilobytes.
+        var growthKB: Int
 
         var json: String {
             let values = [
@@ -18,7 +18,7 @@ struct BenchmarkRun: Sendable {
                 ("requestsPerSecond", Double(self.count) / self.wallSeconds),
                 ("cpuMicrosecondsPerRequest", self.cpuSeconds * 1e6 / Double(self.count)),
                 ("latencyP50Microseconds", self.percentile(0.5)), ("latencyP99Microseconds", self.percentile(0.99)),
-                ("residentKilobytes", Double(self.residentKB)),
+                ("memoryGrowthKilobytes", Double(self.growthKB)),
             ]
             return "{" + values.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
         }
@@ -40,6 +40,7 @@ struct BenchmarkRun: Sendable {
     /// `count` pushes in batches, `calls` of them at the same time so that the sender never runs dry.
     func bulk(_ count: Int, calls: Int) async throws -> Result {
         let pushes = Array(repeating: self.push, count: self.batch)
+        let before = Memory.residentKB
         let start = ContinuousClock.now
         let cpu = CPUTime.seconds
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -60,12 +61,14 @@ struct BenchmarkRun: Sendable {
         return Result(
             count: count,
             wallSeconds: (ContinuousClock.now - start) / .seconds(1),
-            cpuSeconds: CPUTime.seconds - cpu
+            cpuSeconds: CPUTime.seconds - cpu,
+            growthKB: Memory.residentKB - before
         )
     }
 
     /// `count` pushes, each in a call of its own.
     func singles(_ count: Int, inFlight: Int) async throws -> Result {
+        let before = Memory.residentKB
         let start = ContinuousClock.now
         let cpu = CPUTime.seconds
         var latencies = try await withThrowingTaskGroup(of: [Double].self) { group in
@@ -80,7 +83,8 @@ struct BenchmarkRun: Sendable {
             count: latencies.count,
             wallSeconds: wall,
             cpuSeconds: CPUTime.seconds - cpu,
-            latencies: latencies
+            latencies: latencies,
+            growthKB: Memory.residentKB - before
         )
     }
 

@@ -127,7 +127,8 @@ final class PushConnection: ChannelInboundHandler {
 
     /// The transport cannot go on.
     private func fail(_ failure: ConnectionFailure) {
-        if self.failure == nil { self.failure = failure }
+        // Whatever comes after the machine's own end is a consequence of it.
+        if self.failure == nil, self.machine?.phase != .finished { self.failure = failure }
         self.machine?.transportClosed(failure.description)
         self.work()
         self.context?.close(promise: nil)

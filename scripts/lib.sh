@@ -1,0 +1,46 @@
+# Shared by the scripts that start servers: a working directory, certificates, and servers that end with the script.
+work=$(mktemp -d)
+servers=()
+cleanup() {
+    for server in "${servers[@]}"; do kill "$server" 2>/dev/null || true; done
+    wait 2>/dev/null || true
+    rm -rf "$work"
+}
+trap cleanup EXIT
+
+# start LOG COMMAND…: a server in the background, ended by its process id when the script ends.
+start() {
+    local log=$1
+    shift
+    "$@" >"$work/$log.log" 2>&1 &
+    servers+=($!)
+}
+
+# await PORT NAME: until a server listens, 10 s at most.
+await() {
+    for _ in $(seq 100); do
+        (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return 0
+        sleep 0.1
+    done
+    echo "$2 does not listen on port $1:" >&2
+    tail -n 5 "$work/$2.log" >&2
+    exit 1
+}
+
+# free_port: one that nobody listens on now.
+free_port() {
+    local port
+    while :; do
+        port=$((20000 + RANDOM % 20000))
+        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port"; return; }
+    done
+}
+
+# A certificate for localhost that is its own authority, a signing key, a payload of usual size.
+make_identity() {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
+        -addext subjectAltName=DNS:localhost -keyout "$work/server.key" -out "$work/server.pem" 2>/dev/null
+    openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$work/key.p8" 2>/dev/null
+    printf '%s' '{"aps":{"alert":{"title":"Hello","body":"World, this is a push of ordinary size"},"badge":3,' \
+        '"sound":"default"},"id":12345678}' >"$work/payload.json"
+}
