@@ -72,7 +72,7 @@ let package = Package(
             "PushSender",
             [
                 "PushProtocol", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
-                .serviceLifecycle,
+                .nioTLS, .serviceLifecycle,
             ]
         ),
         module("PushHTTP", ["PushProtocol", .httpTypes, .hummingbird, .logging, .nioCore]),
@@ -126,7 +126,10 @@ let package = Package(
         tests("PushProtocolTests", ["PushProtocol", "PushTesting", .nioCore]),
         tests(
             "PushSenderTests",
-            ["PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioPosix]
+            [
+                "PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioPosix, .nioSSL,
+                .swiftASN1, .x509,
+            ]
         ),
         tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting", .grdb]),
         tests(

@@ -96,8 +96,8 @@ package struct BinaryClientMachine: Sendable {
         self.lastIdentifier = lastIdentifier
     }
 
-    /// Whether a notification can be submitted.
-    package var hasRoom: Bool { self.waiting.count < self.limits.waiting }
+    /// How many notifications can be submitted.
+    package var room: Int { max(0, self.limits.waiting - self.waiting.count) }
 
     /// Whether there is something to write.
     package var wantsConnection: Bool { !self.isConnected && !self.waiting.isEmpty }
@@ -121,7 +121,7 @@ extension BinaryClientMachine {
         _ notification: BinaryNotification,
         now: Timestamp
     ) -> (identifier: UInt32, actions: [Action])? {
-        guard self.hasRoom else { return nil }
+        guard self.room > 0 else { return nil }
         // 0 names no notification, and after the last number comes the first.
         self.lastIdentifier = self.lastIdentifier == .max ? 1 : self.lastIdentifier &+ 1
         let identifier = self.lastIdentifier
@@ -297,5 +297,15 @@ extension BinaryClientMachine {
 
     private static func finished(_ entries: some Sequence<Entry>, _ state: FinalState) -> [Action] {
         entries.lazy.filter { !$0.isFinished }.map { .finished(identifier: $0.notification.identifier, state) }
+    }
+}
+
+extension BinaryClientMachine.CloseReason: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .errorPacket(let packet): "\(packet.status.text), notification \(packet.identifier)"
+        case .malformedPacket: "the peer does not speak the legacy interface"
+        case .stalled: "the peer takes no more bytes"
+        }
     }
 }

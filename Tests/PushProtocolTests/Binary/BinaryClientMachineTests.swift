@@ -188,11 +188,11 @@ import Testing
         var limits = BinaryClientMachine.Limits()
         limits.waiting = 2
         var client = try Client(submitting: 2, limits: limits)
-        #expect(!client.machine.hasRoom)
+        #expect(client.machine.room == 0)
         let third = client.machine.submit(try Client.notification(), now: self.time.now)
         #expect(third == nil)
         #expect(client.machine.withdraw([2, 7]) == [.finished(identifier: 2, .notSent(.withdrawn))])
-        #expect(client.machine.hasRoom)
+        #expect(client.machine.room == 1)
     }
 
     @Test func afterTheLastIdentifierComesOneNotZero() throws {
