@@ -16,7 +16,7 @@ import Testing
 
     @Test(arguments: BinaryCommand.allCases)
     func whatNobodyComplainsAboutIsAccepted(command: BinaryCommand) async throws {
-        try await self.with([.accept], configure: { $0.command = command }) { peer, sender in
+        try await self.with([.accept], accepting: 50, configure: { $0.command = command }) { peer, sender in
             let outcomes = await sender.send(try Self.notifications(0..<50))
             #expect(outcomes == (0..<50).map { .accepted(.init(id: "\($0)")) })
             #expect(peer.accepted.map(\.payloads) == [Array(0..<50)])
@@ -33,7 +33,7 @@ import Testing
         ]
         var tls = try self.certificate.server
         tls.maximumTLSVersion = version
-        try await self.with(scripts, server: tls) { peer, sender in
+        try await self.with(scripts, server: tls, accepting: 1997) { peer, sender in
             let outcomes = await sender.send(try Self.notifications(0..<2000))
             let refused = [700, 1001, 1003]
             #expect(peer.accepted.flatMap(\.payloads) == (0..<2000).filter { !refused.contains($0) })
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func aConnectionOf2009ThatClosesLeavesDoubtAndNothingIsSentTwice() async throws {
-        try await self.with([.close(after: 5)], configure: { $0.command = .simple }) { peer, sender in
+        try await self.with([.close(after: 5)], accepting: 6, configure: { $0.command = .simple }) { peer, sender in
             let outcomes = await sender.send(try Self.notifications(0..<10))
             #expect(outcomes.allSatisfy { if case .unknown = $0 { true } else { false } })
             #expect(await sender.send(try Self.notifications(10..<11)) == [.accepted(.init(id: "10"))])
@@ -80,7 +80,9 @@ import Testing
     }
 
     @Test func callersWaitForRoomAndAllGetThrough() async throws {
-        try await self.with([.refuse(after: 40, .invalidToken)], configure: { $0.limits.waiting = 3 }) { peer, sender in
+        try await self.with([.refuse(after: 40, .invalidToken)], accepting: 399, configure: { $0.limits.waiting = 3 }) {
+            peer,
+            sender in
             let outcomes = try await withThrowingTaskGroup(of: [Outcome].self) { group in
                 for start in stride(from: 0, to: 400, by: 10) {
                     let notifications = try Self.notifications(start..<(start + 10))
@@ -96,7 +98,7 @@ import Testing
     }
 
     @Test func whatTheServiceWouldRefuseNeverLeaves() async throws {
-        try await self.with([]) { peer, sender in
+        try await self.with([], accepting: 2) { peer, sender in
             var notifications = try Self.notifications(0..<3)
             notifications[1].0.payload = ByteBuffer(repeating: 0x20, count: 2049)
             let outcomes = await sender.send(notifications)
@@ -107,7 +109,7 @@ import Testing
     }
 
     @Test func closingWaitsForEveryFinalState() async throws {
-        try await self.with([.refuse(after: 30, .shutdown)]) { peer, sender in
+        try await self.with([.refuse(after: 30, .shutdown)], accepting: 100) { peer, sender in
             let notifications = try Self.notifications(0..<100)
             async let outcomes = sender.send(notifications)
             while peer.accepted.flatMap(\.self).isEmpty { await Task.yield() }
@@ -121,14 +123,7 @@ import Testing
     }
 
     @Test func aServiceThatIsNotTrustedGetsNothing() async throws {
-        let other = try LegacyCertificate()
-        try await self.with([], server: try other.server, configure: { $0.limits.wait = .milliseconds(300) }) {
-            peer,
-            sender in
-            let outcomes = await sender.send(try Self.notifications(0..<3))
-            #expect(outcomes.allSatisfy { if case .notSent = $0 { true } else { false } })
-            #expect(peer.accepted.flatMap(\.self).isEmpty)
-        }
+        try await self.expectNothingSent(server: try LegacyCertificate().server)
     }
 
     /// With TLS 1.3 the refusal comes when notifications are already on their way.
@@ -137,11 +132,7 @@ import Testing
         var tls = try self.certificate.server
         tls.maximumTLSVersion = version
         tls.certificateVerification = .noHostnameVerification
-        try await self.with([], server: tls, configure: { $0.limits.wait = .milliseconds(300) }) { peer, sender in
-            let outcomes = await sender.send(try Self.notifications(0..<3))
-            #expect(outcomes.allSatisfy { if case .notSent = $0 { true } else { false } }, "\(outcomes)")
-            #expect(peer.accepted.flatMap(\.self).isEmpty)
-        }
+        try await self.expectNothingSent(server: tls)
     }
 
     @Test func withoutAServiceACancelledCallerGetsEverythingBack() async throws {
@@ -149,11 +140,7 @@ import Testing
             .bind(host: "127.0.0.1", port: 0).get()
         let port = try #require(server.localAddress?.port)
         try await server.close()
-        let tls = try NIOSSLContext(configuration: self.certificate.client)
-        let sender = BinarySender(
-            configuration: BinaryConfiguration(host: "127.0.0.1", port: port, tls: tls),
-            logger: silentLogger
-        )
+        let sender = BinarySender(configuration: try self.configuration(port: port), logger: silentLogger)
         let notifications = try Self.notifications(0..<3000)
         let task = Task { await sender.send(notifications) }
         task.cancel()
@@ -162,22 +149,45 @@ import Testing
         await sender.close()
     }
 
+    /// - Parameter accepting: how many notifications the peer accepts in all before silence means anything.
     private func with(
         _ scripts: [LegacyPeer.Script],
         server: TLSConfiguration? = nil,
+        accepting count: Int = .max,
         configure: (inout BinaryConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (LegacyPeer, BinarySender) async throws -> Void
     ) async throws {
-        let client = try NIOSSLContext(configuration: self.certificate.client)
         try await LegacyPeer.with(scripts, tls: server ?? self.certificate.server) { peer, port in
-            var configuration = BinaryConfiguration(host: "127.0.0.1", port: port, tls: client)
-            configuration.limits.quiet = .milliseconds(300)
-            configuration.reconnect = Backoff(base: .milliseconds(5), maximum: .milliseconds(20))
+            var configuration = try self.configuration(port: port)
+            configuration.limits.quiet = .milliseconds(20)
+            configuration.limits.wait = .seconds(1_000_000)
             configure(&configuration)
-            let sender = BinarySender(configuration: configuration, logger: silentLogger)
+            let time = TimeOfPeer(peer, accepting: count)
+            let sender = BinarySender(configuration: configuration, time: time, logger: silentLogger)
             try await body(peer, sender)
             await sender.close()
         }
+    }
+
+    /// A connection that comes to nothing, by the real clock: what is sent ends at its deadline.
+    private func expectNothingSent(server: TLSConfiguration) async throws {
+        try await LegacyPeer.with([], tls: server) { peer, port in
+            var configuration = try self.configuration(port: port)
+            configuration.limits.quiet = .seconds(86_400)
+            configuration.limits.wait = .milliseconds(300)
+            let sender = BinarySender(configuration: configuration, logger: silentLogger)
+            let outcomes = await sender.send(try Self.notifications(0..<3))
+            #expect(outcomes.allSatisfy { if case .notSent = $0 { true } else { false } }, "\(outcomes)")
+            #expect(peer.accepted.joined().isEmpty)
+            await sender.close()
+        }
+    }
+
+    private func configuration(port: Int) throws -> BinaryConfiguration {
+        let tls = try NIOSSLContext(configuration: self.certificate.client)
+        var configuration = BinaryConfiguration(host: "127.0.0.1", port: port, tls: tls)
+        configuration.reconnect = Backoff(base: .milliseconds(5), maximum: .milliseconds(20))
+        return configuration
     }
 
     /// Notification `n` has the id and the payload `n`.

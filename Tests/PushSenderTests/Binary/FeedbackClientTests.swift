@@ -23,7 +23,7 @@ import Testing
 
     @Test func whatWasReadBeforeAnErrorIsKept() async throws {
         let bytes = try #require(Hexadecimal.decode(Self.stream))
-        try await Self.with([.say(bytes.dropLast()), .say(bytes + [0, 0, 0, 0, 0, 0]), .sayAndStay(bytes)]) { client in
+        try await Self.with([.say(bytes.dropLast()), .say(bytes + [0, 0, 0, 0, 0, 0])]) { client in
             var (tuples, error) = await Self.read(client)
             #expect(tuples.map(\.token.hex) == [Vectors.tokenA])
             #expect(error as? FeedbackError == .truncated)
@@ -31,10 +31,12 @@ import Testing
             (tuples, error) = await Self.read(client)
             #expect(tuples.count == 2)
             #expect(error as? FeedbackError == .malformed(tokenLength: 0))
+        }
+    }
 
-            (tuples, error) = await Self.read(client)
-            #expect(tuples.count == 2)
-            #expect(error as? FeedbackError == .silent)
+    @Test func aServiceThatFallsSilentIsLeft() async throws {
+        try await Self.with([.sayAndStay([0, 0, 0])], silence: .milliseconds(500)) { client in
+            #expect(await Self.read(client).1 as? FeedbackError == .silent)
         }
     }
 
@@ -60,13 +62,14 @@ import Testing
     private static func with(
         _ scripts: [LegacyPeer.Script],
         limit: Int = 100,
+        silence: Duration = .seconds(30),
         _ body: (FeedbackClient) async throws -> Void
     ) async throws {
         let certificate = try LegacyCertificate()
         let tls = try NIOSSLContext(configuration: certificate.client)
         try await LegacyPeer.with(scripts, tls: certificate.server) { _, port in
             var client = FeedbackClient(host: "127.0.0.1", port: port, tls: tls)
-            client.silence = .milliseconds(500)
+            client.silence = silence
             client.limit = limit
             try await body(client)
         }

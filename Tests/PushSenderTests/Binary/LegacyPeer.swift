@@ -192,3 +192,21 @@ final class LegacyPeer: Sendable {
         }
     }
 }
+
+/// A clock that stands until a peer has accepted `count` notifications, and then goes on a second at every look: however
+/// slow the machine is, silence counts only once the peer has had its say.
+struct TimeOfPeer: TimeSource {
+    let peer: LegacyPeer
+    let count: Int
+    private let time = ManualTime()
+
+    init(_ peer: LegacyPeer, accepting count: Int) {
+        self.peer = peer
+        self.count = count
+    }
+
+    var now: Timestamp {
+        if self.peer.accepted.joined().count >= self.count { self.time.advance(by: .seconds(1)) }
+        return self.time.now
+    }
+}
