@@ -11,7 +11,7 @@ import Testing
     let certificate: LegacyCertificate
 
     init() throws {
-        self.certificate = try LegacyCertificate()
+        self.certificate = try LegacyCertificate.shared.get()
     }
 
     @Test(arguments: BinaryCommand.allCases)
@@ -112,7 +112,7 @@ import Testing
         try await self.with([.refuse(after: 30, .shutdown)], accepting: 100) { peer, sender in
             let notifications = try Self.notifications(0..<100)
             async let outcomes = sender.send(notifications)
-            while peer.accepted.flatMap(\.self).isEmpty { await Task.yield() }
+            while peer.acceptedCount == 0 { await Task.yield() }
             await sender.close()
             #expect(peer.accepted.flatMap(\.payloads) == Array(0..<100))
             #expect(await outcomes.filter(\.isAccepted).count == 100)
@@ -175,6 +175,7 @@ import Testing
             var configuration = try self.configuration(port: port)
             configuration.limits.quiet = .seconds(86_400)
             configuration.limits.wait = .milliseconds(300)
+            configuration.reconnect = Backoff(base: .seconds(60), maximum: .seconds(60))
             let sender = BinarySender(configuration: configuration, logger: silentLogger)
             let outcomes = await sender.send(try Self.notifications(0..<3))
             #expect(outcomes.allSatisfy { if case .notSent = $0 { true } else { false } }, "\(outcomes)")

@@ -65,7 +65,7 @@ import Testing
         silence: Duration = .seconds(30),
         _ body: (FeedbackClient) async throws -> Void
     ) async throws {
-        let certificate = try LegacyCertificate()
+        let certificate = try LegacyCertificate.shared.get()
         let tls = try NIOSSLContext(configuration: certificate.client)
         try await LegacyPeer.with(scripts, tls: certificate.server) { _, port in
             var client = FeedbackClient(host: "127.0.0.1", port: port, tls: tls)
