@@ -1,0 +1,128 @@
+package import NIOCore
+
+extension BinaryFrame {
+    /// Takes one frame off the front of `buffer`; `nil` until all its bytes are there.
+    ///
+    /// What is too long is refused as soon as its length is known, so never more than ``maximumFrameLength`` and the
+    /// header need to be kept. After an error the connection is over: where the next frame starts is not known.
+    /// - Throws: the packet with which a service answers (reference 5.2).
+    package static func read(from buffer: inout ByteBuffer) throws(BinaryErrorPacket) -> BinaryFrame? {
+        var rest = buffer
+        guard let byte = rest.readInteger(as: UInt8.self) else { return nil }
+        guard let command = BinaryCommand(rawValue: byte) else { throw BinaryErrorPacket(status: .protocolError) }
+        let notification: BinaryNotification? =
+            switch command {
+            case .simple: try Self.readTokenAndPayload(command, from: &rest)
+            case .enhanced: try Self.readEnhanced(from: &rest)
+            case .framed: try Self.readItems(from: &rest)
+            }
+        guard let notification else { return nil }
+        buffer = rest
+        return BinaryFrame(command: command, notification: notification)
+    }
+
+    private static func readEnhanced(from buffer: inout ByteBuffer) throws(BinaryErrorPacket) -> BinaryNotification? {
+        guard let (identifier, expiration) = buffer.readMultipleIntegers(as: (UInt32, UInt32).self) else { return nil }
+        guard var notification = try Self.readTokenAndPayload(.enhanced, identifier: identifier, from: &buffer) else {
+            return nil
+        }
+        notification.expiration = expiration
+        return notification
+    }
+
+    private static func readTokenAndPayload(
+        _ command: BinaryCommand,
+        identifier: UInt32 = 0,
+        from buffer: inout ByteBuffer
+    ) throws(BinaryErrorPacket) -> BinaryNotification? {
+        guard let tokenLength = buffer.readInteger(as: UInt16.self).map(Int.init) else { return nil }
+        if let status = Self.fault(token: tokenLength) {
+            throw BinaryErrorPacket(status: status, identifier: identifier)
+        }
+        guard let token = buffer.readBytes(length: tokenLength),
+            let payloadLength = buffer.readInteger(as: UInt16.self).map(Int.init)
+        else { return nil }
+        if let status = Self.fault(payload: payloadLength, command: command) {
+            throw BinaryErrorPacket(status: status, identifier: identifier)
+        }
+        guard let payload = buffer.readSlice(length: payloadLength) else { return nil }
+        return BinaryNotification(token: token, payload: payload, identifier: identifier)
+    }
+
+    private static func readItems(from buffer: inout ByteBuffer) throws(BinaryErrorPacket) -> BinaryNotification? {
+        guard let length = buffer.readInteger(as: UInt32.self) else { return nil }
+        guard length <= UInt32(Self.maximumFrameLength) else { throw BinaryErrorPacket(status: .protocolError) }
+        guard var frame = buffer.readSlice(length: Int(length)) else { return nil }
+        var items = BinaryItems()
+        while frame.readableBytes > 0 { try items.readItem(from: &frame) }
+        return try items.notification()
+    }
+}
+
+/// The items of one frame of command 2 while they are collected. Unknown items are passed over (reference 5.1).
+private struct BinaryItems {
+    private var token: ByteBuffer?
+    private var payload: ByteBuffer?
+    private var identifier: ByteBuffer?
+    private var expiration: ByteBuffer?
+    private var priority: ByteBuffer?
+
+    /// Refuses an item that reaches past the frame, and one that comes twice.
+    mutating func readItem(from frame: inout ByteBuffer) throws(BinaryErrorPacket) {
+        guard let id = frame.readInteger(as: UInt8.self),
+            let value = frame.readLengthPrefixedSlice(as: UInt16.self)
+        else { throw self.refusal(.protocolError) }
+        switch BinaryItem(rawValue: id) {
+        case .token: try self.set(\.token, value)
+        case .payload: try self.set(\.payload, value)
+        case .identifier: try self.set(\.identifier, value)
+        case .expiration: try self.set(\.expiration, value)
+        case .priority: try self.set(\.priority, value)
+        case nil: break
+        }
+    }
+
+    /// Refuses what is missing, of the wrong size, or no priority of this interface.
+    func notification() throws(BinaryErrorPacket) -> BinaryNotification {
+        if self.identifier != nil, Self.integer(self.identifier) == nil { throw self.refusal(.protocolError) }
+        if let status = BinaryFrame.fault(token: self.token?.readableBytes ?? 0)
+            ?? BinaryFrame.fault(payload: self.payload?.readableBytes ?? 0, command: .framed)
+        {
+            throw self.refusal(status)
+        }
+        var notification = BinaryNotification(
+            token: self.token.map { Array($0.readableBytesView) } ?? [],
+            payload: self.payload ?? ByteBuffer(),
+            identifier: Self.integer(self.identifier) ?? 0
+        )
+        if let expiration = self.expiration {
+            guard let seconds = Self.integer(expiration) else { throw self.refusal(.protocolError) }
+            notification.expiration = seconds
+        }
+        if let priority = self.priority {
+            guard priority.readableBytes == 1,
+                let value = priority.getInteger(at: priority.readerIndex, as: UInt8.self).flatMap(Priority.init),
+                value != .low
+            else { throw self.refusal(.protocolError) }
+            notification.priority = value
+        }
+        return notification
+    }
+
+    private mutating func set(
+        _ item: WritableKeyPath<Self, ByteBuffer?>,
+        _ value: ByteBuffer
+    ) throws(BinaryErrorPacket) {
+        guard self[keyPath: item] == nil else { throw self.refusal(.protocolError) }
+        self[keyPath: item] = value
+    }
+
+    private func refusal(_ status: BinaryStatus) -> BinaryErrorPacket {
+        BinaryErrorPacket(status: status, identifier: Self.integer(self.identifier) ?? 0)
+    }
+
+    private static func integer(_ value: ByteBuffer?) -> UInt32? {
+        guard let value, value.readableBytes == 4 else { return nil }
+        return value.getInteger(at: value.readerIndex)
+    }
+}

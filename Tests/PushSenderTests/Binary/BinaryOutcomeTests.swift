@@ -1,0 +1,31 @@
+import PushProtocol
+import Testing
+
+@testable import PushSender
+
+/// Statuses of reference 5.2 as the provider sees them.
+@Suite struct BinaryOutcomeTests {
+    @Test(arguments: [
+        (BinaryStatus.missingDeviceToken, 400, "MissingDeviceToken"), (.missingPayload, 400, "PayloadEmpty"),
+        (.invalidTopicSize, 400, "BadTopic"),
+        // Several reasons, or none, have these bytes.
+        (.processingError, 503, "processing error"), (.missingTopic, 403, "missing topic"),
+        (.invalidTokenSize, 400, "invalid token size"), (.invalidPayloadSize, 413, "invalid payload size"),
+        (.invalidToken, 400, "invalid token"), (.protocolError, 400, "protocol error"), (.unknown, 400, "unknown"),
+        (BinaryStatus(rawValue: 9), 400, "status 9"),
+    ])
+    func aStatusBecomesItsOnlyReasonOrKeepsItsWords(status: BinaryStatus, code: Int, text: String) {
+        #expect(Rejection(status) == Rejection(status: code, reasonText: text))
+    }
+
+    @Test func onlyTheServicesOwnFaultIsWorthAnotherTryAndTheCertificatesNeedsAHand() {
+        #expect(Rejection(BinaryStatus.processingError).advice == .retry(after: nil))
+        #expect(Rejection(BinaryStatus.missingTopic).advice == .fixConfiguration)
+        #expect(Rejection(BinaryStatus.invalidTopicSize).advice == .fixConfiguration)
+    }
+
+    @Test func aFailureSaysWhyTheLastConnectionCameToNothing() {
+        let outcome = Outcome(.notSent(.timedOut), id: "1", lastFailure: "refused")
+        #expect(outcome == .notSent(.init("no connection took the notification in time: refused")))
+    }
+}
