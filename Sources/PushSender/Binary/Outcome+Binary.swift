@@ -28,24 +28,19 @@ extension Outcome {
 }
 
 extension Rejection {
-    /// The reason that alone has this status byte (table of ``Reason``); if there is none or several, the status in
-    /// words, with the HTTP status of the same consequence.
+    /// The reason of the HTTP/2 interface with the same consequence; the status in words where there is none.
     init(_ status: BinaryStatus) {
-        let reasons = Reason.allCases.filter { $0.legacyStatus == status.rawValue }
-        if reasons.count == 1, let reason = reasons.first {
-            self.init(status: reason.status, reasonText: reason.text)
-        } else {
-            let code =
-                switch status {
-                case .invalidPayloadSize: 413
-                default:
-                    switch status.scope {
-                    case .service: 503
-                    case .connection: 403
-                    case .none, .notification: 400
-                    }
-                }
-            self.init(status: code, reasonText: status.text)
-        }
+        let reason: Reason? =
+            switch status {
+            case .missingDeviceToken: .missingDeviceToken
+            case .missingTopic: .missingTopic
+            case .missingPayload: .payloadEmpty
+            case .invalidTokenSize, .invalidToken: .badDeviceToken
+            case .invalidTopicSize: .badTopic
+            case .invalidPayloadSize: .payloadTooLarge
+            case .processingError: .internalServerError
+            default: nil
+            }
+        self.init(status: reason?.status ?? 400, reasonText: reason?.text ?? status.text)
     }
 }

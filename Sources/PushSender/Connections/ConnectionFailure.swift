@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import NIOCore
 import NIOExtras
@@ -22,10 +23,9 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
     init(_ error: any Error, isEstablished: Bool = false) {
         switch error {
         case let failure as ConnectionFailure: self = failure
-        case let error as NIOSSLError: self.init(description: "TLS: \(error)", isLasting: !isEstablished)
-        case let error as NIOSSLExtraError: self.init(description: "TLS: \(error.description)", isLasting: true)
-        case let error as BoringSSLError: self.init(description: "TLS: \(error)", isLasting: !isEstablished)
-        case let error as IOError: self.init(description: "\(error)")
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+            self.init(description: "TLS: \(Self.tlsText(of: "\(error)"))", isLasting: !isEstablished)
+        case let error as IOError: self.init(description: Self.text(of: error))
         case let error as NIOConnectionError: self.init(description: Self.text(of: error))
         case let error as NIOHTTP1ProxyConnectHandler.Error:
             self.init(description: "the proxy gave no tunnel: \(error)", isLasting: true)
@@ -37,7 +37,25 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
 
     private static func text(of error: NIOConnectionError) -> String {
         if let dns = error.dnsAError ?? error.dnsAAAAError { return "\(error.host) has no address: \(dns)" }
-        return error.connectionErrors.first.map { "\($0.error)" } ?? "\(error)"
+        guard let first = error.connectionErrors.first?.error else { return "no connection to \(error.host)" }
+        return ConnectionFailure(first).description
+    }
+
+    /// What the system says, without the library's own words.
+    private static func text(of error: IOError) -> String {
+        strerror(error.errnoCode).map { String(cString: $0).lowercased() } ?? "\(error)"
+    }
+
+    /// The commonest causes in words, anything else as the library puts it.
+    private static func tlsText(of text: String) -> String {
+        if text.contains("CERTIFICATE_VERIFY_FAILED") {
+            return "the server's certificate is not trusted, has expired or is for another name"
+        }
+        if text.contains("WRONG_VERSION_NUMBER") { return "the server does not speak TLS on this port" }
+        if text.contains("ALERT"), text.contains("CERTIFICATE") {
+            return "the server refused the client certificate, or wants one: \(text)"
+        }
+        return text
     }
 }
 

@@ -7,19 +7,20 @@ import Testing
 @Suite struct BinaryOutcomeTests {
     @Test(arguments: [
         (BinaryStatus.missingDeviceToken, 400, "MissingDeviceToken"), (.missingPayload, 400, "PayloadEmpty"),
-        (.invalidTopicSize, 400, "BadTopic"),
-        // Several reasons, or none, have these bytes.
-        (.processingError, 503, "processing error"), (.missingTopic, 403, "missing topic"),
-        (.invalidTokenSize, 400, "invalid token size"), (.invalidPayloadSize, 413, "invalid payload size"),
-        (.invalidToken, 400, "invalid token"), (.protocolError, 400, "protocol error"), (.unknown, 400, "unknown"),
+        (.invalidTopicSize, 400, "BadTopic"), (.processingError, 500, "InternalServerError"),
+        (.missingTopic, 400, "MissingTopic"), (.invalidTokenSize, 400, "BadDeviceToken"),
+        (.invalidPayloadSize, 413, "PayloadTooLarge"), (.invalidToken, 400, "BadDeviceToken"),
+        // No reason of HTTP/2 says this.
+        (.protocolError, 400, "protocol error"), (.unknown, 400, "unknown"),
         (BinaryStatus(rawValue: 9), 400, "status 9"),
     ])
-    func aStatusBecomesItsOnlyReasonOrKeepsItsWords(status: BinaryStatus, code: Int, text: String) {
+    func aStatusBecomesTheReasonOfTheSameConsequenceOrKeepsItsWords(status: BinaryStatus, code: Int, text: String) {
         #expect(Rejection(status) == Rejection(status: code, reasonText: text))
     }
 
     @Test func onlyTheServicesOwnFaultIsWorthAnotherTryAndTheCertificatesNeedsAHand() {
         #expect(Rejection(BinaryStatus.processingError).advice == .retry(after: nil))
+        #expect(Rejection(BinaryStatus.invalidToken).advice == .suspectToken)
         #expect(Rejection(BinaryStatus.missingTopic).advice == .fixConfiguration)
         #expect(Rejection(BinaryStatus.invalidTopicSize).advice == .fixConfiguration)
     }
