@@ -23,7 +23,7 @@ await() {
         sleep 0.1
     done
     echo "$2 does not listen on port $1:" >&2
-    tail -n 5 "$work/$2.log" >&2
+    tail -n 15 "$work/$2.log" >&2
     exit 1
 }
 
