@@ -7,19 +7,20 @@ extension PushConnection {
     private static let maximumRefusals = 3
 
     func handle(_ events: [ConnectionEvent<PushTicket>]) {
+        var results = ResultCollector(&self.results)
         var refused: [PushTicket] = []
         var refusal: Outcome.Failure?
         for event in events {
             switch event {
-            case .replied(let ticket, let reply): self.finish(ticket, self.outcome(of: reply, to: ticket))
-            case .lost(let ticket, let cause): self.finish(ticket, .unknown(cause.failure))
+            case .replied(let ticket, let reply): results.add(ticket, self.outcome(of: reply, to: ticket))
+            case .lost(let ticket, let cause): results.add(ticket, .unknown(cause.failure))
             case .notProcessed(var ticket, let cause):
                 if case .reset = cause { ticket.refusals += 1 }
                 if cause.mayGoElsewhere, ticket.refusals < Self.maximumRefusals {
                     refused.append(ticket)
                     refusal = cause.failure
                 } else {
-                    self.finish(ticket, .notSent(cause.failure))
+                    results.add(ticket, .notSent(cause.failure))
                 }
             case .ready: self.owner.connectionIsReady(self.id)
             case .draining(let goAway):
@@ -32,24 +33,8 @@ extension PushConnection {
                 self.finished(cause)
             }
         }
-        self.deliver()
+        self.results = results.end()
         if let refusal { self.owner.giveBack(refused, refusal) }
-    }
-
-    /// Notes an outcome; ``deliver()`` hands it over.
-    func finish(_ ticket: PushTicket, _ outcome: Outcome) {
-        if self.resultBatch !== ticket.batch {
-            self.deliver()
-            self.resultBatch = ticket.batch
-        }
-        self.results.append(SendResult(index: ticket.index, outcome: outcome))
-    }
-
-    func deliver() {
-        guard let batch = self.resultBatch else { return }
-        self.resultBatch = nil
-        batch.finish(self.results)
-        self.results.removeAll(keepingCapacity: true)
     }
 
     private func outcome(of reply: Reply, to ticket: PushTicket) -> Outcome {

@@ -32,9 +32,7 @@ final class PushConnection: ChannelInboundHandler {
     // Kept so that a turn allocates nothing.
     private var events: [ConnectionEvent<PushTicket>] = []
     private var tickets: [PushTicket] = []
-    /// Outcomes of `resultBatch` that it does not know yet.
     var results: [SendResult] = []
-    var resultBatch: SendBatch?
     var isProven = false
 
     init(id: Int, authority: String, limits: ConnectionLimits, owner: any ConnectionOwner, logger: Logger) {
@@ -191,11 +189,12 @@ final class PushConnection: ChannelInboundHandler {
             }
         } catch {
             let failure = Outcome.Failure("the provider token could not be signed: \(error)")
-            for ticket in tickets { self.finish(ticket, .notSent(failure)) }
-            return self.deliver()
+            var results = ResultCollector(&self.results)
+            for ticket in tickets { results.add(ticket, .notSent(failure)) }
+            return self.results = results.end()
         }
         let now = NIODeadline.now()
-        for ticket in tickets { self.machine?.send(ticket.push, ticket: ticket, now: now) }
+        self.machine?.sendAll(tickets.count, now: now) { (tickets[$0].push, tickets[$0]) }
     }
 
     private func write() {

@@ -128,6 +128,14 @@ struct ConnectionMachine<Ticket> {
         if self.nextStreamID > ConnectionLimits.largestStreamID { self.beginDraining(nil, now: now) }
     }
 
+    /// Starts many requests, whose pushes and tickets `start` names one after the other.
+    mutating func sendAll(_ count: Int, now: NIODeadline, _ start: (Int) -> (Push, Ticket)) {
+        for index in 0..<count {
+            let (push, ticket) = start(index)
+            self.send(push, ticket: ticket, now: now)
+        }
+    }
+
     /// Takes no new requests; the connection finishes when the replies are there, or at the deadline.
     mutating func drain(now: NIODeadline) {
         switch self.phase {

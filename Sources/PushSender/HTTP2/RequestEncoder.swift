@@ -61,20 +61,24 @@ struct RequestEncoder {
         {
             return self.encodeField(by: push, into: &buffer)
         }
-        buffer.writeBytes(lane.head)
-        buffer.writeDevicePath(push.token)
-        buffer.writeBytes(self.authorization)
-        buffer.writeBytes(lane.idName)
-        buffer.writeHeaderString(notification.id)
-        buffer.writeBytes(lane.pushType)
-        if let name = lane.expirationName, let expiration = notification.expiration.header {
-            buffer.writeBytes(name)
-            buffer.writeHeaderString(expiration)
-        }
-        buffer.writeBytes(lane.tail)
-        if let name = lane.collapseIDName, let collapseID = notification.collapseID {
-            buffer.writeBytes(name)
-            buffer.writeHeaderString(collapseID)
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: self.headerListSize(of: push)) { target in
+            var block = HeaderBlockWriter(target)
+            block.write(lane.head)
+            block.writeDevicePath(push.token)
+            block.write(self.authorization)
+            block.write(lane.idName)
+            block.write(string: notification.id)
+            block.write(lane.pushType)
+            if let name = lane.expirationName, let expiration = notification.expiration.header {
+                block.write(name)
+                block.write(string: expiration)
+            }
+            block.write(lane.tail)
+            if let name = lane.collapseIDName, let collapseID = notification.collapseID {
+                block.write(name)
+                block.write(string: collapseID)
+            }
+            return block.count
         }
     }
 
@@ -107,9 +111,9 @@ struct RequestEncoder {
         var block = self.table.takeResize()
         block += RequestLane.methodAndScheme
         block += self.repeated(RequestLane.authority, self.authority)
+        block.append(RequestLane.pathName)
+        block.appendString(RequestLane.devicePath + push.token.hex)
         buffer.writeBytes(block)
-        buffer.writeInteger(RequestLane.pathName)
-        buffer.writeDevicePath(push.token)
         if !replaced.contains("authorization") { buffer.writeBytes(self.authorization) }
         var rest: [UInt8] = []
         func add(_ name: String, _ value: String?, _ write: (String, String) -> [UInt8]) {

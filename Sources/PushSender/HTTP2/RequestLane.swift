@@ -1,4 +1,3 @@
-import NIOCore
 import PushProtocol
 
 /// The prepared pieces of the header blocks of all pushes with one topic, push type and priority.
@@ -98,46 +97,5 @@ struct RequestLane {
         let longest = String(repeating: "-", count: PushNotification.maximumCollapseIDLength)
         if table.position(of: name) == nil, table.hasRoom(for: name, longest) { return nil }
         return Self.name(name, in: table)
-    }
-}
-
-extension ByteBuffer {
-    /// Value of `:path`.
-    mutating func writeDevicePath(_ token: DeviceToken) {
-        self.writeHeaderLength(RequestLane.devicePath.utf8.count + token.bytes.count * 2)
-        self.writeString(RequestLane.devicePath)
-        self.writeHexadecimal(token.bytes)
-    }
-
-    mutating func writeHeaderString(_ text: String) {
-        self.writeHeaderLength(text.utf8.count)
-        self.writeString(text)
-    }
-
-    /// Length of a string literal without Huffman coding.
-    private mutating func writeHeaderLength(_ length: Int) {
-        guard length >= 127 else {
-            self.writeInteger(UInt8(truncatingIfNeeded: length))
-            return
-        }
-        var bytes: [UInt8] = []
-        bytes.appendInteger(length, prefix: 7, pattern: 0)
-        self.writeBytes(bytes)
-    }
-
-    private mutating func writeHexadecimal(_ bytes: [UInt8]) {
-        self.writeWithUnsafeMutableBytes(minimumWritableBytes: bytes.count * 2) { target in
-            var offset = 0
-            for byte in bytes {
-                target[offset] = Self.digit(byte >> 4)
-                target[offset + 1] = Self.digit(byte & 15)
-                offset += 2
-            }
-            return offset
-        }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "a") &+ value &- 10
     }
 }

@@ -2,8 +2,8 @@ import NIOCore
 
 /// The open streams of a connection, found by their id.
 ///
-/// Streams lie densely in an array; a hash table beside it finds them. Ids are odd and rise, so half the id modulo the
-/// size is almost always a free place; where it is not, the next one is taken (linear probing).
+/// Streams lie densely in an array; a hash table beside it finds them. Where a place is taken, the next one serves
+/// (linear probing), so ids that follow each other must not lie side by side: runs would make removal slow.
 struct StreamTable<Ticket> {
     struct Stream {
         let id: UInt32
@@ -74,7 +74,8 @@ struct StreamTable<Ticket> {
 
     private var mask: Int { self.ids.count - 1 }
 
-    private func home(_ id: UInt32) -> Int { Int(id >> 1) & self.mask }
+    /// Multiplication by the golden ratio spreads neighbours.
+    private func home(_ id: UInt32) -> Int { Int((id &* 0x9e37_79b9) >> 8) & self.mask }
 
     private func place(of id: UInt32) -> Int? {
         guard id != 0 else { return nil }
