@@ -20,6 +20,7 @@ extension Target.Dependency {
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
     static let logging = product(name: "Logging", package: "swift-log")
+    static let metrics = product(name: "Metrics", package: "swift-metrics")
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
     static let nioExtras = product(name: "NIOExtras", package: "swift-nio-extras")
@@ -64,6 +65,7 @@ let package = Package(
     products: [
         .executable(name: "martlet", targets: ["martlet"]),
         .library(name: "PushDevice", targets: ["PushDevice"]),
+        .library(name: "PushSender", targets: ["PushSender", "PushProtocol"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -73,6 +75,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.24.0"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
@@ -87,7 +90,7 @@ let package = Package(
         module(
             "PushSender",
             [
-                "PushProtocol", .crypto, .logging, .nioCore, .nioExtras, .nioHTTP1, .nioPosix, .nioSSL, .nioTLS,
+                "PushProtocol", .crypto, .logging, .metrics, .nioCore, .nioExtras, .nioHTTP1, .nioPosix, .nioSSL, .nioTLS,
                 .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),

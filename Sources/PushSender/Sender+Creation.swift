@@ -31,9 +31,9 @@ extension Sender {
         logger: Logger
     ) throws {
         self.init(
-            pool: ConnectionPool(
+            pool: try ConnectionPool(
                 endpoint: endpoint,
-                identity: try SenderIdentity(credential, endpoint: endpoint, now: time.now),
+                credential: credential,
                 configuration: configuration,
                 group: MultiThreadedEventLoopGroup.singleton,
                 time: time,

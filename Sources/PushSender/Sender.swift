@@ -25,7 +25,7 @@ public final class Sender: NotificationSender, Service {
     /// connection has a free stream.
     public func send(_ pushes: [Push]) async -> [Outcome] {
         guard !pushes.isEmpty else { return [] }
-        let batch = SendBatch(pushes)
+        let batch = SendBatch(pushes, metrics: self.pool.metrics)
         return await withTaskCancellationHandler {
             self.pool.send(batch)
             return await batch.outcomes
@@ -43,7 +43,7 @@ public final class Sender: NotificationSender, Service {
             continuation.finish()
             return stream
         }
-        let batch = SendBatch(pushes) { results in
+        let batch = SendBatch(pushes, metrics: self.pool.metrics) { results in
             for result in results { continuation.yield(result) }
         }
         let pool = self.pool

@@ -29,16 +29,20 @@ final class ConnectionPool: ConnectionOwner {
     private let group: any EventLoopGroup
     private let time: any TimeSource
     private let logger: Logger
+    let metrics: SenderMetrics
     private let state: Mutex<State>
 
     init(
         endpoint: PushServiceEndpoint,
-        identity: SenderIdentity,
+        credential: PushCredential,
         configuration: SenderConfiguration,
         group: any EventLoopGroup,
         time: any TimeSource,
         logger: Logger
-    ) {
+    ) throws {
+        let identity = try SenderIdentity(credential, endpoint: endpoint, now: time.now)
+        self.metrics = SenderMetrics(service: endpoint.host)
+        self.metrics.credentialChanged(credential)
         self.endpoint = endpoint
         self.configuration = configuration
         self.group = group
@@ -79,6 +83,7 @@ final class ConnectionPool: ConnectionOwner {
     /// Uses another credential from now on: connections with the old one drain.
     func use(_ credential: PushCredential) throws {
         let identity = try SenderIdentity(credential, endpoint: self.endpoint, now: self.time.now)
+        self.metrics.credentialChanged(credential)
         let now = NIODeadline.now()
         let (handles, actions) = self.state.withLock { state in
             state.identity = identity

@@ -11,10 +11,12 @@ final class SendBatch: Sendable {
     let pushes: [Push]
     /// Hears of every outcome at once; then none are kept.
     private let observer: (@Sendable ([SendResult]) -> Void)?
+    private let metrics: SenderMetrics
     private let state: Mutex<State>
 
-    init(_ pushes: [Push], observer: (@Sendable ([SendResult]) -> Void)? = nil) {
+    init(_ pushes: [Push], metrics: SenderMetrics, observer: (@Sendable ([SendResult]) -> Void)? = nil) {
         self.pushes = pushes
+        self.metrics = metrics
         self.observer = observer
         let kept = observer == nil ? pushes.count : 0
         self.state = Mutex(State(outcomes: Array(repeating: nil, count: kept), missing: pushes.count))
@@ -22,6 +24,7 @@ final class SendBatch: Sendable {
 
     /// Notes outcomes of pushes that had none yet. The last one wakes who waits.
     func finish(_ results: some Collection<SendResult>) {
+        self.metrics.count(results)
         let completed = self.state.withLock { state in
             if self.observer == nil {
                 for result in results { state.outcomes[result.index] = result.outcome }

@@ -39,9 +39,9 @@ import Testing
             #expect(peer.accepted.flatMap(\.payloads) == (0..<2000).filter { !refused.contains($0) })
             #expect(peer.accepted.map(\.count) == [700, 300, 0, 1, 996])
             #expect(outcomes.indices.filter { !outcomes[$0].isAccepted } == refused)
-            #expect(outcomes[700] == .rejected(Rejection(status: 400, reasonText: "invalid token")))
+            #expect(outcomes[700] == .rejected(Rejection(status: 400, reasonText: "BadDeviceToken")))
             #expect(outcomes[1001] == .rejected(Rejection(status: 400, reasonText: "PayloadEmpty")))
-            #expect(outcomes[1003] == .rejected(Rejection(status: 503, reasonText: "processing error")))
+            #expect(outcomes[1003] == .rejected(Rejection(status: 500, reasonText: "InternalServerError")))
         }
     }
 
@@ -66,7 +66,7 @@ import Testing
     @Test func aFaultOfTheCertificateCostsOneConnection() async throws {
         try await self.with([.refuse(after: 0, .missingTopic)]) { peer, sender in
             let outcomes = await sender.send(try Self.notifications(0..<10))
-            #expect(outcomes.first == .rejected(Rejection(status: 403, reasonText: "missing topic")))
+            #expect(outcomes.first == .rejected(Rejection(status: 400, reasonText: "MissingTopic")))
             #expect(outcomes.dropFirst().allSatisfy { if case .notSent = $0 { true } else { false } })
             #expect(peer.accepted.count == 1)
         }
@@ -103,7 +103,7 @@ import Testing
             notifications[1].0.payload = ByteBuffer(repeating: 0x20, count: 2049)
             let outcomes = await sender.send(notifications)
             #expect(outcomes.map(\.isAccepted) == [true, false, true])
-            #expect(outcomes[1] == .rejected(Rejection(status: 413, reasonText: "invalid payload size")))
+            #expect(outcomes[1] == .rejected(Rejection(status: 413, reasonText: "PayloadTooLarge")))
             #expect(peer.accepted.map(\.payloads) == [[0, 2]])
         }
     }

@@ -1,0 +1,45 @@
+import Metrics
+import PushProtocol
+
+/// What a sender reports to the program's metrics system, if it has one.
+///
+/// `martlet_sender_outcomes` counts pushes by `outcome`; `martlet_sender_credential_expires` is UNIX time in seconds and
+/// stands only for certificates. Both bear `service`, the push service's host.
+struct SenderMetrics: Sendable {
+    private let accepted: Counter
+    private let rejected: Counter
+    private let notSent: Counter
+    private let unknown: Counter
+    private let expires: Gauge
+
+    init(service: String) {
+        func counter(_ outcome: String) -> Counter {
+            Counter(label: "martlet_sender_outcomes", dimensions: [("service", service), ("outcome", outcome)])
+        }
+        self.accepted = counter("accepted")
+        self.rejected = counter("rejected")
+        self.notSent = counter("not_sent")
+        self.unknown = counter("unknown")
+        self.expires = Gauge(label: "martlet_sender_credential_expires", dimensions: [("service", service)])
+    }
+
+    func count(_ results: some Collection<SendResult>) {
+        var (accepted, rejected, notSent, unknown) = (0, 0, 0, 0)
+        for result in results {
+            switch result.outcome {
+            case .accepted: accepted += 1
+            case .rejected: rejected += 1
+            case .notSent: notSent += 1
+            case .unknown: unknown += 1
+            }
+        }
+        if accepted > 0 { self.accepted.increment(by: accepted) }
+        if rejected > 0 { self.rejected.increment(by: rejected) }
+        if notSent > 0 { self.notSent.increment(by: notSent) }
+        if unknown > 0 { self.unknown.increment(by: unknown) }
+    }
+
+    func credentialChanged(_ credential: PushCredential) {
+        if let expires = credential.expires { self.expires.record(expires.seconds) }
+    }
+}
