@@ -56,7 +56,10 @@ struct ServeCommand: AsyncParsableCommand {
         let log = LogSetup(settings)
         try settings.check()
 
-        let pool = try SenderPool(endpoints: endpoints, logger: log.logger("sender"))
+        var sending = SenderConfiguration()
+        // Shorter than an orderly end may take; the dispatcher tries again anyway.
+        sending.waitTimeout = .seconds(10)
+        let pool = try SenderPool(endpoints: endpoints, configuration: sending, logger: log.logger("sender"))
         let server = try await ProviderServer(
             configuration: configuration,
             senders: pool,
