@@ -90,7 +90,8 @@ let package = Package(
         module(
             "PushSender",
             [
-                "PushProtocol", .crypto, .logging, .metrics, .nioCore, .nioExtras, .nioHTTP1, .nioPosix, .nioSSL, .nioTLS,
+                "PushProtocol", .crypto, .logging, .metrics, .nioCore, .nioExtras, .nioHTTP1, .nioPosix, .nioSSL,
+                .nioTLS,
                 .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),

@@ -73,6 +73,9 @@ extension ContentOptions {
         aps["sound"] = self.sound
         if type == .background { aps["content-available"] = 1 }
         guard !aps.isEmpty else { throw ValidationError("Give --title, --body, --badge, --sound or --payload.") }
-        return try JSONSerialization.data(withJSONObject: ["aps": aps], options: [.sortedKeys, .withoutEscapingSlashes])
+        return try JSONSerialization.data(
+            withJSONObject: ["aps": aps],
+            options: [.sortedKeys, .withoutEscapingSlashes]
+        )
     }
 }

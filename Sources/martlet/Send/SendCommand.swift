@@ -41,7 +41,9 @@ struct SendCommand: AsyncParsableCommand {
             throw ValidationError("Give exactly one of --token, --tokens, --user, --tag and --all.")
         }
         if self.direct.credential == nil {
-            guard self.app != nil else { throw ValidationError("Give --app, or --credential to send without a provider.") }
+            guard self.app != nil else {
+                throw ValidationError("Give --app, or --credential to send without a provider.")
+            }
             return
         }
         guard tokenCount > 0 || self.direct.tokens != nil else {
