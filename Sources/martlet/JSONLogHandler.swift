@@ -36,6 +36,6 @@ struct JSONLogHandler: LogHandler {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let line = try? encoder.encode(entry) else { return }
-        FileHandle.standardError.write(line + Data("\n".utf8))
+        StandardError.write(String(decoding: line, as: UTF8.self) + "\n")
     }
 }

@@ -2,14 +2,20 @@ import Foundation
 
 /// Results, for people and programs; written at once, also into a pipe.
 enum StandardOutput {
-    static func line(_ text: String) {
-        FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+    /// `false` when nobody reads any more, as after `| head`.
+    @discardableResult
+    static func line(_ text: String) -> Bool {
+        (try? FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))) != nil
     }
 }
 
 /// Everything that is no result.
 enum StandardError {
     static func line(_ text: String) {
-        FileHandle.standardError.write(Data("\(text)\n".utf8))
+        self.write("\(text)\n")
+    }
+
+    static func write(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 }

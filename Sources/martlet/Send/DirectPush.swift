@@ -59,10 +59,7 @@ struct DirectPush {
 extension ContentOptions {
     /// The file of `--payload` byte by byte, or a payload made from the other options.
     func payloadBytes(for type: PushType) throws -> Data {
-        if let payload {
-            return payload == "-"
-                ? FileHandle.standardInput.readDataToEndOfFile() : try Data(contentsOf: URL(filePath: payload))
-        }
+        if let payload { return try Self.bytes(ofFile: payload) }
         var alert: [String: Any] = [:]
         alert["title"] = self.title
         alert["subtitle"] = self.subtitle
@@ -77,5 +74,15 @@ extension ContentOptions {
             withJSONObject: ["aps": aps],
             options: [.sortedKeys, .withoutEscapingSlashes]
         )
+    }
+
+    /// - Parameter path: `-` is standard input.
+    static func bytes(ofFile path: String) throws -> Data {
+        do {
+            return path == "-"
+                ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(filePath: path))
+        } catch {
+            throw SettingsError("--payload: \(path) cannot be read: \(ErrorText.of(error))")
+        }
     }
 }

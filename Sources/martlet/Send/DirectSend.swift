@@ -19,7 +19,8 @@ actor DirectSend: Service {
         self.report = report
     }
 
-    var allAccepted: Bool { self.report.allAccepted }
+    /// Whether every token got its push, and somebody heard of it.
+    var allAccepted: Bool { self.report.allAccepted && self.report.hasReader }
 
     /// Ends when every token has its outcome. A graceful shutdown lets what is in flight end, and takes back the rest.
     func run() async throws {
@@ -35,7 +36,7 @@ actor DirectSend: Service {
 
     private func sendAll() async throws {
         var page = try self.tokens.next(Self.page)
-        while !page.isEmpty, !Task.isShuttingDownGracefully {
+        while !page.isEmpty, self.report.hasReader, !Task.isShuttingDownGracefully {
             let valid = page.filter { $0.token != nil }
             for entry in page where entry.token == nil { self.report.addInvalid(entry) }
             for await result in self.sender.results(of: valid.compactMap { $0.token.map(self.push.push(to:)) }) {

@@ -11,6 +11,8 @@ final class OutcomeReport {
     private var counts: [String: Int] = [:]
     private var done = 0
     private let showsProgress: Bool
+    /// Whether anybody still reads the outcomes.
+    private(set) var hasReader = true
 
     /// - Parameter total: how many outcomes there will be, if that is known.
     init(asJSON: Bool, total: Int?) {
@@ -34,11 +36,11 @@ final class OutcomeReport {
         self.done += 1
         self.counts[text.kind, default: 0] += 1
         if self.asJSON {
-            StandardOutput.line(text.json(line: entry.line, token: entry.token?.hex ?? entry.text))
+            self.show(text.json(line: entry.line, token: entry.token?.hex ?? entry.text))
         } else if text.kind != "accepted" {
             self.clearProgress()
             let token = entry.token.map { "\($0)" } ?? "'\(entry.text.prefix(12))…'"
-            StandardOutput.line("line \(entry.line), \(token): \(text.sentence)")
+            self.show("line \(entry.line), \(token): \(text.sentence)")
         }
         if self.showsProgress, ContinuousClock.now - self.shown > .milliseconds(200) { self.showProgress() }
     }
@@ -54,6 +56,10 @@ final class OutcomeReport {
         )
     }
 
+    private func show(_ line: String) {
+        if !StandardOutput.line(line) { self.hasReader = false }
+    }
+
     private func showProgress() {
         self.shown = .now
         let rate = Double(self.done) / max(0.001, (self.shown - self.start) / .seconds(1))
@@ -64,10 +70,10 @@ final class OutcomeReport {
             text = "[\(String(repeating: "#", count: filled))\(String(repeating: ".", count: 30 - filled))] "
             text += "\(self.done) of \(total)"
         }
-        FileHandle.standardError.write(Data("\r\u{1b}[K\(text), \(Int(rate))/s".utf8))
+        StandardError.write("\r\u{1b}[K\(text), \(Int(rate))/s")
     }
 
     private func clearProgress() {
-        if self.showsProgress { FileHandle.standardError.write(Data("\r\u{1b}[K".utf8)) }
+        if self.showsProgress { StandardError.write("\r\u{1b}[K") }
     }
 }

@@ -79,10 +79,7 @@ struct ContentOptions: ParsableArguments {
     }
 
     private static func object(inFile path: String) throws -> [String: Any] {
-        let data =
-            path == "-"
-            ? FileHandle.standardInput.readDataToEndOfFile()
-            : try Data(contentsOf: URL(filePath: path))
+        let data = try self.bytes(ofFile: path)
         guard let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else {
             throw ValidationError("The payload must be a JSON object.")
         }

@@ -30,8 +30,13 @@ struct TokenSource {
     }
 
     /// - Parameter path: `-` is standard input.
+    /// - Throws: ``SettingsError`` for a file that cannot be opened.
     init(file path: String) throws {
-        self.file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+        do {
+            self.file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+        } catch {
+            throw SettingsError("--tokens: \(path) cannot be read: \(ErrorText.of(error))")
+        }
         self.rest = []
         self.atEnd = false
     }
