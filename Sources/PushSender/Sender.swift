@@ -28,6 +28,8 @@ public final class Sender: NotificationSender, Service {
         let batch = SendBatch(pushes, metrics: self.pool.metrics)
         return await withTaskCancellationHandler {
             self.pool.send(batch)
+            // A task that was cancelled before found nothing to take back.
+            if Task.isCancelled { self.pool.cancel(batch) }
             return await batch.outcomes
         } onCancel: {
             self.pool.cancel(batch)

@@ -48,7 +48,7 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
 
     /// The commonest causes in words, anything else as the library puts it.
     private static func tlsText(of text: String) -> String {
-        if text.contains("CERTIFICATE_VERIFY_FAILED") {
+        if text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("failedToValidateHostname") {
             return "the server's certificate is not trusted, has expired or is for another name"
         }
         if text.contains("WRONG_VERSION_NUMBER") { return "the server does not speak TLS on this port" }

@@ -182,6 +182,8 @@ final class ConnectionPool: ConnectionOwner {
         let now = NIODeadline.now()
         let (actions, given, waiters) = self.state.withLock {
             state -> ([PoolMachine.Action], [PushTicket], [CheckedContinuation<Void, Never>]) in
+            // A connection that was given up may still report how it failed.
+            guard state.machine.ids.contains(id) else { return ([], [], []) }
             state.handles[id] = nil
             let isOutdated = state.outdated.remove(id) != nil
             if let failure { state.lastFailure = .init(failure.description) }

@@ -99,6 +99,19 @@ import Testing
         await service.stop()
     }
 
+    @Test func aTaskThatIsCancelledAlreadySendsNothing() async throws {
+        let service = try await ScriptedService.start { _, _ in [] }
+        let sender = try makeSender(to: service.endpoint)
+        let call = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await sender.send(makePushes(3))
+        }
+        call.cancel()
+        #expect(kinds(await call.value) == ["not sent": 3])
+        await sender.close()
+        await service.stop()
+    }
+
     @Test func closingWaitsForRepliesAndRefusesWhatComesLater() async throws {
         try await withSender(script: ScriptedService.always200) { sender, _ in
             #expect(kinds(await sender.send(makePushes(10))) == ["accepted": 10])

@@ -1,0 +1,58 @@
+import NIOCore
+import PushTesting
+import Testing
+
+@testable import PushSender
+
+@Suite struct WorkQueueTests {
+    private let soon = NIODeadline.uptimeNanoseconds(1)
+    private let later = NIODeadline.uptimeNanoseconds(2)
+
+    @Test func callsTakeTurns() {
+        var queue = WorkQueue()
+        let (large, single) = (Self.batch(1000), Self.batch(1))
+        queue.append(large, deadline: self.later)
+        queue.append(single, deadline: self.later)
+        var tickets: [PushTicket] = []
+        queue.take(32, into: &tickets)
+        queue.take(32, into: &tickets)
+        #expect(tickets.count == 33)
+        #expect(tickets.last?.batch === single)
+        #expect(queue.count == 968)
+        queue.take(32, into: &tickets)
+        #expect(tickets[33...].map(\.index) == Array(32..<64))
+    }
+
+    @Test func whatIsPutBackComesFirstAndKeepsItsDeadline() {
+        var queue = WorkQueue()
+        let (first, second) = (Self.batch(3), Self.batch(3))
+        queue.append(first, deadline: self.soon)
+        var tickets: [PushTicket] = []
+        queue.take(3, into: &tickets)
+        queue.append(second, deadline: self.later)
+        queue.putBack(tickets)
+        #expect(queue.count == 6)
+        #expect(queue.firstDeadline == self.soon)
+        var again: [PushTicket] = []
+        while again.count < 6 { queue.take(10, into: &again) }
+        #expect(again.map(\.index) == [0, 1, 2, 0, 1, 2])
+        #expect(again[0].batch === first)
+        #expect(queue.isEmpty)
+    }
+
+    @Test func whatIsRemovedIsHandedOut() {
+        var queue = WorkQueue()
+        let (first, second) = (Self.batch(5), Self.batch(2))
+        queue.append(first, deadline: self.soon)
+        queue.append(second, deadline: self.later)
+        #expect(queue.remove { batch, _ in batch === first }.map(\.index) == [0, 1, 2, 3, 4])
+        #expect(queue.count == 2)
+        #expect(queue.remove { _, deadline in deadline == self.later }.count == 2)
+        #expect(queue.isEmpty)
+        #expect(queue.firstDeadline == nil)
+    }
+
+    private static func batch(_ count: Int) -> SendBatch {
+        SendBatch(makePushes(count), metrics: SenderMetrics(service: "test"))
+    }
+}
