@@ -22,9 +22,13 @@ struct PoolMachine {
 
     private let maximum: Int
     private let backoff: Backoff
-    private var connections: [(id: Int, status: Status)] = []
+    /// Connections that may end within ``Backoff/base`` of their start, one after the other, before the next waits.
+    private static let freeShortLives = 3
+
+    private var connections: [(id: Int, status: Status, start: NIODeadline)] = []
     private var nextID = 0
     private var failures = 0
+    private var shortLives = 0
     private var nextAttempt: NIODeadline?
     private var isTimerSet = false
     private var isClosing = false
@@ -81,7 +85,8 @@ struct PoolMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// It is gone. One that ended by itself before any answer makes the next attempt wait.
+    /// It is gone. One that ended by itself before any answer makes the next attempt wait, and so does the last of several
+    /// that ended soon after their start.
     mutating func closed(
         _ id: Int,
         isOrderly: Bool,
@@ -89,16 +94,24 @@ struct PoolMachine {
         now: NIODeadline,
         using generator: inout some RandomNumberGenerator
     ) -> [Action] {
-        let status = self.status(id)
-        self.connections.removeAll { $0.id == id }
-        switch status {
-        case .ready(isProven: true, _), .draining(isProven: true), nil: break
+        guard let index = self.connections.firstIndex(where: { $0.id == id }) else { return [] }
+        let connection = self.connections.remove(at: index)
+        var failures = 0
+        switch connection.status {
+        case .ready(isProven: true, _), .draining(isProven: true):
+            // Connecting again and again is what push services take for an attack (reference 1.11).
+            let isShort = now < connection.start + TimeAmount(self.backoff.base)
+            self.shortLives = isShort ? self.shortLives + 1 : 0
+            failures = self.shortLives - Self.freeShortLives
         case .connecting, .ready, .draining:
             if !isOrderly {
                 self.failures += 1
-                let delay = self.backoff.delay(afterFailures: self.failures, using: &generator)
-                self.nextAttempt = now + TimeAmount(delay)
+                failures = self.failures
             }
+        }
+        if failures > 0 {
+            let delay = self.backoff.delay(afterFailures: failures, using: &generator)
+            self.nextAttempt = now + TimeAmount(delay)
         }
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
@@ -130,7 +143,7 @@ struct PoolMachine {
         }
         let id = self.nextID
         self.nextID += 1
-        self.connections.append((id, .connecting))
+        self.connections.append((id, .connecting, now))
         return [.connect(id)]
     }
 

@@ -71,6 +71,28 @@ import Testing
         #expect(machine.closed(1, isOrderly: true, waiting: 0, now: self.now, using: &generator) == [])
     }
 
+    @Test func connectionsThatEndSoonAfterTheirStartMakeTheNextOnesWait() {
+        var generator = SeededGenerator(seed: 3)
+        var machine = PoolMachine(maximum: 1, backoff: Backoff(base: .seconds(1), maximum: .seconds(60)))
+        var actions = machine.workArrived(1, waiting: 1, now: self.now)
+        for id in 0..<4 {
+            #expect(actions == [.connect(id)])
+            machine.ready(id)
+            machine.proven(id)
+            actions = machine.closed(id, isOrderly: true, waiting: 1, now: self.now, using: &generator)
+        }
+        guard case .connectLater(let time)? = actions.first else {
+            Issue.record("\(actions)")
+            return
+        }
+        #expect(machine.timerFired(waiting: 1, now: time) == [.connect(4)])
+        machine.ready(4)
+        machine.proven(4)
+        // One that lasts makes up for them.
+        let later = time + .seconds(3600)
+        #expect(machine.closed(4, isOrderly: true, waiting: 1, now: later, using: &generator) == [.connect(5)])
+    }
+
     @Test func aDrainingConnectionIsReplacedWhileItStillWaits() {
         var machine = PoolMachine(maximum: 1, backoff: Self.backoff)
         _ = machine.workArrived(1, waiting: 1, now: self.now)
