@@ -26,8 +26,8 @@ final class GatewayCore: Sendable {
     private let serverTLS: TLSConfiguration
     private let deviceAuthorityPEM: String
     private let logger: Logger
-    /// Holds the lock on the folder for as long as this lives.
-    private let directory: DataDirectory
+    /// Holds the lock on the folder until the end of ``close()``; what still lives after that cannot write any more.
+    private let directory: Mutex<DataDirectory?>
 
     init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
         let directory = try DataDirectory(configuration.dataDirectory)
@@ -93,7 +93,7 @@ final class GatewayCore: Sendable {
             logger: logger
         )
         self.database = database
-        self.directory = directory
+        self.directory = Mutex(directory)
         self.logger = logger
     }
 
@@ -114,6 +114,7 @@ final class GatewayCore: Sendable {
     func close() async throws {
         try await self.router.endAllSessions()
         try self.database.close()
+        self.directory.withLock { $0 = nil }
     }
 
     private static func tokenKey(in directory: borrowing DataDirectory) throws -> [UInt8] {

@@ -115,9 +115,13 @@ extension ConnectionMachine {
         )
         let refused = self.streams.streams.filter { $0.id > goAway.lastStreamID }.sorted { $0.id < $1.id }
         for stream in refused {
-            _ = self.streams.remove(stream.id)
-            self.parts[stream.id] = nil
-            self.events.append(.notProcessed(stream.ticket, .goAway(goAway)))
+            _ = self.removeStream(stream.id)
+            let parts = self.parts.removeValue(forKey: stream.id)
+            if parts?.head == nil {
+                self.events.append(.notProcessed(stream.ticket, .goAway(goAway)))
+            } else {
+                self.end(stream, parts: parts, .goAway(goAway))
+            }
         }
         self.beginDraining(goAway, now: now)
     }

@@ -66,7 +66,7 @@ extension ConnectionMachine {
         }
         guard head.status != 0 else { return self.reset(streamID, .protocolError) }
         if endsStream, !self.streams[position].hasParts {
-            guard let stream = self.streams.remove(streamID) else { return }
+            guard let stream = self.removeStream(streamID) else { return }
             self.budget.earn()
             self.events.append(.replied(stream.ticket, Reply(head: head)))
             return self.finishIfDrained()
@@ -105,7 +105,7 @@ extension ConnectionMachine {
         guard content.count == 4 else { throw ConnectionViolation(.frameSizeError, "RST_STREAM") }
         try self.checkOpened(head.streamID)
         let code = content.integer(at: 0)
-        guard let stream = self.streams.remove(head.streamID) else { return try self.spend() }
+        guard let stream = self.removeStream(head.streamID) else { return try self.spend() }
         let parts = self.parts.removeValue(forKey: head.streamID)
         if parts?.head == nil, code == HTTP2ErrorCode.refusedStream.rawValue {
             self.events.append(.notProcessed(stream.ticket, .reset(code)))
@@ -117,7 +117,7 @@ extension ConnectionMachine {
 
     /// The reply is there. A service may answer before it has the whole request; then the rest is taken back.
     private mutating func complete(_ streamID: UInt32) {
-        guard let stream = self.streams.remove(streamID) else { return }
+        guard let stream = self.removeStream(streamID) else { return }
         let parts = self.parts.removeValue(forKey: streamID)
         if !stream.isSent {
             self.output.writeFrame(.resetStream, streamID: streamID, words: HTTP2ErrorCode.cancel.rawValue)
@@ -129,7 +129,7 @@ extension ConnectionMachine {
 
     /// Ends one stream from our side.
     mutating func reset(_ streamID: UInt32, _ code: HTTP2ErrorCode, cause: LossCause? = nil) {
-        guard let stream = self.streams.remove(streamID) else { return }
+        guard let stream = self.removeStream(streamID) else { return }
         self.output.writeFrame(.resetStream, streamID: streamID, words: code.rawValue)
         self.end(stream, parts: self.parts.removeValue(forKey: streamID), cause ?? .violation(code, "malformed reply"))
         self.finishIfDrained()

@@ -166,6 +166,13 @@ struct ConnectionMachine<Ticket> {
         min(self.peerMaximumHeaderList, ConnectionLimits.maximumRequestHeaders)
     }
 
+    /// Forgets a stream; its parts are the caller's.
+    mutating func removeStream(_ id: UInt32) -> Stream? {
+        guard let stream = self.streams.remove(id) else { return nil }
+        if !stream.isSent { self.blocked.remove(id) }
+        return stream
+    }
+
     // MARK: Ending
 
     mutating func beginDraining(_ goAway: GoAway?, now: NIODeadline) {
