@@ -12,6 +12,11 @@ public final class Sender: NotificationSender, Service {
         self.pool = pool
     }
 
+    deinit {
+        let pool = self.pool
+        Task { await pool.close() }
+    }
+
     /// Sends one push and returns what became of it.
     ///
     /// When the calling task is cancelled, a push that no connection has taken yet ends as not sent.

@@ -64,6 +64,8 @@ package final class SenderPool: SenderSource, Service {
             defer { senders = [:] }
             return Array(senders.values)
         }
-        for sender in senders { await sender.close() }
+        await withTaskGroup(of: Void.self) { group in
+            for sender in senders { group.addTask { await sender.close() } }
+        }
     }
 }

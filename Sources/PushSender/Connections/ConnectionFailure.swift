@@ -24,7 +24,10 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
         switch error {
         case let failure as ConnectionFailure: self = failure
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
-            self.init(description: "TLS: \(Self.tlsText(of: "\(error)"))", isLasting: !isEstablished)
+            let text = "\(error)"
+            // A service that restarts ends handshakes without a word.
+            let isPassing = text.contains("EOF") || text.contains("eofDuring") || text.contains("uncleanShutdown")
+            self.init(description: "TLS: \(Self.tlsText(of: text))", isLasting: !isEstablished && !isPassing)
         case let error as IOError: self.init(description: Self.text(of: error))
         case let error as NIOConnectionError: self.init(description: Self.text(of: error))
         case let error as NIOHTTP1ProxyConnectHandler.Error:
@@ -70,6 +73,7 @@ extension LossCause {
         case .violation(let code, let text): .init("the push service broke HTTP/2: \(text) (\(code.name))")
         case .noHandshake: .init("the push service sent no HTTP/2 settings within the time limit")
         case .drainTimeout: .init("the connection had to end before the reply came")
+        case .malformedHeader: .init("apns-id or apns-collapse-id has a control character")
         case .headersTooLong: .init("the request's headers are too long")
         }
     }
@@ -77,7 +81,7 @@ extension LossCause {
     /// Whether another connection, or this one later, may take the push.
     var mayGoElsewhere: Bool {
         switch self {
-        case .headersTooLong: false
+        case .headersTooLong, .malformedHeader: false
         case .goAway(let goAway): !goAway.isLasting
         default: true
         }
@@ -98,7 +102,7 @@ extension GoAway {
 
     /// Code and debug data, for people.
     var text: String {
-        let detail = self.reason?.text ?? self.debugData.filter { $0.isASCII && !$0.isNewline && $0 != "\0" }
+        let detail = self.reason?.text ?? self.debugData.filter { (" "..."~").contains($0) }
         let code = HTTP2ErrorCode.text(of: self.code)
         return detail.isEmpty ? code : "\(detail) (\(code))"
     }

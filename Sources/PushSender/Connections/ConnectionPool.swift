@@ -17,6 +17,8 @@ final class ConnectionPool: ConnectionOwner {
         var handles: [Int: ConnectionHandle] = [:]
         /// Connections made with an earlier identity: they drain.
         var outdated: Set<Int> = []
+        /// What each connection signs its requests with: the credential that it was opened for.
+        var tokens: [Int: SharedProviderToken] = [:]
         var lastFailure: Outcome.Failure?
         var isExpirySet = false
         var isClosing = false
@@ -89,7 +91,7 @@ final class ConnectionPool: ConnectionOwner {
             state.identity = identity
             let ids = state.machine.ids
             state.outdated.formUnion(ids)
-            let actions = ids.flatMap { state.machine.draining($0, waiting: state.queue.count, now: now) }
+            let actions = state.machine.startAfresh(waiting: state.queue.count, now: now)
             return (Array(state.handles.values), actions)
         }
         for handle in handles { handle.drain() }
@@ -133,7 +135,7 @@ final class ConnectionPool: ConnectionOwner {
     func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket]) {
         let now = NIODeadline.now()
         let actions = self.state.withLock { state -> [PoolMachine.Action] in
-            guard !state.outdated.contains(id) else { return [] }
+            guard state.machine.isReady(id) else { return [] }
             // Everyone who is ready gets a share, so that the first one does not take all.
             let share = max(Self.smallestShare, state.queue.count / max(1, state.machine.readyCount))
             let most = min(limit, share)
@@ -146,13 +148,13 @@ final class ConnectionPool: ConnectionOwner {
         self.perform(actions)
     }
 
-    func providerToken() throws -> String? {
-        guard let token = self.state.withLock({ $0.identity.token }) else { return nil }
+    func providerToken(_ id: Int) throws -> String? {
+        guard let token = self.state.withLock({ $0.tokens[id] }) else { return nil }
         return try token.text(now: self.time.now)
     }
 
-    func providerTokenExpired(_ text: String) {
-        self.state.withLock { $0.identity.token }?.expired(text, now: self.time.now)
+    func providerTokenExpired(_ id: Int, _ text: String) {
+        self.state.withLock { $0.tokens[id] }?.expired(text, now: self.time.now)
     }
 
     func connectionIsProven(_ id: Int) {
@@ -161,20 +163,34 @@ final class ConnectionPool: ConnectionOwner {
 
     func giveBack(_ tickets: [PushTicket], _ failure: Outcome.Failure) {
         let now = NIODeadline.now()
-        let actions = self.state.withLock { state -> [PoolMachine.Action]? in
-            guard !state.isClosing else { return nil }
+        let (actions, ended) = self.state.withLock { state -> ([PoolMachine.Action], [PushTicket]) in
+            guard !state.isClosing else { return ([], tickets) }
             state.lastFailure = failure
-            state.queue.putBack(tickets)
-            return state.machine.workArrived(tickets.count, waiting: state.queue.count, now: now)
+            // Whose time is over must not go round again.
+            let waiting = tickets.filter { $0.deadline > now }
+            state.queue.putBack(waiting)
+            let actions = state.machine.workArrived(waiting.count, waiting: state.queue.count, now: now)
+            return (actions, tickets.filter { $0.deadline <= now })
         }
-        guard let actions else { return Self.fail(tickets, failure) }
+        Self.fail(ended, failure)
         self.perform(actions)
         self.scheduleExpiry()
     }
 
     func connectionDrains(_ id: Int, _ goAway: GoAway?) {
         let now = NIODeadline.now()
-        let actions = self.state.withLock { $0.machine.draining(id, waiting: $0.queue.count, now: now) }
+        let (actions, refused) = self.state.withLock { state in
+            let isLasting = goAway?.isLasting == true && !state.outdated.contains(id)
+            let refused = isLasting ? state.queue.remove { _, _ in true } : []
+            let actions = state.machine.draining(
+                id,
+                waiting: state.queue.count,
+                now: now,
+                using: &state.generator
+            )
+            return (actions, refused)
+        }
+        if let goAway { Self.fail(refused, LossCause.goAway(goAway).failure) }
         self.perform(actions)
     }
 
@@ -185,6 +201,7 @@ final class ConnectionPool: ConnectionOwner {
             // A connection that was given up may still report how it failed.
             guard state.machine.ids.contains(id) else { return ([], [], []) }
             state.handles[id] = nil
+            state.tokens[id] = nil
             let isOutdated = state.outdated.remove(id) != nil
             if let failure { state.lastFailure = .init(failure.description) }
             let given =
@@ -201,7 +218,7 @@ final class ConnectionPool: ConnectionOwner {
             defer { state.closed = [] }
             return (actions, given, state.closed)
         }
-        if let failure, !failure.description.isEmpty {
+        if let failure {
             self.logger.info("connection to the push service ended", metadata: ["error": "\(failure)"])
             Self.fail(given, .init(failure.description))
         }
@@ -231,7 +248,10 @@ final class ConnectionPool: ConnectionOwner {
     }
 
     private func connect(_ id: Int) {
-        let tls = self.state.withLock { $0.identity.tls }
+        let tls = self.state.withLock { state in
+            state.tokens[id] = state.identity.token
+            return state.identity.tls
+        }
         let connector = Connector(endpoint: self.endpoint, proxy: self.configuration.proxy, tls: tls)
         let eventLoop = self.group.next()
         eventLoop.execute {

@@ -29,6 +29,15 @@ struct Connector: Sendable {
                 self.secure(channel, bound.value, deadline: deadline)
             }
         }
+        // The address in a certificate is compared with the channel's, which here is the proxy's.
+        guard !self.endpoint.host.isIPAddress else {
+            return eventLoop.makeFailedFuture(
+                ConnectionFailure(
+                    description: "through a proxy the service needs a name, not an address",
+                    isLasting: true
+                )
+            )
+        }
         return bootstrap.connect(host: proxy.host, port: proxy.port).flatMap { channel in
             self.tunnel(channel, proxy, deadline: deadline).flatMap {
                 self.secure(channel, bound.value, deadline: deadline)

@@ -78,11 +78,43 @@ struct PoolMachine {
         self.change(id, to: .ready(isProven: true, isHungry: isHungry))
     }
 
-    /// It takes no more work.
-    mutating func draining(_ id: Int, waiting: Int, now: NIODeadline) -> [Action] {
-        guard case .ready(let isProven, _) = self.status(id) else { return [] }
-        self.change(id, to: .draining(isProven: isProven))
+    /// It takes no more work. One that has not been of any use makes the next attempt wait.
+    mutating func draining(
+        _ id: Int,
+        waiting: Int,
+        now: NIODeadline,
+        using generator: inout some RandomNumberGenerator
+    ) -> [Action] {
+        switch self.status(id) {
+        case .ready(isProven: true, _): self.change(id, to: .draining(isProven: true))
+        case .connecting, .ready:
+            self.change(id, to: .draining(isProven: true))
+            self.failures += 1
+            self.wait(afterFailures: self.failures, now: now, using: &generator)
+        case .draining, nil: return []
+        }
         return self.connectIfNeeded(waiting: waiting, now: now)
+    }
+
+    /// There is another credential: all connections drain, and what went wrong with the old one counts no more.
+    mutating func startAfresh(waiting: Int, now: NIODeadline) -> [Action] {
+        for index in self.connections.indices { self.connections[index].status = .draining(isProven: true) }
+        self.failures = 0
+        self.shortLives = 0
+        self.nextAttempt = nil
+        return self.connectIfNeeded(waiting: waiting, now: now)
+    }
+
+    func isReady(_ id: Int) -> Bool {
+        if case .ready = self.status(id) { true } else { false }
+    }
+
+    private mutating func wait(
+        afterFailures failures: Int,
+        now: NIODeadline,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        self.nextAttempt = now + TimeAmount(self.backoff.delay(afterFailures: failures, using: &generator))
     }
 
     /// It is gone. One that ended by itself before any answer makes the next attempt wait, and so does the last of several
@@ -109,10 +141,7 @@ struct PoolMachine {
                 failures = self.failures
             }
         }
-        if failures > 0 {
-            let delay = self.backoff.delay(afterFailures: failures, using: &generator)
-            self.nextAttempt = now + TimeAmount(delay)
-        }
+        if failures > 0 { self.wait(afterFailures: failures, now: now, using: &generator) }
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 

@@ -13,7 +13,10 @@ extension PushConnection {
         for event in events {
             switch event {
             case .replied(let ticket, let reply): results.add(ticket, self.outcome(of: reply, to: ticket))
-            case .lost(let ticket, let cause): results.add(ticket, .unknown(cause.failure))
+            case .lost(let ticket, let cause):
+                results.add(ticket, .unknown(cause.failure))
+                // A service that is there but never answers: perhaps another address does.
+                if cause == .replyTimeout, !self.isProven { self.startDraining() }
             case .notProcessed(var ticket, let cause):
                 if case .reset = cause { ticket.refusals += 1 }
                 if cause.mayGoElsewhere, ticket.refusals < Self.maximumRefusals {
@@ -38,18 +41,22 @@ extension PushConnection {
     }
 
     private func outcome(of reply: Reply, to ticket: PushTicket) -> Outcome {
-        if !self.isProven {
-            self.isProven = true
-            self.owner.connectionIsProven(self.id)
-        }
         if reply.head.status == 200 {
+            self.prove()
             return .accepted(
                 .init(id: reply.head.id ?? ticket.push.notification.id, uniqueID: reply.head.uniqueID)
             )
         }
         let rejection = PushReply.rejection(reply)
         if rejection.reason == .expiredProviderToken { self.reportExpiredToken() }
-        if rejection.endsConnection { self.startDraining() }
+        if rejection.endsConnection { self.startDraining() } else { self.prove() }
         return .rejected(rejection)
+    }
+
+    /// The connection is of use.
+    private func prove() {
+        guard !self.isProven else { return }
+        self.isProven = true
+        self.owner.connectionIsProven(self.id)
     }
 }

@@ -136,6 +136,8 @@ final class PushConnection: ChannelInboundHandler {
     func finished(_ cause: LossCause?) {
         if cause == nil { self.failure = nil }
         if let cause, self.failure == nil { self.failure = .init(description: cause.failure.description) }
+        // TLS may wait for the peer's farewell; work must not.
+        self.owner.connectionDrains(self.id, nil)
         self.write()
         self.context?.close(promise: nil)
     }
@@ -182,7 +184,7 @@ final class PushConnection: ChannelInboundHandler {
     private func start(_ tickets: [PushTicket]) {
         guard !tickets.isEmpty else { return }
         do {
-            let token = try self.owner.providerToken()
+            let token = try self.owner.providerToken(self.id)
             if token != self.providerToken {
                 self.providerToken = token
                 self.machine?.setProviderToken(token)
@@ -212,6 +214,6 @@ final class PushConnection: ChannelInboundHandler {
     }
 
     func reportExpiredToken() {
-        if let providerToken { self.owner.providerTokenExpired(providerToken) }
+        if let providerToken { self.owner.providerTokenExpired(self.id, providerToken) }
     }
 }

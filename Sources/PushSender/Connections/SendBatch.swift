@@ -25,6 +25,8 @@ final class SendBatch: Sendable {
     /// Notes outcomes of pushes that had none yet. The last one wakes who waits.
     func finish(_ results: some Collection<SendResult>) {
         self.metrics.count(results)
+        // Before the count: whoever completes it ends the stream of results.
+        self.observer?(Array(results))
         let completed = self.state.withLock { state in
             if self.observer == nil {
                 for result in results { state.outcomes[result.index] = result.outcome }
@@ -32,7 +34,6 @@ final class SendBatch: Sendable {
             state.missing -= results.count
             return state.missing == 0
         }
-        self.observer?(Array(results))
         if completed { self.wake() }
     }
 

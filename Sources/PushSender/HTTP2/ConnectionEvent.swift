@@ -36,6 +36,8 @@ enum LossCause: Hashable, Sendable {
     case drainTimeout
     /// More header bytes than the service or HTTP/2 allows; the same everywhere, so never sent.
     case headersTooLong
+    /// A control character in `apns-id` or `apns-collapse-id`.
+    case malformedHeader
 }
 
 /// What a connection has to say after an input.

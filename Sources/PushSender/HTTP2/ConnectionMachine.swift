@@ -101,6 +101,9 @@ struct ConnectionMachine<Ticket> {
         guard self.encoder.headerListSize(of: push) <= self.maximumHeaderList else {
             return self.events.append(.notProcessed(ticket, .headersTooLong))
         }
+        guard Self.isPlain(push.notification.id), push.notification.collapseID.map(Self.isPlain) ?? true else {
+            return self.events.append(.notProcessed(ticket, .malformedHeader))
+        }
         let id = self.nextStreamID
         self.nextStreamID = id &+ 2
         let body = push.notification.payload
@@ -160,6 +163,11 @@ struct ConnectionMachine<Ticket> {
             taken += self.events
             self.events.removeAll(keepingCapacity: true)
         }
+    }
+
+    /// Whether no control character would break the request.
+    private static func isPlain(_ value: String) -> Bool {
+        value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
     }
 
     private var maximumHeaderList: Int {

@@ -55,12 +55,9 @@ struct RequestEncoder {
         guard push.additionalHeaders.isEmpty, let lane = self.lane(for: notification) else {
             return self.encodeField(by: push, into: &buffer)
         }
-        if notification.expiration != .servicePolicy,
-            lane.expirationName == nil
-                || notification.collapseID != nil && lane.collapseIDName == nil
-        {
-            return self.encodeField(by: push, into: &buffer)
-        }
+        let lacksExpiration = notification.expiration != .servicePolicy && lane.expirationName == nil
+        let lacksCollapseID = notification.collapseID != nil && lane.collapseIDName == nil
+        if lacksExpiration || lacksCollapseID { return self.encodeField(by: push, into: &buffer) }
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: self.headerListSize(of: push)) { target in
             var block = HeaderBlockWriter(target)
             block.write(lane.head)

@@ -11,6 +11,7 @@ actor DirectSend: Service {
     private let push: DirectPush
     private var tokens: TokenSource
     private let report: OutcomeReport
+    private var isComplete = false
 
     init(sender: Sender, push: DirectPush, tokens: TokenSource, report: sending OutcomeReport) {
         self.sender = sender
@@ -19,8 +20,8 @@ actor DirectSend: Service {
         self.report = report
     }
 
-    /// Whether every token got its push, and somebody heard of it.
-    var allAccepted: Bool { self.report.allAccepted && self.report.hasReader }
+    /// Whether the last token was reached, every one got its push, and somebody heard of it.
+    var allAccepted: Bool { self.isComplete && self.report.allAccepted && self.report.hasReader }
 
     /// Ends when every token has its outcome. A graceful shutdown lets what is in flight end, and takes back the rest.
     func run() async throws {
@@ -44,5 +45,6 @@ actor DirectSend: Service {
             }
             page = try self.tokens.next(Self.page)
         }
+        self.isComplete = page.isEmpty
     }
 }

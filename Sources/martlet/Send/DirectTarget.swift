@@ -27,6 +27,8 @@ struct DirectTarget {
         configuration.maximumInFlight = options.inFlight
         configuration.waitTimeout = .seconds(options.patience)
         configuration.reconnectMaximum = .seconds(2)
+        // Shorter than an orderly end may take.
+        configuration.drainTimeout = .seconds(10)
         configuration.proxy = try settings.secret("send.proxy").map(Self.proxy)
         self.configuration = configuration
     }
@@ -56,7 +58,9 @@ struct DirectTarget {
         guard let port = Int(service[service.index(after: colon)...]), (1...65_535).contains(port),
             colon > service.startIndex
         else { throw ValidationError("--service: '\(service)' is no HOST:PORT.") }
-        return (String(service[..<colon]), port)
+        let name = service[..<colon]
+        // An IPv6 address stands in brackets.
+        return (name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : String(name), port)
     }
 
     private static func proxy(_ text: String) throws -> ProxyEndpoint {

@@ -47,7 +47,8 @@ struct OutcomeText {
     /// For people.
     var sentence: String {
         let details = ["status", "reason", "detail", "advice"].compactMap { self.fields[$0].map { "\($0)" } }
-        return "\(self.kind): \(details.joined(separator: ", "))"
+        // The service's words must not steer the terminal.
+        return "\(self.kind): \(details.joined(separator: ", "))".filter { (" "..."~").contains($0) }
     }
 
     private static func text(of advice: Rejection.Advice) -> String {

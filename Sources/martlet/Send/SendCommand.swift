@@ -49,6 +49,11 @@ struct SendCommand: AsyncParsableCommand {
         guard tokenCount > 0 || self.direct.tokens != nil else {
             throw ValidationError("Only a provider knows users, tags and all devices: give --token or --tokens.")
         }
+        guard self.content.environment == nil, self.provider.server == nil, !self.provider.wait,
+            self.provider.idempotencyKey == nil
+        else {
+            throw ValidationError("--environment, --server, --wait and --idempotency-key are for a provider.")
+        }
         guard self.direct.id == nil || tokenCount == 1 else {
             throw ValidationError("--id is for a single --token: every push needs an apns-id of its own.")
         }

@@ -43,13 +43,22 @@ struct TokenSource {
 
     /// How many lines a regular file has; `nil` where that cannot be told before the end.
     static func count(file path: String) -> Int? {
-        guard path != "-", let handle = try? FileHandle(forReadingFrom: URL(filePath: path)) else { return nil }
+        guard path != "-", Self.isRegularFile(path), let handle = try? FileHandle(forReadingFrom: URL(filePath: path))
+        else { return nil }
         defer { try? handle.close() }
         var lines = 0
         while let data = try? handle.read(upToCount: Self.chunk), !data.isEmpty {
             lines += data.count { $0 == UInt8(ascii: "\n") }
         }
         return lines
+    }
+
+    /// Reading a pipe to count its lines would take them away.
+    private static func isRegularFile(_ path: String) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(
+            atPath: URL(filePath: path).resolvingSymlinksInPath().path
+        )
+        return attributes?[.type] as? FileAttributeType == .typeRegular
     }
 
     /// At most `limit` entries; empty at the end.

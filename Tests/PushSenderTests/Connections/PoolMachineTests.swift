@@ -94,11 +94,21 @@ import Testing
     }
 
     @Test func aDrainingConnectionIsReplacedWhileItStillWaits() {
+        var generator = SeededGenerator(seed: 3)
         var machine = PoolMachine(maximum: 1, backoff: Self.backoff)
         _ = machine.workArrived(1, waiting: 1, now: self.now)
         machine.ready(0)
         machine.proven(0)
-        #expect(machine.draining(0, waiting: 2, now: self.now) == [.connect(1)])
+        #expect(machine.draining(0, waiting: 2, now: self.now, using: &generator) == [.connect(1)])
+        // The next one is sent away before it has been of any use.
+        machine.ready(1)
+        guard case .connectLater? = machine.draining(1, waiting: 2, now: self.now, using: &generator).first else {
+            Issue.record("it did not wait")
+            return
+        }
+        #expect(machine.closed(1, isOrderly: true, waiting: 2, now: self.now, using: &generator) == [])
+        // Another credential has no such past.
+        #expect(machine.startAfresh(waiting: 2, now: self.now) == [.connect(2)])
     }
 
     @Test func aClosedPoolOpensNothing() {

@@ -166,6 +166,15 @@ import Testing
         #expect(harness.frames().isEmpty)
     }
 
+    @Test func anIDWithAControlCharacterIsNotSent() {
+        var harness = MachineHarness()
+        harness.machine.send(MachineHarness.push(id: "a\r\nb"), ticket: 0, now: harness.now)
+        harness.machine.send(MachineHarness.push(collapseID: "\u{0}"), ticket: 1, now: harness.now)
+        harness.machine.takeEvents(&harness.events)
+        #expect(harness.endings == [0: "not processed", 1: "not processed"])
+        #expect(harness.frames().isEmpty)
+    }
+
     @Test func pingsAreAnsweredWithTheirData() throws {
         var harness = MachineHarness()
         harness.receive(try #require(Hexadecimal.decode("00000806000000000061706e7370696e67")))

@@ -53,6 +53,20 @@ import Testing
         }
     }
 
+    @Test func aCollapseIDThatComesLaterIsNotForgotten() throws {
+        var encoder = RequestEncoder(authority: "localhost")
+        var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
+        for collapseID in [nil, nil, "c1", nil, "c2", "c3"] {
+            for expiration in [Expiration.servicePolicy, .immediate] {
+                let push = MachineHarness.push(expiration: expiration, collapseID: collapseID)
+                var buffer = ByteBuffer(bytes: Self.encode(push, &encoder))
+                let headers = try decoder.decodeHeaders(from: &buffer)
+                #expect(headers.first(name: "apns-collapse-id") == collapseID)
+                #expect(headers.first(name: "apns-expiration") == expiration.header)
+            }
+        }
+    }
+
     @Test func additionalHeadersReplaceOurOwn() throws {
         var encoder = RequestEncoder(authority: "localhost")
         encoder.setProviderToken("t")
