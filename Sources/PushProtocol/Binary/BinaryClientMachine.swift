@@ -150,6 +150,9 @@ extension BinaryClientMachine {
         self.received.clear()
     }
 
+    /// Whether something that was written counts as accepted already: then the service did read from the connection.
+    package var hasSettled: Bool { self.finishedCount > 0 }
+
     /// There is no connection, or it ended before the service could read a single notification from it: everything
     /// written to it waits again.
     package mutating func connectionRefused() {

@@ -36,7 +36,7 @@ extension BinarySender {
             metadata: ["error": "\(self.lastFailure ?? "closed by the service")"]
         )
         self.link = .none
-        if wasOpen, !Self.refusesCertificate(error) {
+        if wasOpen, self.machine.hasSettled || !Self.refusesCertificate(error) {
             self.perform(self.machine.connectionClosed())
         } else {
             self.machine.connectionRefused()
