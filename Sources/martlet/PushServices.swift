@@ -20,21 +20,14 @@ struct PushServices {
             var endpoint = PushServiceEndpoint.apple(environment)
             let key = "serve.\(environment.rawValue)Service"
             if let address = settings.string(key) {
-                guard let (host, port) = Self.parse(address) else {
+                guard let parsed = ServiceAddress(address), let port = parsed.port else {
                     throw SettingsError("\(key): '\(address)' is no HOST:PORT")
                 }
-                endpoint = PushServiceEndpoint(host: host, port: port)
+                endpoint = PushServiceEndpoint(host: parsed.host, port: port)
             }
             endpoint.additionalTrustRoots = authority
             endpoints[environment] = endpoint
         }
         self.endpoints = endpoints
-    }
-
-    private static func parse(_ address: String) -> (String, Int)? {
-        guard let colon = address.lastIndex(of: ":"), colon > address.startIndex,
-            let port = Int(address[address.index(after: colon)...]), (1...65_535).contains(port)
-        else { return nil }
-        return (String(address[..<colon]), port)
     }
 }

@@ -6,7 +6,7 @@ import NIOSSL
 enum LegacyConnection {
     /// The name to ask TLS for: an IP address is none (RFC 6066 section 3).
     static func serverName(for host: String) -> String? {
-        (try? SocketAddress(ipAddress: host, port: 0)) == nil ? host : nil
+        host.isIPAddress ? nil : host
     }
 
     /// A bootstrap whose channels speak TLS below what `initialize` adds.

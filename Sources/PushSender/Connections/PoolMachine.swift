@@ -17,7 +17,8 @@ struct PoolMachine {
     private enum Status: Hashable {
         case connecting
         case ready(isProven: Bool, isHungry: Bool)
-        case draining(isProven: Bool)
+        /// Whether it was of use has been judged.
+        case draining
     }
 
     private let maximum: Int
@@ -59,7 +60,9 @@ struct PoolMachine {
         return actions.isEmpty ? self.connectIfNeeded(waiting: waiting, now: now) : actions
     }
 
+    /// It may take work, unless it was told to drain before it stood.
     mutating func ready(_ id: Int) {
+        guard self.status(id) == .connecting else { return }
         self.change(id, to: .ready(isProven: false, isHungry: false))
     }
 
@@ -86,9 +89,9 @@ struct PoolMachine {
         using generator: inout some RandomNumberGenerator
     ) -> [Action] {
         switch self.status(id) {
-        case .ready(isProven: true, _): self.change(id, to: .draining(isProven: true))
+        case .ready(isProven: true, _): self.change(id, to: .draining)
         case .connecting, .ready:
-            self.change(id, to: .draining(isProven: true))
+            self.change(id, to: .draining)
             self.failures += 1
             self.wait(afterFailures: self.failures, now: now, using: &generator)
         case .draining, nil: return []
@@ -98,7 +101,7 @@ struct PoolMachine {
 
     /// There is another credential: all connections drain, and what went wrong with the old one counts no more.
     mutating func startAfresh(waiting: Int, now: NIODeadline) -> [Action] {
-        for index in self.connections.indices { self.connections[index].status = .draining(isProven: true) }
+        for index in self.connections.indices { self.connections[index].status = .draining }
         self.failures = 0
         self.shortLives = 0
         self.nextAttempt = nil
@@ -130,12 +133,12 @@ struct PoolMachine {
         let connection = self.connections.remove(at: index)
         var failures = 0
         switch connection.status {
-        case .ready(isProven: true, _), .draining(isProven: true):
+        case .ready(isProven: true, _), .draining:
             // Connecting again and again is what push services take for an attack (reference 1.11).
             let isShort = now < connection.start + TimeAmount(self.backoff.base)
             self.shortLives = isShort ? self.shortLives + 1 : 0
             failures = self.shortLives - Self.freeShortLives
-        case .connecting, .ready, .draining:
+        case .connecting, .ready:
             if !isOrderly {
                 self.failures += 1
                 failures = self.failures

@@ -34,7 +34,10 @@ struct DirectTarget {
     }
 
     private static func endpoint(_ service: String, authority: String?) throws -> PushServiceEndpoint {
-        let (name, port) = try Self.split(service)
+        guard let address = ServiceAddress(service) else {
+            throw ValidationError("--service: '\(service)' is no HOST:PORT.")
+        }
+        let (name, port) = (address.host, address.port)
         var endpoint: PushServiceEndpoint
         if let environment = PushEnvironment(rawValue: name) {
             endpoint = .apple(environment, port: port ?? 443)
@@ -50,17 +53,6 @@ struct DirectTarget {
             }
         }
         return endpoint
-    }
-
-    /// A name, and the port behind the last colon if there is one.
-    private static func split(_ service: String) throws -> (String, Int?) {
-        guard let colon = service.lastIndex(of: ":") else { return (service, nil) }
-        guard let port = Int(service[service.index(after: colon)...]), (1...65_535).contains(port),
-            colon > service.startIndex
-        else { throw ValidationError("--service: '\(service)' is no HOST:PORT.") }
-        let name = service[..<colon]
-        // An IPv6 address stands in brackets.
-        return (name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : String(name), port)
     }
 
     private static func proxy(_ text: String) throws -> ProxyEndpoint {

@@ -109,6 +109,10 @@ import Testing
         #expect(machine.closed(1, isOrderly: true, waiting: 2, now: self.now, using: &generator) == [])
         // Another credential has no such past.
         #expect(machine.startAfresh(waiting: 2, now: self.now) == [.connect(2)])
+        // A connection with the old one that comes about only now takes no work.
+        #expect(machine.startAfresh(waiting: 2, now: self.now) == [.connect(3)])
+        machine.ready(2)
+        #expect(!machine.isReady(2))
     }
 
     @Test func aClosedPoolOpensNothing() {

@@ -1,0 +1,22 @@
+/// A push service as options name it: a name, or HOST:PORT with an IPv6 address in brackets.
+struct ServiceAddress {
+    let host: String
+    let port: Int?
+
+    /// `nil` for an empty host, or a port that is none.
+    init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
+            self.host = Self.withoutBrackets(text[...])
+            self.port = nil
+            return
+        }
+        guard colon > text.startIndex, let port = Int(text[text.index(after: colon)...]), (1...65_535).contains(port)
+        else { return nil }
+        self.host = Self.withoutBrackets(text[..<colon])
+        self.port = port
+    }
+
+    private static func withoutBrackets(_ host: Substring) -> String {
+        String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host)
+    }
+}
