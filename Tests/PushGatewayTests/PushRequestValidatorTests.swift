@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import NIOCore
-import NIOHPACK
 import PushProtocol
 import PushTesting
 import Testing
@@ -132,12 +131,10 @@ import Testing
             "apns-push-type": "alert", "apns-priority": "10", "apns-expiration": "0", "apns-id": Self.id,
         ]
         fields.merge(changes) { $1 }
-        var headers = HPACKHeaders()
-        for (name, value) in fields { if let value { headers.add(name: name, value: value) } }
-        for (name, value) in extra { headers.add(name: name, value: value) }
         var request = ProviderRequest()
-        request.received(headers)
-        request.received(ByteBuffer(bytes: body))
+        for (name, value) in fields { if let value { request.add(name: name, value: value) } }
+        for (name, value) in extra { request.add(name: name, value: value) }
+        request.receive(ByteBuffer(bytes: body))
         return request
     }
 

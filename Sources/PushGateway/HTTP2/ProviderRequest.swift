@@ -1,25 +1,60 @@
 import NIOCore
-import NIOHPACK
 
-/// A request of the provider API while its frames come in. Keeps no more of the body than a push can have.
-struct ProviderRequest: Sendable {
+/// A complete request of the provider API, as far as it means something there.
+struct ProviderRequest: Hashable, Sendable {
     /// Body bytes kept: one more than the largest payload, so that "too large" can be told.
     static let maximumBody = 5121
 
-    private(set) var headers: HPACKHeaders?
-    private(set) var body = ByteBuffer()
-    /// Body bytes received, also those not kept.
-    private(set) var bodyLength = 0
-
-    var method: String { self.headers?.first(name: ":method") ?? "" }
-    var path: String { self.headers?.first(name: ":path") ?? "" }
-
-    /// Trailers, a second header block, say nothing that a push needs.
-    mutating func received(_ headers: HPACKHeaders) {
-        if self.headers == nil { self.headers = headers }
+    /// The header fields of reference 1.5 and 4; all others are ignored (reference 1.4).
+    struct Fields: Hashable, Sendable {
+        var authorization: String?
+        var pushType: String?
+        var topic: String?
+        var id: String?
+        var expiration: String?
+        var priority: String?
+        var collapseID: String?
+        var channelID: String?
+        var requestID: String?
+        /// One of the above came twice.
+        var hasDuplicate = false
     }
 
-    mutating func received(_ data: ByteBuffer) {
+    var method = ""
+    var path = ""
+    var fields = Fields()
+    /// At most ``maximumBody`` bytes.
+    var body = ByteBuffer()
+    /// Body bytes received, also those not kept.
+    var bodyLength = 0
+}
+
+extension ProviderRequest {
+    /// Takes a header field; pseudo-headers too. A repeated pseudo-header is the transport's affair.
+    mutating func add(name: String, value: String) {
+        switch name {
+        case ":method": self.method = value
+        case ":path": self.path = value
+        case "authorization": self.set(\.authorization, value)
+        case "apns-push-type": self.set(\.pushType, value)
+        case "apns-topic": self.set(\.topic, value)
+        case "apns-id": self.set(\.id, value)
+        case "apns-expiration": self.set(\.expiration, value)
+        case "apns-priority": self.set(\.priority, value)
+        case "apns-collapse-id": self.set(\.collapseID, value)
+        case "apns-channel-id": self.set(\.channelID, value)
+        case "apns-request-id": self.set(\.requestID, value)
+        default: break
+        }
+    }
+
+    private mutating func set(_ field: WritableKeyPath<Fields, String?>, _ value: String) {
+        if self.fields[keyPath: field] != nil { self.fields.hasDuplicate = true }
+        self.fields[keyPath: field] = value
+    }
+
+    /// Takes a piece of the body; keeps no more of it than a push can have.
+    mutating func receive(_ data: ByteBuffer) {
         self.bodyLength += data.readableBytes
         let room = Self.maximumBody - self.body.readableBytes
         var data = data
@@ -27,7 +62,4 @@ struct ProviderRequest: Sendable {
             self.body.writeImmutableBuffer(kept)
         }
     }
-
-    func values(_ name: String) -> [String] { self.headers?[name] ?? [] }
-    func value(_ name: String) -> String? { self.headers?.first(name: name) }
 }

@@ -28,10 +28,12 @@ final class ProviderStreamHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch Self.unwrapInboundIn(data) {
         case .headers(let headers):
-            self.request.received(headers.headers)
+            if self.request.method.isEmpty {
+                for (name, value, _) in headers.headers { self.request.add(name: name, value: value) }
+            }
             if headers.endStream { self.complete(context: context) }
         case .data(let data):
-            if case .byteBuffer(let bytes) = data.data { self.request.received(bytes) }
+            if case .byteBuffer(let bytes) = data.data { self.request.receive(bytes) }
             if data.endStream { self.complete(context: context) }
         default:
             break

@@ -37,10 +37,6 @@ struct PushRequestValidator {
     }
 
     private static let pathPrefix = "/3/device/"
-    private static let singleHeaders = [
-        "authorization", "apns-push-type", "apns-topic", "apns-id", "apns-expiration", "apns-priority",
-        "apns-collapse-id", "apns-channel-id", "apns-request-id",
-    ]
 
     let directory: any PushDirectory
     let now: Timestamp
@@ -53,7 +49,7 @@ struct PushRequestValidator {
     ) throws(Refusal) -> AcceptedPush {
         let tokenText = try self.tokenText(request)
         let team: String
-        switch connection.authenticate(request.value("authorization"), key: self.directory.key, now: self.now) {
+        switch connection.authenticate(request.fields.authorization, key: self.directory.key, now: self.now) {
         case .success(let proven): team = proven
         case .failure(let reason): throw Refusal(reason: reason)
         }
@@ -71,7 +67,7 @@ struct PushRequestValidator {
 
     /// The `apns-id` that an answer must carry, whatever else is wrong: the request's own, if it is a UUID.
     static func apnsID(of request: ProviderRequest) -> String? {
-        request.value("apns-id").flatMap { Self.isUUID($0) ? $0 : nil }
+        request.fields.id.flatMap { Self.isUUID($0) ? $0 : nil }
     }
 
     private func tokenText(_ request: ProviderRequest) throws(Refusal) -> String {
@@ -79,14 +75,12 @@ struct PushRequestValidator {
         guard request.path.hasPrefix(Self.pathPrefix) else { throw Refusal(reason: .badPath) }
         let token = String(request.path.dropFirst(Self.pathPrefix.count))
         guard !token.isEmpty else { throw Refusal(reason: .missingDeviceToken) }
-        guard Self.singleHeaders.allSatisfy({ request.values($0).count <= 1 }) else {
-            throw Refusal(reason: .duplicateHeaders)
-        }
+        guard !request.fields.hasDuplicate else { throw Refusal(reason: .duplicateHeaders) }
         return token
     }
 
     private func topic(_ request: ProviderRequest, team: String) throws(Refusal) -> Topic {
-        guard let text = request.value("apns-topic"), !text.isEmpty else { throw Refusal(reason: .missingTopic) }
+        guard let text = request.fields.topic, !text.isEmpty else { throw Refusal(reason: .missingTopic) }
         guard let topic = Topic(text) else { throw Refusal(reason: .badTopic) }
         let owner = self.directory.team(ofApp: topic) ?? self.directory.team(ofApp: topic.bundleID)
         guard owner == team else { throw Refusal(reason: .topicDisallowed) }
@@ -98,25 +92,25 @@ struct PushRequestValidator {
         topic: Topic,
         apnsID: String
     ) throws(Refusal) -> PushNotification {
-        if let id = request.value("apns-id"), !Self.isUUID(id) { throw Refusal(reason: .badMessageId) }
+        if let id = request.fields.id, !Self.isUUID(id) { throw Refusal(reason: .badMessageId) }
         var notification = PushNotification(id: apnsID, topic: topic, pushType: nil, payload: ByteBuffer())
-        if let text = request.value("apns-expiration") {
+        if let text = request.fields.expiration {
             guard let expiration = Expiration(header: text) else { throw Refusal(reason: .badExpirationDate) }
             notification.expiration = expiration
         }
-        if let text = request.value("apns-priority") {
+        if let text = request.fields.priority {
             guard let priority = Priority.allCases.first(where: { "\($0.rawValue)" == text }) else {
                 throw Refusal(reason: .badPriority)
             }
             notification.priority = priority
         }
-        if let text = request.value("apns-push-type") {
+        if let text = request.fields.pushType {
             guard let type = PushType(rawValue: text) else { throw Refusal(reason: .invalidPushType) }
             notification.pushType = type
             // Lenient (reference 7.5): a background push is never immediate.
             if type == .background, notification.priority == .immediate { notification.priority = .powerAware }
         }
-        if let collapseID = request.value("apns-collapse-id") {
+        if let collapseID = request.fields.collapseID {
             guard collapseID.utf8.count <= PushNotification.maximumCollapseIDLength else {
                 throw Refusal(reason: .badCollapseId)
             }

@@ -68,6 +68,31 @@ enum GatewayDatabase {
                     """
             )
         }
+        migrator.registerMigration("3 provider trust, channels, feedback") { database in
+            try database.execute(sql: Self.providers)
+        }
         return migrator
     }
+
+    private static let providers = """
+        ALTER TABLE app ADD COLUMN allowsBroadcast INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE key ADD COLUMN scope TEXT NOT NULL DEFAULT 'team';
+        ALTER TABLE key ADD COLUMN environment TEXT;
+        ALTER TABLE key ADD COLUMN topics TEXT;
+        ALTER TABLE key ADD COLUMN relatedKeyID TEXT;
+        ALTER TABLE key ADD COLUMN revokedAt INTEGER;
+        CREATE TABLE certificate (
+            serial TEXT PRIMARY KEY, topic TEXT NOT NULL, environments TEXT NOT NULL, topics TEXT NOT NULL,
+            issuedAt INTEGER NOT NULL, expiresAt INTEGER NOT NULL, revokedAt INTEGER
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE channel (
+            environment TEXT NOT NULL, bundleID TEXT NOT NULL, id TEXT NOT NULL, policy INTEGER NOT NULL,
+            createdAt INTEGER NOT NULL,
+            PRIMARY KEY (environment, bundleID, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE feedback (
+            environment TEXT NOT NULL, topic TEXT NOT NULL, token BLOB NOT NULL, time INTEGER NOT NULL,
+            PRIMARY KEY (environment, topic, token)
+        ) STRICT;
+        """
 }

@@ -1,0 +1,31 @@
+import Foundation
+import PushProtocol
+
+/// An accepted push on its way to the core, and who has to hear when it may be answered.
+struct Submission: Sendable {
+    var push: AcceptedPush
+    var owner: any SubmissionOwner
+    /// The owner's name for it: a stream id, a number in a row.
+    var ticket: UInt32
+}
+
+/// What became of a submission: the push is with its device, or on disk, or need not be kept; or none of that worked.
+struct Settlement: Hashable, Sendable {
+    var ticket: UInt32
+    /// `false` if the push could not be stored: it is not accepted, and answered with 500.
+    var isAccepted: Bool
+}
+
+/// The door that a push came through.
+protocol SubmissionOwner: AnyObject, Sendable {
+    /// Called on any thread, in any order, once for each ticket.
+    func settled(_ settlements: [Settlement])
+}
+
+/// Takes accepted pushes: the core behind all provider doors of one environment.
+protocol PushIntake: Sendable {
+    /// Never blocks. Pushes of one call are taken in their order.
+    func submit(_ submissions: [Submission])
+    /// A push to a token that is gone: an event, and an entry for the feedback service (reference 6).
+    func refusedUnregistered(_ token: DeviceToken, device: UUID, topic: TopicHash, apnsID: String, since: Timestamp)
+}
