@@ -11,7 +11,7 @@ import Testing
 /// Frames in, frames out: what independent clients insist on (reference 7.10 row 4).
 @Suite(.timeLimit(.minutes(1))) struct ProviderStreamHandlerTests {
     @Test func successIsOneHeadersFrameThatEndsTheStream() async throws {
-        let channel = try await Self.channel { _ in PushAnswer(apnsID: "ID", result: .accepted(uniqueID: nil)) }
+        let channel = try await Self.channel { _ in .accepted(apnsID: "ID") }
         try await channel.writeInbound(Self.headers(endStream: false))
         try await channel.writeInbound(Self.data("{}", endStream: true))
         let frame = try await channel.waitForOutboundWrite(as: HTTP2Frame.FramePayload.self)
@@ -28,7 +28,7 @@ import Testing
     @Test func anErrorIsHeadersAndOneDataFrameThatEndsTheStream() async throws {
         let since = Timestamp(milliseconds: 1_699_999_999_500)
         let channel = try await Self.channel { _ in
-            PushAnswer(apnsID: "ID", result: .refused(.unregistered, timestamp: since))
+            .refused(.unregistered, apnsID: "ID", timestamp: since)
         }
         try await channel.writeInbound(Self.headers(endStream: true))
         let first = try await channel.waitForOutboundWrite(as: HTTP2Frame.FramePayload.self)
@@ -51,7 +51,7 @@ import Testing
         let channel = try await Self.channel { request in
             #expect(request.bodyLength == 100_000)
             #expect(request.body.readableBytes == ProviderRequest.maximumBody)
-            return PushAnswer(apnsID: "ID", result: .refused(.payloadTooLarge, timestamp: nil))
+            return ProviderAnswer.refused(.payloadTooLarge, apnsID: "ID")
         }
         try await channel.writeInbound(Self.headers(endStream: false))
         for _ in 0..<99 {
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func aRequestThatNeverEndsIsClosedAtItsDeadline() async throws {
-        let channel = try await Self.channel { _ in PushAnswer(apnsID: "ID", result: .accepted(uniqueID: nil)) }
+        let channel = try await Self.channel { _ in .accepted(apnsID: "ID") }
         try await channel.writeInbound(Self.headers(endStream: false))
         #expect(channel.isActive)
         await channel.testingEventLoop.advanceTime(by: .seconds(30))
@@ -75,7 +75,7 @@ import Testing
     }
 
     private static func channel(
-        _ answer: @escaping @Sendable (ProviderRequest) async -> PushAnswer
+        _ answer: @escaping @Sendable (ProviderRequest) async -> ProviderAnswer
     ) async throws -> NIOAsyncTestingChannel {
         let channel = try await NIOAsyncTestingChannel { channel in
             try channel.pipeline.syncOperations.addHandler(

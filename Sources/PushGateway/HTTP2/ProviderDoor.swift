@@ -71,7 +71,7 @@ struct ProviderDoor: Sendable {
         let connection = Mutex(ProviderConnection())
     }
 
-    private func answer(_ request: ProviderRequest, on state: ConnectionState) async -> PushAnswer {
+    private func answer(_ request: ProviderRequest, on state: ConnectionState) async -> ProviderAnswer {
         let apnsID = PushRequestValidator.apnsID(of: request) ?? UUID().uuidString
         let validator = PushRequestValidator(directory: self.registry, now: self.time.now)
         do {
@@ -80,13 +80,13 @@ struct ProviderDoor: Sendable {
             }
             try await self.router.submit(push)
             let uniqueID = self.environment == .sandbox ? UUID().uuidString : nil
-            return PushAnswer(apnsID: apnsID, result: .accepted(uniqueID: uniqueID))
+            return .accepted(apnsID: apnsID, uniqueID: uniqueID)
         } catch let refusal as PushRequestValidator.Refusal {
             await self.note(refusal, apnsID: apnsID)
-            return PushAnswer(apnsID: apnsID, result: .refused(refusal.reason, timestamp: refusal.timestamp))
+            return .refused(refusal.reason, apnsID: apnsID, timestamp: refusal.timestamp)
         } catch {
             self.logger.error("push could not be stored", metadata: ["apns-id": "\(apnsID)", "error": "\(error)"])
-            return PushAnswer(apnsID: apnsID, result: .refused(.internalServerError, timestamp: nil))
+            return .refused(.internalServerError, apnsID: apnsID)
         }
     }
 

@@ -9,12 +9,12 @@ final class ProviderStreamHandler: ChannelInboundHandler {
     typealias OutboundOut = HTTP2Frame.FramePayload
 
     private let deadline: TimeAmount
-    private let answer: @Sendable (ProviderRequest) async -> PushAnswer
+    private let answer: @Sendable (ProviderRequest) async -> ProviderAnswer
     private var request = ProviderRequest()
     private var timer: Scheduled<Void>?
     private var isComplete = false
 
-    init(deadline: TimeAmount, answer: @escaping @Sendable (ProviderRequest) async -> PushAnswer) {
+    init(deadline: TimeAmount, answer: @escaping @Sendable (ProviderRequest) async -> ProviderAnswer) {
         self.deadline = deadline
         self.answer = answer
     }
@@ -59,16 +59,23 @@ final class ProviderStreamHandler: ChannelInboundHandler {
             .whenSuccess { self.write($0, context: context) }
     }
 
-    private func write(_ answer: PushAnswer, context: ChannelHandlerContext) {
+    private func write(_ answer: ProviderAnswer, context: ChannelHandlerContext) {
         guard context.channel.isActive else { return }
-        let body = answer.body
         context.write(
-            Self.wrapOutboundOut(.headers(.init(headers: answer.headers, endStream: body == nil))),
+            Self.wrapOutboundOut(.headers(.init(headers: Self.headers(answer), endStream: answer.body == nil))),
             promise: nil
         )
-        if let body {
+        if let body = answer.body.map(ByteBuffer.init(string:)) {
             context.write(Self.wrapOutboundOut(.data(.init(data: .byteBuffer(body), endStream: true))), promise: nil)
         }
         context.flush()
+    }
+
+    private static func headers(_ answer: ProviderAnswer) -> HPACKHeaders {
+        var headers: HPACKHeaders = [":status": "\(answer.status)"]
+        if let id = answer.apnsID { headers.add(name: "apns-id", value: id) }
+        if let id = answer.uniqueID { headers.add(name: "apns-unique-id", value: id) }
+        if answer.body != nil { headers.add(name: "content-type", value: "application/json") }
+        return headers
     }
 }
