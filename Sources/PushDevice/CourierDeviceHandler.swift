@@ -12,6 +12,7 @@ final class CourierDeviceHandler: ChannelInboundHandler {
         case message(CourierMessage)
         case scopedToken(CourierScopedTokenResponse)
         case nothingStored(token: [UInt8])
+        case channel(CourierChannelResponse)
         case closed(CourierDeviceMachine.CloseReason)
         /// The connection broke, for example because the service's certificate is not trusted.
         case failed(String)
@@ -63,6 +64,7 @@ final class CourierDeviceHandler: ChannelInboundHandler {
             case .connected(let baseToken): self.hand(.connected(baseToken: baseToken), context: context)
             case .deliver(let message): self.hand(.message(message), context: context)
             case .scopedToken(let response): self.hand(.scopedToken(response), context: context)
+            case .channel(let response): self.hand(.channel(response), context: context)
             case .nothingStored(let token): self.hand(.nothingStored(token: token), context: context)
             case .close(let reason):
                 self.hand(.closed(reason), context: context)

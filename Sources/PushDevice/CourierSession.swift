@@ -32,6 +32,9 @@ struct CourierSession: Sendable {
                     "nothing stored while away",
                     metadata: ["token": "\(DeviceToken(bytes: token)?.description ?? "?")"]
                 )
+            case .channel(let response):
+                guard response.status != .ok else { continue }
+                self.logger.warning("channel refused", metadata: ["channel": "\(response.channel)"])
             case .failed(let why):
                 self.logger.warning("connection failed", metadata: ["error": "\(why)"])
             case .closed(let reason):

@@ -19,6 +19,7 @@ package final class Gateway: Service {
     private let configuration: GatewayConfiguration
     private let core: GatewayCore
     private let bound = Bound<GatewayAddresses>()
+    private let time: any TimeSource
     private let logger: Logger
 
     /// - Throws: ``GatewayError``, also for a data directory that is in use or damaged.
@@ -29,6 +30,7 @@ package final class Gateway: Service {
         self.configuration = configuration
         self.core = try GatewayCore(configuration: configuration, time: time, logger: logger)
         self.authorityPEM = self.core.authorityPEM
+        self.time = time
         self.logger = logger
     }
 
@@ -50,29 +52,25 @@ package final class Gateway: Service {
     }
 
     private func serve() async throws {
-        let listeners = try self.core.listeners(self.configuration)
+        var open: [EnvironmentListeners] = []
         do {
-            let http2Port = try await listeners.http2.bind(
-                self.configuration.http2,
-                initialize: self.core.providerDoor.initialize
-            )
-            let courierPort = try await listeners.courier.bind(
-                self.configuration.courier,
-                initialize: self.core.courierDoor.initialize
-            )
-            try await self.runAdmin { adminPort in
-                let addresses = GatewayAddresses(
-                    http2Port: http2Port,
-                    courierPort: courierPort,
-                    adminPort: adminPort
-                )
+            var addresses = GatewayAddresses()
+            for core in self.core.environments {
+                guard let doors = self.configuration.doors[core.environment] else { continue }
+                let listeners = try self.core.listeners(core.environment, limits: self.configuration.limits)
+                open.append(listeners)
+                addresses.doors[core.environment] = try await listeners.bind(core, doors)
+            }
+            try await self.runAdmin { [addresses] port in
+                var addresses = addresses
+                addresses.admin = port
                 self.announce(addresses)
             }
         } catch {
-            await Self.close(listeners)
+            await Self.close(open)
             throw error
         }
-        await Self.close(listeners)
+        await Self.close(open)
         try await self.core.close()
         self.logger.info("gateway has ended")
     }
@@ -96,12 +94,12 @@ package final class Gateway: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 do {
-                    try await self.core.router.purge()
+                    try await self.core.tick(now: self.time.now)
                     try await Task.sleep(for: Self.purgeInterval)
                 } catch is CancellationError {
                     return
                 } catch {
-                    self.logger.error("expired messages could not be removed", metadata: ["error": "\(error)"])
+                    self.logger.error("what has expired could not be removed", metadata: ["error": "\(error)"])
                     try? await Task.sleep(for: Self.purgeInterval)
                 }
             }
@@ -109,21 +107,28 @@ package final class Gateway: Service {
     }
 
     private func announce(_ addresses: GatewayAddresses) {
+        for (environment, doors) in addresses.doors.sorted(by: { $0.key.rawValue > $1.key.rawValue }) {
+            let host = self.configuration.doors[environment]?.http2.host ?? ""
+            self.logger.info(
+                "doors are open",
+                metadata: [
+                    "environment": "\(environment.rawValue)", "http2": "\(host):\(doors.http2)",
+                    "courier": "\(host):\(doors.courier)", "binary": "\(host):\(doors.binary)",
+                    "feedback": "\(host):\(doors.feedback)",
+                ]
+            )
+        }
         self.logger.info(
             "gateway is open",
             metadata: [
-                "http2": "\(self.configuration.http2.host):\(addresses.http2Port)",
-                "courier": "\(self.configuration.courier.host):\(addresses.courierPort)",
-                "admin": "\(self.configuration.admin.host):\(addresses.adminPort)",
-                "environment": "\(self.configuration.environment.rawValue)",
+                "admin": "\(self.configuration.admin.host):\(addresses.admin)",
                 "authority": "\(self.configuration.dataDirectory)/\(GatewayCore.authorityName).pem",
             ]
         )
         self.bound.resolve(.success(addresses))
     }
 
-    private static func close(_ listeners: GatewayCore.Listeners) async {
-        await listeners.http2.close(draining: true)
-        await listeners.courier.close(draining: false)
+    private static func close(_ listeners: [EnvironmentListeners]) async {
+        for listeners in listeners { await listeners.close() }
     }
 }

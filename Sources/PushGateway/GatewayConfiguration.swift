@@ -19,14 +19,38 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// How a gateway runs. Every default suits a developer's machine.
 package struct GatewayConfiguration: Sendable {
-    /// Holds authority, certificates, token key and database; made on first start.
+    /// Where the doors of one environment listen.
+    package struct Doors: Hashable, Sendable {
+        /// Provider API over HTTP/2: device pushes, broadcasts, channels.
+        package var http2: ListenAddress
+        /// Device link.
+        package var courier: ListenAddress
+        /// Legacy binary interface.
+        package var binary: ListenAddress
+        /// Legacy feedback service.
+        package var feedback: ListenAddress
+
+        package init(host: String = "127.0.0.1", http2: Int, courier: Int, binary: Int, feedback: Int) {
+            self.http2 = ListenAddress(host: host, port: http2)
+            self.courier = ListenAddress(host: host, port: courier)
+            self.binary = ListenAddress(host: host, port: binary)
+            self.feedback = ListenAddress(host: host, port: feedback)
+        }
+
+        /// The ports that Apple uses, apart from 443; production's are 100 higher.
+        package static func usual(_ environment: PushEnvironment) -> Doors {
+            let shift = environment == .sandbox ? 0 : 100
+            return Doors(http2: 2197 + shift, courier: 5223 + shift, binary: 2195 + shift, feedback: 2196 + shift)
+        }
+
+        /// Any free ports.
+        package static let free = Doors(http2: 0, courier: 0, binary: 0, feedback: 0)
+    }
+
+    /// Holds authority, certificates, token keys and database; made on first start.
     package var dataDirectory: String
-    /// Which world's tokens it mints and takes. Default sandbox.
-    package var environment: PushEnvironment = .sandbox
-    /// Provider API over HTTP/2. Default 127.0.0.1:2197.
-    package var http2 = ListenAddress(port: 2197)
-    /// Device link. Default 127.0.0.1:5223.
-    package var courier = ListenAddress(port: 5223)
+    /// The environments it serves, which share nothing but apps, keys, certificates and devices. Default both.
+    package var doors: [PushEnvironment: Doors] = [.sandbox: .usual(.sandbox), .production: .usual(.production)]
     /// Admin door, plain HTTP; loopback only, as it asks for no login. Default 127.0.0.1:2198.
     package var admin = ListenAddress(port: 2198)
     /// Names in the server certificate, besides the loopback addresses. Default localhost.
@@ -34,16 +58,22 @@ package struct GatewayConfiguration: Sendable {
     package var limits = Limits()
 
     package struct Limits: Sendable {
-        /// Open connections per door; more are closed at once. Default 10,000.
-        package var connections = 10_000
+        /// Open connections per door; more are closed at once. Default 20,000.
+        package var connections = 20_000
         /// From TCP accept to the end of the TLS handshake. Default 10 s.
         package var handshake: Duration = .seconds(10)
         /// From the first frame of a request to its last. Default 30 s.
         package var request: Duration = .seconds(30)
         /// Messages that a device may leave unacknowledged; more wait in the store. Default 100.
         package var unacknowledged = 100
-        /// Events kept per device. Default 1,000.
-        package var eventsPerDevice = 1_000
+        /// Events kept. Default 1,000,000.
+        package var events = 1_000_000
+        /// How long events are kept. Default 7 days.
+        package var eventAge: Duration = .seconds(7 * 86_400)
+        /// A device that is not in use is woken this often for what may wait. Default 15 min.
+        package var powerWindow: Duration = .seconds(15 * 60)
+        /// Background notifications per hour, device and topic. Default: no limit.
+        package var backgroundPerHour: Int?
         package var courier = CourierServiceMachine.Limits()
 
         package init() {}
@@ -56,13 +86,23 @@ package struct GatewayConfiguration: Sendable {
 
 /// The ports that the doors are bound to.
 package struct GatewayAddresses: Hashable, Sendable {
-    package var http2Port: Int
-    package var courierPort: Int
-    package var adminPort: Int
+    package struct Doors: Hashable, Sendable {
+        package var http2: Int
+        package var courier: Int
+        package var binary: Int
+        package var feedback: Int
+    }
 
-    package init(http2Port: Int, courierPort: Int, adminPort: Int) {
-        self.http2Port = http2Port
-        self.courierPort = courierPort
-        self.adminPort = adminPort
+    package var doors: [PushEnvironment: Doors]
+    package var admin: Int
+
+    /// The sandbox's, or those of the only environment there is.
+    package var main: Doors {
+        self.doors[.sandbox] ?? self.doors[.production] ?? Doors(http2: 0, courier: 0, binary: 0, feedback: 0)
+    }
+
+    package init(doors: [PushEnvironment: Doors] = [:], admin: Int = 0) {
+        self.doors = doors
+        self.admin = admin
     }
 }

@@ -10,18 +10,11 @@ import Synchronization
 final class GatewayCore: Sendable {
     static let authorityName = "authority"
     private static let deviceAuthorityName = "device-authority"
-    private static let tokenKeyFile = "token.key"
-
-    struct Listeners: Sendable {
-        var http2: Listener
-        var courier: Listener
-    }
 
     let authorityPEM: String
-    let router: Router
-    let providerDoor: ProviderDoor
-    let courierDoor: CourierDoor
+    let environments: [EnvironmentCore]
     let adminDoor: AdminDoor
+    private let events: EventLog
     private let database: DatabasePool
     private let serverTLS: TLSConfiguration
     private let deviceAuthorityPEM: String
@@ -50,28 +43,32 @@ final class GatewayCore: Sendable {
             in: directory,
             now: now
         )
-        let mint = TokenMint(key: try Self.tokenKey(in: directory))
         let database = try GatewayDatabase.open(path: directory.file(GatewayDatabase.file))
-        let registry = try Registry(database: database, mint: mint, environment: configuration.environment)
-        let limits = configuration.limits
-        self.router = try Router(database: database, registry: registry, limits: limits, time: time, logger: logger)
-        self.providerDoor = ProviderDoor(
-            registry: registry,
-            router: self.router,
-            environment: configuration.environment,
-            requestDeadline: TimeAmount(limits.request),
+        let commit = GroupCommit(database)
+        var eventLimits = EventLog.Limits()
+        eventLimits.events = configuration.limits.events
+        eventLimits.age = configuration.limits.eventAge
+        let events = try EventLog(database: database, commit: commit, limits: eventLimits, logger: logger)
+        let devices = try DeviceRegistry(
+            database: database,
+            commit: commit,
+            mint: TokenMint(keys: try TokenKeys.load(from: directory)),
+            events: events
+        )
+        let shared = SharedCore(
+            commit: commit,
+            providers: try ProviderRegistry(database: database, commit: commit),
+            devices: devices,
+            events: events,
+            feedback: NoFeedback(),
+            authenticator: DeviceAuthenticator(authority: deviceAuthority, devices: devices),
+            sequences: MessageSequence(last: try database.read(MessageTable.lastSequence)),
             time: time,
             logger: logger
         )
-        self.courierDoor = CourierDoor(
-            registry: registry,
-            router: self.router,
-            mint: mint,
-            authenticator: DeviceAuthenticator(authority: deviceAuthority, registry: registry),
-            limits: limits.courier,
-            time: time,
-            logger: logger
-        )
+        self.environments = configuration.doors.keys.sorted { $0.rawValue > $1.rawValue }
+            .map { EnvironmentCore($0, shared: shared, configuration: configuration) }
+        self.events = events
         self.authorityPEM = try authority.pem
         self.deviceAuthorityPEM = try deviceAuthority.pem
         self.serverTLS = try server.tlsConfiguration(protocols: [])
@@ -81,12 +78,12 @@ final class GatewayCore: Sendable {
             authorityPEM: self.authorityPEM
         )
         self.adminDoor = AdminDoor(
-            registry: AppsController(registry: registry),
+            registry: AppsController(registry: shared.providers),
             devices: DevicesController(
-                registry: registry,
-                router: self.router,
+                devices: devices,
+                environments: self.environments,
                 activation: activation,
-                database: database,
+                events: events,
                 time: time
             ),
             authorityPEM: self.authorityPEM,
@@ -98,36 +95,55 @@ final class GatewayCore: Sendable {
     }
 
     /// The TLS doors. A device may show its certificate in the handshake, but need not (courier reference, "Transport").
-    func listeners(_ configuration: GatewayConfiguration) throws -> Listeners {
+    func listeners(_ environment: PushEnvironment, limits: GatewayConfiguration.Limits) throws -> EnvironmentListeners {
         var http2 = self.serverTLS
         http2.applicationProtocols = ["h2"]
         var courier = self.serverTLS
         courier.applicationProtocols = ["apns-security-v3"]
         courier.certificateVerification = .optionalVerification
         courier.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(self.deviceAuthorityPEM.utf8)))
-        return Listeners(
-            http2: try Listener(name: "HTTP/2", tls: http2, limits: configuration.limits, logger: self.logger),
-            courier: try Listener(name: "courier", tls: courier, limits: configuration.limits, logger: self.logger)
+        let name = environment.rawValue
+        return EnvironmentListeners(
+            http2: try Listener(name: "\(name) HTTP/2", tls: http2, limits: limits, logger: self.logger),
+            courier: try Listener(name: "\(name) courier", tls: courier, limits: limits, logger: self.logger)
         )
     }
 
+    /// Removes what is too old. Called from time to time.
+    func tick(now: Timestamp) async throws {
+        for environment in self.environments { environment.router.tick() }
+        try await self.events.trim(now: now)
+    }
+
     func close() async throws {
-        try await self.router.endAllSessions()
+        for environment in self.environments { try await environment.router.end() }
+        try await self.events.end()
         try self.database.close()
         self.directory.withLock { $0 = nil }
     }
+}
 
-    private static func tokenKey(in directory: borrowing DataDirectory) throws -> [UInt8] {
-        let key = try directory.load(Self.tokenKeyFile) {
-            var generator = SystemRandomNumberGenerator()
-            return Data((0..<TokenMint.keyLength).map { _ in UInt8.random(in: 0...255, using: &generator) })
-        }
-        guard key.count == TokenMint.keyLength else {
-            throw GatewayError.badFile(
-                path: directory.file(Self.tokenKeyFile),
-                why: "a token key has \(TokenMint.keyLength) bytes, this file has \(key.count)"
-            )
-        }
-        return Array(key)
+/// The TLS doors of one environment.
+struct EnvironmentListeners: Sendable {
+    let http2: Listener
+    let courier: Listener
+
+    func bind(_ core: EnvironmentCore, _ doors: GatewayConfiguration.Doors) async throws -> GatewayAddresses.Doors {
+        GatewayAddresses.Doors(
+            http2: try await self.http2.bind(doors.http2, initialize: core.providerDoor.initialize),
+            courier: try await self.courier.bind(doors.courier, initialize: core.courierDoor.initialize),
+            binary: 0,
+            feedback: 0
+        )
     }
+
+    func close() async {
+        await self.http2.close(draining: true)
+        await self.courier.close(draining: false)
+    }
+}
+
+/// Forgets feedback.
+struct NoFeedback: FeedbackSink {
+    func add(_ token: DeviceToken, topic: Topic, in environment: PushEnvironment, since: Timestamp) {}
 }

@@ -4,15 +4,45 @@ import Crypto
 package struct TopicHash: Hashable, Sendable {
     package static let length = 20
 
-    package let bytes: [UInt8]
+    private let words: (UInt64, UInt64, UInt32)
 
     package init(_ topic: Topic) {
-        self.bytes = Array(Insecure.SHA1.hash(data: Array(topic.name.utf8)))
+        self.words = Self.words(Insecure.SHA1.hash(data: Array(topic.name.utf8)))
     }
 
     /// `nil` unless there are exactly 20 bytes.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.length else { return nil }
-        self.bytes = Array(bytes)
+        self.words = Self.words(bytes)
+    }
+
+    package var bytes: [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: Self.length) { buffer, count in
+            for index in 0..<8 {
+                let shift = UInt64(56 - 8 * index)
+                buffer[index] = UInt8(truncatingIfNeeded: self.words.0 >> shift)
+                buffer[8 + index] = UInt8(truncatingIfNeeded: self.words.1 >> shift)
+            }
+            for index in 0..<4 {
+                buffer[16 + index] = UInt8(truncatingIfNeeded: self.words.2 >> UInt32(24 - 8 * index))
+            }
+            count = Self.length
+        }
+    }
+
+    package static func == (left: Self, right: Self) -> Bool { left.words == right.words }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(self.words.0) }
+
+    private static func words(_ bytes: some Sequence<UInt8>) -> (UInt64, UInt64, UInt32) {
+        var words: (UInt64, UInt64, UInt32) = (0, 0, 0)
+        for (index, byte) in bytes.enumerated() {
+            switch index {
+            case 0..<8: words.0 = words.0 << 8 | UInt64(byte)
+            case 8..<16: words.1 = words.1 << 8 | UInt64(byte)
+            default: words.2 = words.2 << 8 | UInt32(byte)
+            }
+        }
+        return words
     }
 }

@@ -50,9 +50,16 @@ struct GatewayCommand: AsyncParsableCommand {
         var configuration = GatewayConfiguration(
             dataDirectory: settings.string("gateway.dataDirectory", default: "martlet-data/gateway")
         )
-        configuration.environment = settings.choice("gateway.environment", default: .sandbox)
-        configuration.http2 = ListenAddress(host: host, port: settings.port("gateway.http2Port", default: 2197))
-        configuration.courier = ListenAddress(host: host, port: settings.port("gateway.courierPort", default: 5223))
+        let environment: PushEnvironment = settings.choice("gateway.environment", default: .sandbox)
+        configuration.doors = [
+            environment: .init(
+                host: host,
+                http2: settings.port("gateway.http2Port", default: 2197),
+                courier: settings.port("gateway.courierPort", default: 5223),
+                binary: 2195,
+                feedback: 2196
+            )
+        ]
         configuration.admin = ListenAddress(host: "127.0.0.1", port: settings.port("gateway.adminPort", default: 2198))
         configuration.serverNames = settings.strings("gateway.serverNames") ?? ["localhost"]
         let log = LogSetup(settings)

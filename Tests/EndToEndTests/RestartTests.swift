@@ -19,7 +19,7 @@ import Testing
                 return (identity, token)
             }
             try await withGateway(in: directory, time: self.time) { gateway in
-                let again = try await withDeviceConnected(to: gateway.addresses.courierPort, identity, time: self.time)
+                let again = try await withDeviceConnected(to: gateway.addresses.main.courier, identity, time: self.time)
                 {
                     let again = try await $0.deviceToken(for: Vectors.bundleID)
                     #expect(await $0.next()?.body == "Hi")
@@ -34,10 +34,10 @@ import Testing
         try await withTemporaryDirectory { directory in
             let (identity, port) = try await withGateway(in: directory, time: self.time) { gateway in
                 try await gateway.registerVectors()
-                return (try await gateway.activate(), gateway.addresses.courierPort)
+                return (try await gateway.activate(), gateway.addresses.main.courier)
             }
             try await withDeviceConnected(to: port, identity, time: self.time) { device in
-                let reopen: (inout GatewayConfiguration) -> Void = { $0.courier.port = port }
+                let reopen: (inout GatewayConfiguration) -> Void = { $0.doors[.sandbox]?.courier.port = port }
                 let token = try await withGateway(in: directory, time: self.time, configure: reopen) { _ in
                     try await device.deviceToken(for: Vectors.bundleID)
                 }
@@ -52,11 +52,11 @@ import Testing
 
 extension RunningGateway {
     func activate() async throws -> DeviceIdentity {
-        try await DeviceActivation(adminURL: "http://127.0.0.1:\(self.addresses.adminPort)").activate(name: "test")
+        try await DeviceActivation(adminURL: "http://127.0.0.1:\(self.addresses.admin)").activate(name: "test")
     }
 
     func token(_ identity: DeviceIdentity, time: any TimeSource) async throws -> String {
-        try await withDeviceConnected(to: self.addresses.courierPort, identity, time: time) {
+        try await withDeviceConnected(to: self.addresses.main.courier, identity, time: time) {
             try await $0.deviceToken(for: Vectors.bundleID)
         }
     }

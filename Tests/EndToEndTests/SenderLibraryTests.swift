@@ -16,7 +16,7 @@ import Testing
                 try await gateway.registerVectors()
                 let service = PushServiceEndpoint(
                     host: "localhost",
-                    port: gateway.addresses.http2Port,
+                    port: gateway.addresses.main.http2,
                     additionalTrustRoots: gateway.gateway.authorityPEM
                 )
                 let credential = try PushCredential.load(file: file, teamID: Vectors.teamID)

@@ -91,10 +91,10 @@ import Testing
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { gateway in
                 try await gateway.registerVectors()
-                let url = "http://127.0.0.1:\(gateway.addresses.adminPort)/"
+                let url = "http://127.0.0.1:\(gateway.addresses.admin)/"
                 let identity = try await DeviceActivation(adminURL: url).activate(name: "test")
                 return try await withDeviceConnected(
-                    to: gateway.addresses.courierPort,
+                    to: gateway.addresses.main.courier,
                     identity,
                     time: SystemTime()
                 ) { try await body($0, identity) }

@@ -22,7 +22,7 @@ import X509
                 nonce: nonce,
                 signature: CourierSignature.rsaSHA1 + Array(signature.rawRepresentation)
             )
-            let connection = try await RawConnection.open(port: gateway.addresses.courierPort, tls: gateway.tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
             connection.write(connect.packet)
             let response = try #require(
                 try await connection.readPackets(1).first.flatMap { CourierConnectResponse($0) }
@@ -36,7 +36,7 @@ import X509
             #expect(answer?.topic == hash)
             #expect(answer.map { $0.token.count > TopicHash.length } == true)
 
-            let replayed = try await RawConnection.open(port: gateway.addresses.courierPort, tls: gateway.tls)
+            let replayed = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
             replayed.write(connect.packet)
             let refusal = try await replayed.readPackets(1).first.flatMap { CourierConnectResponse($0) }
             #expect(refusal?.status == .refused, "the nonce was seen before")
@@ -51,7 +51,7 @@ import X509
             var tls = try gateway.tls
             tls.certificateChain = [.certificate(try NIOSSLCertificate(bytes: try certificate.der, format: .der))]
             tls.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: Array(key.pemRepresentation.utf8), format: .pem))
-            let connection = try await RawConnection.open(port: gateway.addresses.courierPort, tls: tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: tls)
             connection.write(CourierConnect().packet)
             let response = try await connection.readPackets(1).first.flatMap { CourierConnectResponse($0) }
             #expect(response?.status == .ok)
@@ -68,7 +68,7 @@ import X509
             let certificate = try await gateway.activate(Certificate.PrivateKey(P256.Signing.PrivateKey()))
             let nonce = CourierNonce(time: SystemTime().now, random: 1).bytes
             let signature = try P256.Signing.PrivateKey().signature(for: nonce).derRepresentation
-            let connection = try await RawConnection.open(port: gateway.addresses.courierPort, tls: gateway.tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
             connection.write(
                 CourierConnect(
                     certificate: try certificate.der,
@@ -99,7 +99,7 @@ import X509
             var tls = try gateway.tls
             tls.certificateChain = [.certificate(try NIOSSLCertificate(bytes: try certificate.der, format: .der))]
             tls.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: Array(key.pemRepresentation.utf8), format: .pem))
-            let connection = try await RawConnection.open(port: gateway.addresses.courierPort, tls: tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: tls)
             connection.write(CourierConnect().packet)
             #expect(await connection.readToEnd().isEmpty)
         }

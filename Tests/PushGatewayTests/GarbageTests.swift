@@ -41,7 +41,7 @@ import Testing
 
     @Test func anHTTP1ClientIsToldWhatIsWrong() async throws {
         try await self.withGateway { gateway in
-            let connection = try await RawConnection.open(port: gateway.addresses.http2Port, tls: gateway.tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.http2, tls: gateway.tls)
             connection.write(Array("POST /3/device/aa HTTP/1.1\r\nhost: localhost\r\n\r\n".utf8))
             let answer = String(decoding: await connection.readToEnd(), as: UTF8.self)
             #expect(answer.hasPrefix("HTTP/1.1 505 "))
@@ -61,7 +61,7 @@ import Testing
 
     @Test func anOverlongCourierPacketEndsTheConnection() async throws {
         try await self.withGateway { gateway in
-            let connection = try await RawConnection.open(port: gateway.addresses.courierPort, tls: gateway.tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
             connection.write([7, 0xff, 0xff, 0xff, 0xff, 0])
             #expect(await connection.readToEnd().isEmpty)
             try await gateway.expectAlive()
@@ -70,7 +70,7 @@ import Testing
 
     @Test func aDeviceWithoutProofIsRefused() async throws {
         try await self.withGateway { gateway in
-            let connection = try await RawConnection.open(port: gateway.addresses.courierPort, tls: gateway.tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
             connection.write(CourierConnect(certificate: [1, 2, 3], nonce: [4], signature: [5]).packet)
             let packets = try await connection.readPackets(1)
             #expect(packets.first.flatMap { CourierConnectResponse($0) }?.status == .refused)
@@ -128,7 +128,7 @@ import Testing
 extension RunningGateway {
     /// 0 is HTTP/2, 1 courier, 2 admin.
     func port(ofDoor door: Int) -> Int {
-        [self.addresses.http2Port, self.addresses.courierPort, self.addresses.adminPort][door]
+        [self.addresses.main.http2, self.addresses.main.courier, self.addresses.admin][door]
     }
 
     /// Trusts the gateway, offers no ALPN.

@@ -15,18 +15,18 @@ import Testing
         }
     }
 
-    @Test(arguments: ["HTTP/2", "courier", "admin"])
+    @Test(arguments: ["sandbox HTTP/2", "sandbox courier", "admin"])
     func aPortThatIsTakenIsNamed(door: String) async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: "\(directory)/1") { first in
                 do {
-                    let taken = first.addresses.adminPort
+                    let taken = first.addresses.admin
                     try await withGateway(in: "\(directory)/2", configure: { Self.set(taken, door: door, &$0) }) { _ in
                     }
                     Issue.record("it started on a port that is taken")
                 } catch GatewayError.cannotListen(let named, let address, _) {
                     #expect(named == door)
-                    #expect(address == "127.0.0.1:\(first.addresses.adminPort)")
+                    #expect(address == "127.0.0.1:\(first.addresses.admin)")
                 }
             }
         }
@@ -74,8 +74,8 @@ import Testing
 
     private static func set(_ port: Int, door: String, _ configuration: inout GatewayConfiguration) {
         switch door {
-        case "HTTP/2": configuration.http2.port = port
-        case "courier": configuration.courier.port = port
+        case "sandbox HTTP/2": configuration.doors[.sandbox]?.http2.port = port
+        case "sandbox courier": configuration.doors[.sandbox]?.courier.port = port
         default: configuration.admin.port = port
         }
     }

@@ -6,17 +6,17 @@ import Testing
 @testable import PushGateway
 
 @Suite struct TokenMintTests {
-    let mint = TokenMint(key: [UInt8](repeating: 7, count: 32))
+    let mint = TokenMint(keys: [[UInt8](repeating: 7, count: 32)])
 
     @Test func aTokenOpensToWhatItStandsFor() throws {
         let claims = try Self.claims()
-        let token = try #require(try self.mint.deviceToken(claims))
+        let token = try #require(try self.mint.deviceToken(claims, keyID: 1))
         #expect(self.mint.open(token) == claims)
     }
 
     @Test func askingTwiceGivesTheSameToken() throws {
         let claims = try Self.claims()
-        #expect(try self.mint.deviceToken(claims) == self.mint.deviceToken(claims))
+        #expect(try self.mint.deviceToken(claims, keyID: 1) == self.mint.deviceToken(claims, keyID: 1))
     }
 
     @Test func everyPartMakesAnotherToken() throws {
@@ -26,32 +26,46 @@ import Testing
         others[1].environment = .production
         others[2].generation += 1
         others[3].topic = TopicHash(try #require(Topic("com.example.Other")))
-        let tokens = try Set((others + [claims]).map { try self.mint.deviceToken($0) })
+        let tokens = try Set((others + [claims]).map { try self.mint.deviceToken($0, keyID: 1) })
         #expect(tokens.count == 5)
     }
 
     @Test func lengthsVaryAndFitTheBinaryInterface() throws {
-        let lengths = try Set((0..<200).map { _ in try self.mint.deviceToken(try Self.claims())?.bytes.count ?? 0 })
+        let lengths = try Set(
+            (0..<200).map { _ in try self.mint.deviceToken(try Self.claims(), keyID: 1)?.bytes.count ?? 0 }
+        )
         #expect(lengths.count > 5)
         #expect(lengths.allSatisfy { (71...86).contains($0) })
     }
 
     @Test func anotherKeysTokenDoesNotOpen() throws {
-        let other = TokenMint(key: [UInt8](repeating: 8, count: 32))
-        #expect(try self.mint.open(#require(try other.deviceToken(try Self.claims()))) == nil)
+        let other = TokenMint(keys: [[UInt8](repeating: 8, count: 32)])
+        #expect(try self.mint.open(#require(try other.deviceToken(try Self.claims(), keyID: 1))) == nil)
     }
 
     @Test func aBaseTokenIsNoDeviceTokenNorTheOtherWayRound() throws {
         let device = UUID()
-        let base = try self.mint.baseToken(for: device)
-        #expect(self.mint.openBase(base) == device)
+        let base = try #require(try self.mint.baseToken(for: device, epoch: 1))
+        #expect(try self.mint.baseToken(for: device, epoch: 1) == base)
+        #expect(try self.mint.baseToken(for: device, epoch: 2) != base)
         #expect(base.count != TopicHash.length)
         #expect(try self.mint.open(#require(DeviceToken(bytes: base))) == nil)
-        #expect(try self.mint.openBase(#require(try self.mint.deviceToken(try Self.claims())).bytes) == nil)
+    }
+
+    @Test func afterARotationTheNewKeySealsAndTheOldOneStillOpens() throws {
+        let claims = try Self.claims()
+        let old = try #require(try self.mint.deviceToken(claims, keyID: 1))
+        #expect(self.mint.rotate(to: [UInt8](repeating: 9, count: 32)))
+        #expect(self.mint.currentKeyID == 2)
+        let new = try #require(try self.mint.deviceToken(claims, keyID: 2))
+        #expect(new != old)
+        #expect(try self.mint.deviceToken(claims, keyID: 1) == old)
+        #expect(self.mint.open(old) == claims)
+        #expect(self.mint.open(new) == claims)
     }
 
     @Test func garbageAndEveryChangedByteAreRefused() throws {
-        let token = try #require(try self.mint.deviceToken(try Self.claims())).bytes
+        let token = try #require(try self.mint.deviceToken(try Self.claims(), keyID: 1)).bytes
         for index in token.indices {
             var changed = token
             changed[index] ^= 1

@@ -25,7 +25,7 @@ package struct PushClient: Sendable {
         headers: [(String, String)],
         body: Data
     ) async throws -> Answer {
-        var request = HTTPClientRequest(url: "https://localhost:\(self.gateway.addresses.http2Port)\(path)")
+        var request = HTTPClientRequest(url: "https://localhost:\(self.gateway.addresses.main.http2)\(path)")
         request.method = HTTPMethod(rawValue: method)
         request.headers = HTTPHeaders(headers)
         if !body.isEmpty { request.body = .bytes(ByteBuffer(bytes: body)) }

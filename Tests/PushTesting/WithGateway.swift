@@ -8,7 +8,7 @@ package struct RunningGateway: Sendable {
     package let addresses: GatewayAddresses
     package let dataDirectory: String
 
-    package var admin: JSONClient { JSONClient(baseURL: "http://127.0.0.1:\(self.addresses.adminPort)") }
+    package var admin: JSONClient { JSONClient(baseURL: "http://127.0.0.1:\(self.addresses.admin)") }
 
     /// Registers the vectors' app and key.
     package func registerVectors() async throws {
@@ -33,8 +33,7 @@ package func withGateway<Value: Sendable>(
     _ body: @escaping @Sendable (RunningGateway) async throws -> Value
 ) async throws -> Value {
     var configuration = GatewayConfiguration(dataDirectory: dataDirectory)
-    configuration.http2.port = 0
-    configuration.courier.port = 0
+    configuration.doors = [.sandbox: .free]
     configuration.admin.port = 0
     configure(&configuration)
     let gateway = try Gateway(configuration: configuration, time: time, logger: silentLogger)

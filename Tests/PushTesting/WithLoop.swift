@@ -13,7 +13,7 @@ package struct RunningLoop: Sendable {
 
     /// A new device, not connected.
     package func activate() async throws -> DeviceIdentity {
-        let url = "http://127.0.0.1:\(self.gateway.addresses.adminPort)"
+        let url = "http://127.0.0.1:\(self.gateway.addresses.admin)"
         return try await DeviceActivation(adminURL: url).activate(name: "test")
     }
 
@@ -22,7 +22,7 @@ package struct RunningLoop: Sendable {
         _ identity: DeviceIdentity,
         _ body: @escaping @Sendable (PushDevice) async throws -> Value
     ) async throws -> Value {
-        try await withDeviceConnected(to: self.gateway.addresses.courierPort, identity, time: self.time, body)
+        try await withDeviceConnected(to: self.gateway.addresses.main.courier, identity, time: self.time, body)
     }
 }
 
@@ -51,7 +51,7 @@ package func withLoop<Value: Sendable>(
             try await gateway.registerVectors()
             let endpoint = PushServiceEndpoint(
                 host: "localhost",
-                port: gateway.addresses.http2Port,
+                port: gateway.addresses.main.http2,
                 additionalTrustRoots: gateway.gateway.authorityPEM
             )
             let pool = try SenderPool(endpoints: [.sandbox: endpoint], time: time, logger: silentLogger)

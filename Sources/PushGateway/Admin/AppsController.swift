@@ -7,7 +7,7 @@ import PushProtocol
 
 /// `/v1/apps` and `/v1/keys`: what may be pushed to, and by whom.
 struct AppsController: Sendable {
-    let registry: Registry
+    let registry: ProviderRegistry
 
     private struct App: Codable {
         var teamId: String

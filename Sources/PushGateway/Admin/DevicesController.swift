@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import HTTPTypes
 import Hummingbird
 import PushHTTP
@@ -9,10 +8,10 @@ import PushProtocol
 struct DevicesController: Sendable {
     private static let longestName = 100
 
-    let registry: Registry
-    let router: Router
+    let devices: DeviceRegistry
+    let environments: [EnvironmentCore]
     let activation: DeviceActivation
-    let database: any DatabaseReader
+    let events: EventLog
     let time: any TimeSource
 
     private struct NewDevice: Decodable {
@@ -30,7 +29,7 @@ struct DevicesController: Sendable {
         var authority: String
     }
 
-    private struct Device: Encodable {
+    private struct DeviceEntry: Encodable {
         var deviceId: String
         var name: String?
         var online: Bool
@@ -49,7 +48,7 @@ struct DevicesController: Sendable {
 
     func addRoutes(to group: RouterGroup<AdminContext>) {
         group.get("devices", use: self.list).post("devices", use: self.activate)
-        group.get("devices/:device/events", use: self.events)
+        group.get("devices/:device/events", use: self.listEvents)
         group.delete("devices/:device", use: self.delete)
         group.delete("devices/:device/topics/:topic", use: self.removeApp)
     }
@@ -60,8 +59,10 @@ struct DevicesController: Sendable {
             throw APIRefusal(status: 400, code: "name_too_long", message: "a name has at most 100 bytes", field: "name")
         }
         let (id, now) = (UUID(), self.time.now)
-        let certificate = try self.activation.certificate(signingRequest: new.csr, device: id, now: now)
-        try await self.registry.activate(.init(id: id, name: new.name, activatedAt: now))
+        let (certificate, serial) = try self.activation.certificate(signingRequest: new.csr, device: id, now: now)
+        try await self.devices.activate(
+            .init(id: id, name: new.name, activatedAt: now, certificateSerial: serial)
+        )
         return try JSONAnswer.make(
             .created,
             Activated(
@@ -74,47 +75,49 @@ struct DevicesController: Sendable {
     }
 
     @Sendable private func list(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let lastSeen = try await self.database.read { try RegistryRecords.lastSeen($0) }
-        var devices: [Device] = []
-        for device in self.registry.devices {
-            devices.append(
-                Device(
-                    deviceId: device.id.uuidString,
-                    name: device.name,
-                    online: await self.router.isOnline(device.id),
-                    activatedAt: device.activatedAt.milliseconds,
-                    lastSeenAt: lastSeen[device.id]?.milliseconds,
-                    topics: device.registrations.values.filter(\.isActive).map(\.topic.name).sorted()
-                )
+        let devices = self.devices.devices.map { device in
+            DeviceEntry(
+                deviceId: device.id.uuidString,
+                name: device.name,
+                online: self.environments.contains { $0.router.isOnline(device.id) },
+                activatedAt: device.activatedAt.milliseconds,
+                lastSeenAt: device.lastSeenAt?.milliseconds,
+                topics: Set(device.installs.filter(\.isActive).map(\.topic.name)).sorted()
             )
         }
         return try JSONAnswer.make(.ok, ["devices": devices])
     }
 
-    @Sendable private func events(_ request: Request, _ context: AdminContext) async throws -> Response {
+    @Sendable private func listEvents(_ request: Request, _ context: AdminContext) async throws -> Response {
         let id = try context.deviceID()
         let limit = Int(try request.number("limit", in: 1...1000, default: 50))
-        let events = try await self.database.read { try EventTable(database: $0).events(device: id, limit: limit) }
-        guard !events.isEmpty || self.registry.device(id) != nil else { throw Self.noSuchDevice }
+        let events = try await self.events.events(EventFilter(device: id), limit: limit)
+        guard !events.isEmpty || self.devices.device(id) != nil else { throw Self.noSuchDevice }
         let entries = events.map {
-            EventEntry(timeMs: $0.time.milliseconds, event: $0.name, topic: $0.topic, apnsId: $0.apnsID)
+            EventEntry(timeMs: $0.time.milliseconds, event: $0.name.text, topic: $0.topic, apnsId: $0.apnsID)
         }
         return try JSONAnswer.make(.ok, ["events": entries])
     }
 
     @Sendable private func delete(_ request: Request, _ context: AdminContext) async throws -> Response {
         let id = try context.deviceID()
-        guard try await self.registry.delete(device: id, now: self.time.now) else { throw Self.noSuchDevice }
-        await self.router.close(id)
+        guard try await self.devices.delete(id, now: self.time.now) else { throw Self.noSuchDevice }
+        for environment in self.environments { environment.router.forget(nil, of: id) }
         return Response(status: .noContent)
     }
 
     @Sendable private func removeApp(_ request: Request, _ context: AdminContext) async throws -> Response {
         let id = try context.deviceID()
-        guard self.registry.device(id) != nil else { throw Self.noSuchDevice }
-        guard let topic = context.parameters.get("topic").flatMap({ Topic($0) }),
-            try await self.registry.removeApp(device: id, topic: topic, now: self.time.now)
-        else {
+        guard self.devices.device(id) != nil else { throw Self.noSuchDevice }
+        var wasThere = false
+        if let topic = context.parameters.get("topic").flatMap({ Topic($0) }) {
+            for core in self.environments {
+                let removed = try await self.devices.remove(topic, from: id, in: core.environment, now: self.time.now)
+                if removed { core.router.forget(topic, of: id) }
+                wasThere = wasThere || removed
+            }
+        }
+        guard wasThere else {
             throw APIRefusal(
                 status: 404,
                 code: "no_such_topic",

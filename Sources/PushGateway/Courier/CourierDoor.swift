@@ -1,31 +1,57 @@
 import Foundation
 import Logging
 import NIOCore
-import NIOSSL
 import PushProtocol
 
-/// The device link: what the courier handlers share, and the work that is more than translating packets.
-struct CourierDoor: Sendable {
-    let registry: Registry
-    let router: Router
-    let mint: TokenMint
-    let authenticator: DeviceAuthenticator
-    let limits: CourierServiceMachine.Limits
-    let time: any TimeSource
-    let logger: Logger
+/// The device link of one environment: what the courier handlers share, and the work that is more than translating
+/// packets.
+final class CourierDoor: Sendable {
+    /// Bytes on their way to a device. A device that leaves more unread is disconnected; what it has not acknowledged
+    /// stays stored. Above what the messages of a session can have (100 of 5 kB and their headers).
+    static let outboundLimit = 1024 * 1024
 
     /// A device that is connected and proven.
     struct Session: Sendable {
         var device: UUID
-        var id: RoutingMachine.SessionID
+        var id: DeviceSession.ID
         var baseToken: [UInt8]
         /// Whether the device has to be told its base token.
         var isNewToken: Bool
     }
 
-    /// Bytes on their way to a device. A device that leaves more unread is disconnected; what it has not acknowledged
-    /// stays stored. Above what the messages of a session can have (100 of 5 kB and their headers).
-    static let outboundLimit = 1024 * 1024
+    let environment: PushEnvironment
+    let devices: DeviceRegistry
+    let router: Router
+    let authenticator: DeviceAuthenticator
+    let limits: CourierServiceMachine.Limits
+    let time: any TimeSource
+    let logger: Logger
+    private let topic: @Sendable (TopicHash) -> Topic?
+    private let hasChannel: @Sendable (ChannelName) -> Bool
+
+    /// - Parameters:
+    ///   - topic: the registered topic of this hash.
+    ///   - hasChannel: whether there is such a broadcast channel.
+    init(
+        router: Router,
+        devices: DeviceRegistry,
+        authenticator: DeviceAuthenticator,
+        limits: CourierServiceMachine.Limits,
+        time: any TimeSource,
+        logger: Logger,
+        topic: @escaping @Sendable (TopicHash) -> Topic?,
+        hasChannel: @escaping @Sendable (ChannelName) -> Bool
+    ) {
+        self.environment = router.environment
+        self.router = router
+        self.devices = devices
+        self.authenticator = authenticator
+        self.limits = limits
+        self.time = time
+        self.logger = logger
+        self.topic = topic
+        self.hasChannel = hasChannel
+    }
 
     func initialize(_ channel: any Channel) throws {
         try channel.syncOptions?.setOption(
@@ -35,46 +61,65 @@ struct CourierDoor: Sendable {
         try channel.pipeline.syncOperations.addHandler(CourierServiceHandler(door: self))
     }
 
-    /// Checks the proof and opens a session; `nil` if the device is refused.
-    func open(_ connect: CourierConnect, tlsCertificate: [UInt8]?, link: Router.Link) async -> Session? {
+    /// Checks the proof; `nil` if the device is refused. Takes a while: not for an event loop.
+    func authenticate(_ connect: CourierConnect, tlsCertificate: [UInt8]?) -> UUID? {
         do {
-            let device = try self.authenticator.device(connect, tlsCertificate: tlsCertificate, now: self.time.now)
-            let baseToken = try self.mint.baseToken(for: device)
-            let id = try await self.router.connected(
-                device,
-                understandsExtensions: connect.understandsExtensions,
-                link: link
-            )
-            return Session(
-                device: device,
-                id: id,
-                baseToken: baseToken,
-                isNewToken: connect.baseToken != baseToken
-            )
-        } catch let refusal as DeviceAuthenticator.Refusal {
-            self.logger.info("device refused", metadata: ["reason": "\(refusal.rawValue)"])
+            return try self.authenticator.device(connect, tlsCertificate: tlsCertificate, now: self.time.now)
         } catch {
-            self.logger.error("device session could not be opened", metadata: ["error": "\(error)"])
+            self.logger.info("device refused", metadata: ["reason": "\(error.rawValue)"])
+            return nil
         }
-        return nil
     }
 
-    func token(_ request: CourierScopedTokenRequest, for session: Session) async -> CourierScopedTokenResponse {
-        do {
-            let token = try await self.registry.token(device: session.device, topic: request.topic, now: self.time.now)
-            if let token { return CourierScopedTokenResponse(status: 0, token: token.bytes, topic: request.topic) }
-        } catch {
-            self.logger.error("device token could not be minted", metadata: ["error": "\(error)"])
-        }
-        return CourierScopedTokenResponse(status: 2, token: [], topic: request.topic)
+    /// Opens a session for a device that has proved who it is; `nil` if it was deleted meanwhile.
+    func open(_ device: UUID, _ connect: CourierConnect, channel: any Channel) -> Session? {
+        guard let known = self.devices.device(device),
+            let baseToken = try? self.devices.mint.baseToken(for: device, epoch: known.epoch)
+        else { return nil }
+        let writer = DevicePacketWriter(
+            baseToken: baseToken,
+            understandsExtensions: connect.understandsExtensions
+        )
+        let link = CourierLink(channel: channel, door: self, device: .init(id: device, writer: writer))
+        guard let id = self.router.connected(device, isActive: connect.state == .active, link: link) else { return nil }
+        return Session(device: device, id: id, baseToken: baseToken, isNewToken: connect.baseToken != baseToken)
     }
 
-    /// Performs work of the router; a failure is logged, the device will see its messages again.
-    func perform(_ work: (Router) async throws -> Void) async {
-        do {
-            try await work(self.router)
-        } catch {
-            self.logger.error("device session could not be served", metadata: ["error": "\(error)"])
+    /// The token of an app that is on the device now.
+    func token(_ topic: TopicHash, of device: UUID) -> DeviceToken? {
+        try? self.devices.currentToken(topic, on: device, in: self.environment)
+    }
+
+    func mint(
+        _ request: CourierScopedTokenRequest,
+        for device: UUID,
+        answer: @escaping @Sendable (CourierScopedTokenResponse) -> Void
+    ) {
+        let refusal = CourierScopedTokenResponse(status: 2, token: [], topic: request.topic)
+        guard let topic = self.topic(request.topic) else { return answer(refusal) }
+        self.devices.token(topic, on: device, in: self.environment, now: self.time.now) { result in
+            switch result {
+            case .success(let token?):
+                answer(CourierScopedTokenResponse(status: 0, token: token.bytes, topic: request.topic))
+            case .success(nil):
+                answer(refusal)
+            case .failure(let error):
+                self.logger.error("device token could not be minted", metadata: ["error": "\(error)"])
+                answer(refusal)
+            }
         }
+    }
+
+    func channel(_ request: CourierChannelRequest, for session: Session) -> CourierChannelResponse {
+        var response = CourierChannelResponse(status: .unknownChannel, topic: request.topic, channel: request.channel)
+        guard let bundleID = self.topic(request.topic) else { return response }
+        let channel = ChannelName(bundleID: bundleID, id: request.channel)
+        if !request.follows {
+            self.router.unfollow(channel, session.device, session: session.id)
+            response.status = .ok
+        } else if self.hasChannel(channel) {
+            response.status = self.router.follow(channel, session.device, session: session.id) ? .ok : .tooMany
+        }
+        return response
     }
 }

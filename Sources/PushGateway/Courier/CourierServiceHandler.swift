@@ -8,24 +8,15 @@ final class CourierServiceHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// How long the last packet may take to leave.
+    private static let farewell: TimeAmount = .seconds(5)
+
     private let door: CourierDoor
     private var machine: CourierServiceMachine
     private var session: CourierDoor.Session?
     private var timer: Scheduled<Void>?
-    /// Work for the session, done one after the other.
-    private var work: AsyncStream<Work>.Continuation?
-
-    private enum Work: Sendable {
-        case subscribe(CourierFilter)
-        case acknowledged(CourierMessageAck)
-        case mint(CourierScopedTokenRequest)
-    }
-
-    /// How long the last packet may take to leave.
-    private static let farewell: TimeAmount = .seconds(5)
-
-    /// Work that may wait; a device that asks for more loses its connection.
-    private static let maximumWork = 4096
+    /// When the timer fires; the machine's deadline may be later by then.
+    private var timerDeadline = Timestamp(milliseconds: .max)
 
     init(door: CourierDoor) {
         self.door = door
@@ -51,8 +42,8 @@ final class CourierServiceHandler: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         self.timer?.cancel()
-        self.work?.finish()
-        if let session { self.end(session) }
+        if let session { self.door.router.disconnected(session.device, session: session.id) }
+        self.session = nil
         context.fireChannelInactive()
     }
 
@@ -61,21 +52,49 @@ final class CourierServiceHandler: ChannelInboundHandler {
     }
 
     private func perform(_ actions: [CourierServiceMachine.Action], context: ChannelHandlerContext) {
+        var acks: [CourierMessageAck] = []
         for action in actions {
-            switch action {
-            case .send(let packet):
-                context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil)
-            case .authenticate(let connect): self.authenticate(connect, context: context)
-            case .subscribe(let filter): self.enqueue(.subscribe(filter), context: context)
-            case .acknowledged(let ack): self.enqueue(.acknowledged(ack), context: context)
-            case .mint(let request): self.enqueue(.mint(request), context: context)
-            case .stateChanged: break
-            case .close(let reason):
-                self.door.logger.debug("device link ended", metadata: ["reason": "\(reason.rawValue)"])
-                self.close(context: context)
+            if case .acknowledged(let ack) = action {
+                acks.append(ack)
+                continue
             }
+            self.acknowledge(&acks)
+            self.perform(action, context: context)
         }
+        self.acknowledge(&acks)
         self.schedule(context: context)
+    }
+
+    /// Hands all acknowledgements of one read to the core together.
+    private func acknowledge(_ acks: inout [CourierMessageAck]) {
+        guard let session, !acks.isEmpty else { return }
+        self.door.router.acknowledged(session.device, session: session.id, acks)
+        acks = []
+    }
+
+    private func perform(_ action: CourierServiceMachine.Action, context: ChannelHandlerContext) {
+        if case .send(let packet) = action {
+            return context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil)
+        }
+        if case .authenticate(let connect) = action { return self.authenticate(connect, context: context) }
+        if case .close(let reason) = action {
+            self.door.logger.debug("device link ended", metadata: ["reason": "\(reason.rawValue)"])
+            return self.close(context: context)
+        }
+        guard let session else { return }
+        let router = self.door.router
+        switch action {
+        case .subscribe(let filter): router.subscribed(session.device, session: session.id, to: filter)
+        case .stateChanged(let state):
+            router.stateChanged(session.device, session: session.id, isActive: state == .active)
+        case .mint(let request):
+            let channel = context.channel
+            self.door.mint(request, for: session.device) { channel.writeAndFlush($0.packet.encoded, promise: nil) }
+        case .channel(let request):
+            let response = self.door.channel(request, for: session)
+            context.writeAndFlush(Self.wrapOutboundOut(response.packet.encoded), promise: nil)
+        case .send, .authenticate, .close, .acknowledged: break
+        }
     }
 
     /// Closes once what was written has left, or the device never learns why; but not later than after ``farewell``.
@@ -89,12 +108,13 @@ final class CourierServiceHandler: ChannelInboundHandler {
     private func authenticate(_ connect: CourierConnect, context: ChannelHandlerContext) {
         let tls = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
         let certificate = try? tls?.peerCertificate?.toDERBytes()
-        let (door, link) = (self.door, Self.link(to: context.channel))
-        context.eventLoop.makeFutureWithTask {
-            await door.open(connect, tlsCertificate: certificate, link: link)
-        }
-        .assumeIsolated()
-        .whenSuccess { self.opened($0, context: context) }
+        let door = self.door
+        context.eventLoop.makeFutureWithTask { @concurrent in door.authenticate(connect, tlsCertificate: certificate) }
+            .assumeIsolated()
+            .whenSuccess { device in
+                let session = device.flatMap { door.open($0, connect, channel: context.channel) }
+                self.opened(session, context: context)
+            }
     }
 
     private func opened(_ session: CourierDoor.Session?, context: ChannelHandlerContext) {
@@ -102,10 +122,9 @@ final class CourierServiceHandler: ChannelInboundHandler {
             return self.perform(self.machine.refused(now: self.door.time.now), context: context)
         }
         guard context.channel.isActive else {
-            return self.end(session)
+            return self.door.router.disconnected(session.device, session: session.id)
         }
         self.session = session
-        self.startWork(session, channel: context.channel)
         let actions = self.machine.authenticated(
             baseToken: session.baseToken,
             isNew: session.isNewToken,
@@ -114,56 +133,16 @@ final class CourierServiceHandler: ChannelInboundHandler {
         self.perform(actions, context: context)
     }
 
-    private func end(_ session: CourierDoor.Session) {
-        let door = self.door
-        Task { await door.perform { try await $0.disconnected(session.device, session: session.id) } }
-    }
-
-    private func startWork(_ session: CourierDoor.Session, channel: any Channel) {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: Work.self,
-            bufferingPolicy: .bufferingOldest(Self.maximumWork)
-        )
-        self.work = continuation
-        let (door, link) = (self.door, Self.link(to: channel))
-        Task {
-            for await work in stream {
-                switch work {
-                case .subscribe(let filter):
-                    await door.perform { router in
-                        try await router.subscribed(session.device, session: session.id, to: filter.enabled)
-                    }
-                case .acknowledged(let ack):
-                    await door.perform { try await $0.acknowledged(session.device, session: session.id, ack: ack) }
-                case .mint(let request):
-                    link.send(await door.token(request, for: session).packet)
-                }
-            }
-        }
-    }
-
-    private func enqueue(_ work: Work, context: ChannelHandlerContext) {
-        if case .dropped = self.work?.yield(work) { context.close(promise: nil) }
-    }
-
+    /// Arms the timer for the machine's deadline, unless it fires before that anyway.
     private func schedule(context: ChannelHandlerContext) {
+        guard let deadline = self.machine.nextDeadline else { return self.timer?.cancel() ?? () }
+        guard deadline < self.timerDeadline else { return }
         self.timer?.cancel()
-        guard let deadline = self.machine.nextDeadline else { return }
+        self.timerDeadline = deadline
         let delay = max(.zero, deadline.since(self.door.time.now))
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
+            self.timerDeadline = Timestamp(milliseconds: .max)
             self.perform(self.machine.tick(now: self.door.time.now), context: context)
         }
-    }
-
-    /// Writes from anywhere.
-    private static func link(to channel: any Channel) -> Router.Link {
-        Router.Link(
-            send: { packet in
-                channel.eventLoop.execute {
-                    channel.writeAndFlush(packet.encoded, promise: nil)
-                }
-            },
-            close: { channel.close(promise: nil) }
-        )
     }
 }

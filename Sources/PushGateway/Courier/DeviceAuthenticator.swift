@@ -11,16 +11,17 @@ final class DeviceAuthenticator: Sendable {
         case badCertificate = "certificate not of this gateway, or not valid now"
         case badProof = "signature missing or wrong"
         case badNonce = "nonce stale or seen before"
+        case revoked = "certificate revoked or replaced"
         case unknownDevice = "device unknown or deleted"
     }
 
     private let authority: CertificateAuthority
-    private let registry: Registry
+    private let devices: DeviceRegistry
     private let nonces = Mutex(NonceGuard())
 
-    init(authority: CertificateAuthority, registry: Registry) {
+    init(authority: CertificateAuthority, devices: DeviceRegistry) {
         self.authority = authority
-        self.registry = registry
+        self.devices = devices
     }
 
     /// One of the two proofs must be good; the one in *Connect* counts where both are there.
@@ -51,12 +52,14 @@ final class DeviceAuthenticator: Sendable {
         return certificate
     }
 
-    /// The device id is the subject's common name.
+    /// The device id is the subject's common name. Of its certificates, the newest that was not revoked is good.
     private func device(of certificate: Certificate) throws(Refusal) -> UUID {
         let names = certificate.subject.lazy.flatMap { $0 }
             .filter { $0.type == .RDNAttributeType.commonName }
             .compactMap { UUID(uuidString: $0.value.description) }
-        guard let id = names.first, self.registry.device(id) != nil else { throw .unknownDevice }
+        guard let id = names.first, let device = self.devices.device(id) else { throw .unknownDevice }
+        let serial = DeviceActivation.serial(of: certificate)
+        guard device.revokedAt == nil, device.certificateSerial.map({ $0 == serial }) ?? true else { throw .revoked }
         return id
     }
 

@@ -14,7 +14,11 @@ struct DeviceActivation: Sendable {
     let authorityPEM: String
 
     /// A certificate, in PEM, for the key of `signingRequest`. The subject is ours: the device id as common name.
-    func certificate(signingRequest: String, device: UUID, now: Timestamp) throws -> String {
+    func certificate(
+        signingRequest: String,
+        device: UUID,
+        now: Timestamp
+    ) throws -> (pem: String, serial: String) {
         guard let request = try? CertificateSigningRequest(pemEncoded: signingRequest),
             request.publicKey.isValidSignature(request.signature, for: request)
         else {
@@ -36,6 +40,11 @@ struct DeviceActivation: Sendable {
             },
             now: Date(timeIntervalSince1970: Double(now.seconds))
         )
-        return try certificate.serializeAsPEM().pemString
+        return (try certificate.serializeAsPEM().pemString, Self.serial(of: certificate))
+    }
+
+    /// Lower-case hexadecimal.
+    static func serial(of certificate: Certificate) -> String {
+        Hexadecimal.encode(Array(certificate.serialNumber.bytes))
     }
 }

@@ -20,7 +20,7 @@ struct ProviderDoor: Sendable {
     /// How long answers may take once the gateway is going away.
     static let longestDrain: TimeAmount = .seconds(5)
 
-    let registry: Registry
+    let directory: EnvironmentDirectory
     let router: Router
     let environment: PushEnvironment
     let requestDeadline: TimeAmount
@@ -73,16 +73,16 @@ struct ProviderDoor: Sendable {
 
     private func answer(_ request: ProviderRequest, on state: ConnectionState) async -> ProviderAnswer {
         let apnsID = PushRequestValidator.apnsID(of: request) ?? UUID().uuidString
-        let validator = PushRequestValidator(directory: self.registry, now: self.time.now)
+        let validator = PushRequestValidator(directory: self.directory, now: self.time.now)
         do {
             let push = try state.connection.withLock { connection in
                 try validator.validate(request, connection: &connection, apnsID: apnsID)
             }
-            try await self.router.submit(push)
+            guard await self.submit(push) else { return .refused(.internalServerError, apnsID: apnsID) }
             let uniqueID = self.environment == .sandbox ? UUID().uuidString : nil
             return .accepted(apnsID: apnsID, uniqueID: uniqueID)
         } catch let refusal as PushRequestValidator.Refusal {
-            await self.note(refusal, apnsID: apnsID)
+            self.note(refusal, apnsID: apnsID)
             return .refused(refusal.reason, apnsID: apnsID, timestamp: refusal.timestamp)
         } catch {
             self.logger.error("push could not be stored", metadata: ["apns-id": "\(apnsID)", "error": "\(error)"])
@@ -90,13 +90,35 @@ struct ProviderDoor: Sendable {
         }
     }
 
-    private func note(_ refusal: PushRequestValidator.Refusal, apnsID: String) async {
-        self.logger.info("push refused", metadata: ["apns-id": "\(apnsID)", "reason": "\(refusal.reason.text)"])
-        guard let token = refusal.token else { return }
-        do {
-            try await self.router.refusedUnregistered(device: token.device, topic: token.topic, apnsID: apnsID)
-        } catch {
-            self.logger.error("event could not be stored", metadata: ["apns-id": "\(apnsID)", "error": "\(error)"])
+    private func submit(_ push: AcceptedPush) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let owner = SingleSubmission { continuation.resume(returning: $0) }
+            self.router.submit([Submission(push: push, owner: owner, ticket: 0)])
         }
+    }
+
+    private func note(_ refusal: PushRequestValidator.Refusal, apnsID: String) {
+        self.logger.info("push refused", metadata: ["apns-id": "\(apnsID)", "reason": "\(refusal.reason.text)"])
+        guard let gone = refusal.token, let since = refusal.timestamp else { return }
+        self.router.refusedUnregistered(
+            gone.token,
+            device: gone.device,
+            topic: gone.topic,
+            apnsID: apnsID,
+            since: since
+        )
+    }
+}
+
+/// Waits for one push.
+final class SingleSubmission: SubmissionOwner {
+    private let completion: @Sendable (Bool) -> Void
+
+    init(completion: @escaping @Sendable (Bool) -> Void) {
+        self.completion = completion
+    }
+
+    func settled(_ settlements: [Settlement]) {
+        for settlement in settlements { self.completion(settlement.isAccepted) }
     }
 }

@@ -33,7 +33,7 @@ struct PushRequestValidator {
         var reason: Reason
         var timestamp: Timestamp?
         /// Whose token is gone, with 410.
-        var token: (device: UUID, topic: TopicHash)?
+        var token: (token: DeviceToken, device: UUID, topic: TopicHash)?
     }
 
     private static let pathPrefix = "/3/device/"
@@ -125,7 +125,7 @@ struct PushRequestValidator {
         case .unknown:
             throw Refusal(reason: .badDeviceToken)
         case .gone(let device, let hash, let since):
-            throw Refusal(reason: .unregistered, timestamp: since, token: (device, hash))
+            throw Refusal(reason: .unregistered, timestamp: since, token: (token, device, hash))
         case .active(let device, let hash):
             guard hash == TopicHash(topic) else { throw Refusal(reason: .deviceTokenNotForTopic) }
             return (token, device)

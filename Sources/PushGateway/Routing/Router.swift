@@ -1,212 +1,269 @@
 import Foundation
 import GRDB
 import Logging
+import NIOCore
+import NIOPosix
 import PushProtocol
+import Synchronization
 
-/// The core behind all doors: takes accepted pushes, keeps them, hands them to connected devices.
+/// The core behind all doors of one environment: takes accepted pushes, keeps them, hands them to connected devices.
 ///
-/// Everything for one push, one filter or one acknowledgement happens in one turn of the actor, store included, so that
-/// what is stored and what is on its way never disagree. A push that may be stored is on disk before it is answered.
-actor Router {
-    /// How a session's connection is reached.
-    struct Link: Sendable {
-        var send: @Sendable (CourierPacket) -> Void
-        var close: @Sendable () -> Void
+/// One lock guards the ``RoutingMachine``; nothing blocks under it. A push is answered when its device has acknowledged
+/// it or when it is on disk, whichever comes first (docs/decisions/0008).
+final class Router: PushIntake, Sendable {
+    /// How long a push waits for its device before it is stored: between one and two of these.
+    static let window: TimeAmount = .milliseconds(10)
+
+    private struct State {
+        var machine: RoutingMachine
+        var isWriting = false
+        var isWindowScheduled = false
     }
 
-    /// Expired messages removed in one go.
-    private static let expiryBatch = 500
-
-    private let database: any DatabaseWriter
-    private let registry: Registry
+    let environment: PushEnvironment
+    private let commit: GroupCommit
+    private let devices: DeviceRegistry
+    private let events: EventLog
+    private let feedback: any FeedbackSink
+    private let sequences: MessageSequence
     private let time: any TimeSource
     private let logger: Logger
-    private let eventsPerDevice: Int
-    private var machine: RoutingMachine
-    private var links: [RoutingMachine.SessionID: Link] = [:]
-    private var lastSession: RoutingMachine.SessionID = 0
-    private var lastSequence: Int64
-    /// Since events were last trimmed.
-    private var devicesWithNewEvents: Set<UUID> = []
+    private let state: Mutex<State>
 
     init(
-        database: any DatabaseWriter,
-        registry: Registry,
-        limits: GatewayConfiguration.Limits,
+        machine: RoutingMachine,
+        commit: GroupCommit,
+        devices: DeviceRegistry,
+        events: EventLog,
+        feedback: any FeedbackSink,
+        sequences: MessageSequence,
         time: any TimeSource,
         logger: Logger
-    ) throws {
-        self.database = database
-        self.registry = registry
+    ) {
+        self.environment = machine.environment
+        self.commit = commit
+        self.devices = devices
+        self.events = events
+        self.feedback = feedback
+        self.sequences = sequences
         self.time = time
         self.logger = logger
-        self.eventsPerDevice = limits.eventsPerDevice
-        self.machine = RoutingMachine(unacknowledgedLimit: limits.unacknowledged)
-        self.lastSequence = try database.read { try MessageTable(database: $0).lastSequence() }
+        self.state = Mutex(State(machine: machine))
     }
 
-    func isOnline(_ device: UUID) -> Bool { self.machine.isOnline(device) }
+    // MARK: Pushes
 
-    /// Delivers, stores or discards a push. When it returns, the push may be answered with 200.
-    func submit(_ push: AcceptedPush) throws {
+    func submit(_ submissions: [Submission]) {
         let now = self.time.now
-        self.lastSequence += 1
-        let end = push.notification.expiration.storageEnd(acceptedAt: now)
-        let message = StoredMessage(
-            sequence: self.lastSequence,
-            device: push.device,
-            token: push.token,
-            notification: push.notification,
-            acceptedAt: now,
-            expiresAt: end
-        )
-        let isExpired = end.map { $0 <= now } ?? false
-        if let end, !isExpired {
-            try self.write { database in
-                var events = [Event(.received, message, time: now)]
-                if let replaced = try MessageTable(database: database).put(message, expiresAt: end) {
-                    let topic = message.notification.topic
-                    events.append(Event(.replaced, device: message.device, time: now, topic: topic, apnsID: replaced))
-                }
-                try self.append(events, in: database)
+        self.perform { machine, effects in
+            for submission in submissions {
+                machine.submit(submission, sequence: self.sequences.next(), now: now, &effects)
             }
-        } else {
-            try self.record([Event(.received, message, time: now)])
-        }
-        if isExpired { return try self.record([Event(.expired, message, time: now)]) }
-        switch self.machine.deliver(message, isFromStorage: false) {
-        case .send(let session, let courierMessage):
-            self.links[session]?.send(courierMessage.packet)
-        case .wait:
-            try self.record([Event(end == nil ? .offlineNotStored : .stored, message, time: now)])
         }
     }
 
-    /// A push to a token that is gone: an event, for whoever looks for it.
-    func refusedUnregistered(device: UUID, topic: TopicHash, apnsID: String) throws {
-        let name = self.registry.topic(for: topic)
-        try self.record([Event(.unregistered, device: device, time: self.time.now, topic: name, apnsID: apnsID)])
+    /// - Parameter expiresAt: `nil` when the broadcast is not kept for devices that are away.
+    func submit(
+        _ notification: PushNotification,
+        on channel: ChannelName,
+        expiresAt: Timestamp?,
+        owner: any SubmissionOwner,
+        ticket: UInt32
+    ) {
+        let now = self.time.now
+        let broadcast = Broadcast(
+            sequence: self.sequences.next(),
+            channel: channel,
+            notification: notification,
+            acceptedAt: now,
+            expiresAt: expiresAt
+        )
+        self.perform { $0.submit(broadcast, owner: owner, ticket: ticket, now: now, &$1) }
     }
+
+    func refusedUnregistered(
+        _ token: DeviceToken,
+        device: UUID,
+        topic: TopicHash,
+        apnsID: String,
+        since: Timestamp
+    ) {
+        let name = self.devices.topic(topic, on: device, in: self.environment)
+        self.events.append(
+            Event(
+                .unregistered,
+                device: device,
+                time: self.time.now,
+                environment: self.environment,
+                topic: name,
+                apnsID: apnsID
+            )
+        )
+        if let name { self.feedback.add(token, topic: name, in: self.environment, since: since) }
+    }
+
+    func removeChannel(_ channel: ChannelName) { self.perform { machine, _ in machine.remove(channel) } }
+
+    // MARK: Devices
+
+    /// Connected devices, and messages that they have not acknowledged.
+    var load: (sessions: Int, unacknowledged: Int) {
+        self.state.withLock { state in
+            (state.machine.sessions.count, state.machine.sessions.values.reduce(0) { $0 + $1.unacknowledged.count })
+        }
+    }
+
+    func isOnline(_ device: UUID) -> Bool { self.state.withLock { $0.machine.sessions[device] != nil } }
 
     /// A device has proved who it is. Its earlier session, if there is one, is closed.
-    func connected(_ device: UUID, understandsExtensions: Bool, link: Link) throws -> RoutingMachine.SessionID {
+    /// - Returns: `nil` if it was deleted meanwhile.
+    func connected(_ device: UUID, isActive: Bool, link: any DeviceLink) -> DeviceSession.ID? {
         let now = self.time.now
-        // Asked again, as it may have been deleted since its proof was checked.
-        guard self.registry.device(device) != nil else { throw DeviceAuthenticator.Refusal.unknownDevice }
-        try self.write { database in
-            try RegistryRecords.saw(device: device, at: now, in: database)
-            try self.append([Event(.connected, device: device, time: now)], in: database)
+        guard self.devices.device(device) != nil else { return nil }
+        self.devices.saw(device, at: now)
+        return self.perform { machine, effects in
+            let id = self.sequences.nextSession()
+            machine.connected(device, session: id, isActive: isActive, link: link, now: now, &effects)
+            return id
         }
-        self.lastSession += 1
-        self.links[self.lastSession] = link
-        let replaced = self.machine.connected(
-            device,
-            session: self.lastSession,
-            understandsExtensions: understandsExtensions
-        )
-        if let replaced { self.links.removeValue(forKey: replaced)?.close() }
-        return self.lastSession
     }
 
-    func disconnected(_ device: UUID, session: RoutingMachine.SessionID) throws {
-        self.links[session] = nil
-        guard self.machine.disconnected(device, session: session) else { return }
+    func disconnected(_ device: UUID, session: DeviceSession.ID) {
         let now = self.time.now
-        try self.write { database in
-            try RegistryRecords.saw(device: device, at: now, in: database)
-            try self.append([Event(.disconnected, device: device, time: now)], in: database)
-        }
+        let wasCurrent = self.perform { $0.disconnected(device, session: session, now: now, &$1) }
+        if wasCurrent { self.devices.saw(device, at: now) }
     }
 
-    /// The gateway ends: what devices have not acknowledged stays stored.
-    func endAllSessions() throws {
+    func subscribed(_ device: UUID, session: DeviceSession.ID, to filter: CourierFilter) {
+        self.perform { machine, _ in machine.subscribed(device, session: session, to: filter) }
+    }
+
+    func stateChanged(_ device: UUID, session: DeviceSession.ID, isActive: Bool) {
         let now = self.time.now
-        let devices = self.machine.endAllSessions()
-        self.links = [:]
-        try self.write { database in
-            for device in devices { try RegistryRecords.saw(device: device, at: now, in: database) }
-            try self.append(devices.map { Event(.disconnected, device: $0, time: now) }, in: database)
-        }
+        self.perform { machine, _ in machine.stateChanged(device, session: session, isActive: isActive, now: now) }
     }
 
-    /// Delivers what is stored for the topics of the filter, and says for which of the device's tokens nothing is.
-    func subscribed(_ device: UUID, session: RoutingMachine.SessionID, to topics: [TopicHash]) throws {
-        guard self.machine.subscribed(device, session: session, to: topics) else { return }
-        let kept = try self.deliverStored(device)
-        for hash in topics where !kept.contains(hash) {
-            guard let token = try self.registry.currentToken(device: device, topic: hash) else { continue }
-            self.links[session]?.send(CourierPacket(.noStorage, [.bytes(1, token.bytes)]))
-        }
-    }
-
-    /// The device has the message, or will not have it: it leaves the store. What waited for room is delivered next.
-    func acknowledged(_ device: UUID, session: RoutingMachine.SessionID, ack: CourierMessageAck) throws {
-        guard let done = self.machine.acknowledged(device, session: session, messageID: ack.messageID) else { return }
-        let delivered: Event.Name = done.isFromStorage ? .deliveredFromStorage : .delivered
-        let name = ack.status == 0 ? delivered : .refusedByDevice
-        let event = Event(name, done.message, time: self.time.now)
-        try self.write { database in
-            try MessageTable(database: database).remove(done.message)
-            try self.append([event], in: database)
-        }
-        try self.deliverStored(device)
-    }
-
-    /// The device was deleted: its connection ends.
-    func close(_ device: UUID) {
-        if let session = self.machine.session(of: device) { self.links[session]?.close() }
-    }
-
-    /// Removes what has expired and old events. Called from time to time.
-    func purge() throws {
+    func acknowledged(_ device: UUID, session: DeviceSession.ID, _ acks: [CourierMessageAck]) {
         let now = self.time.now
-        var removed = 0
-        repeat {
-            removed = try self.write { database in
-                let expired = try MessageTable(database: database).takeExpired(now: now, limit: Self.expiryBatch)
-                try self.append(expired.map { Event(.expired, $0, time: now) }, in: database)
-                return expired.count
-            }
-        } while removed == Self.expiryBatch
-        let (devices, limit) = (self.devicesWithNewEvents, self.eventsPerDevice)
-        try self.write { database in
-            for device in devices { try EventTable(database: database).trim(device, toNewest: limit) }
-        }
-        self.devicesWithNewEvents = []
+        self.perform { $0.acknowledged(device, session: session, acks, now: now, &$1) }
     }
 
-    /// The topics for which something is on its way or stored.
-    @discardableResult
-    private func deliverStored(_ device: UUID) throws -> Set<TopicHash> {
+    func follow(_ channel: ChannelName, _ device: UUID, session: DeviceSession.ID) -> Bool {
         let now = self.time.now
-        let stored = try self.database.read { try MessageTable(database: $0).messages(device: device) }
-        var kept: Set<TopicHash> = []
-        for message in stored {
-            guard let end = message.expiresAt, end > now else {
-                try self.write { database in
-                    try MessageTable(database: database).remove(message)
-                    try self.append([Event(.expired, message, time: now)], in: database)
+        return self.perform { machine, _ in machine.follow(channel, device, session: session, now: now) }
+    }
+
+    func unfollow(_ channel: ChannelName, _ device: UUID, session: DeviceSession.ID) {
+        self.perform { machine, _ in machine.unfollow(channel, device, session: session) }
+    }
+
+    /// The app was removed from the device, or with no topic, the device is no more.
+    func forget(_ topic: Topic?, of device: UUID) {
+        let now = self.time.now
+        self.perform { $0.forget(topic, of: device, now: now, &$1) }
+    }
+
+    /// Ends the device's connection, if it has one.
+    func close(_ device: UUID) { self.state.withLock { $0.machine.sessions[device]?.link }?.close() }
+
+    // MARK: Time
+
+    /// Removes what has expired and wakes devices for what may wait. Called from time to time.
+    func tick() {
+        let now = self.time.now
+        self.perform { machine, _ in machine.tick(now: now) }
+    }
+
+    /// The gateway ends: what devices have not acknowledged is stored. Returns when all is written.
+    func end() async throws {
+        let now = self.time.now
+        self.perform { $0.endAllSessions(now: now, &$1) }
+        try await self.settle()
+    }
+
+    /// Returns when all changes so far are written.
+    func settle() async throws {
+        while self.state.withLock({ $0.isWriting || !$0.machine.batch.isEmpty }) {
+            try await self.commit.write { _ in }
+        }
+    }
+
+    // MARK: Doing what the machine says
+
+    private func perform<Value>(_ body: (inout RoutingMachine, inout RoutingMachine.Effects) -> Value) -> Value {
+        var effects = RoutingMachine.Effects()
+        let (value, batch, opensWindow) = self.state.withLock { state in
+            let value = body(&state.machine, &effects)
+            // Under the lock, so that a device gets its messages in the order in which they were decided.
+            for (link, packet) in effects.packets { link.send([packet]) }
+            let batch = state.isWriting ? nil : state.machine.takeBatch()
+            if batch != nil { state.isWriting = true }
+            let opensWindow = state.machine.awaitsWindow && !state.isWindowScheduled
+            if opensWindow { state.isWindowScheduled = true }
+            return (value, batch, opensWindow)
+        }
+        self.events.append(effects.events)
+        for link in effects.closing { link.close() }
+        Self.settle(effects.settled.map { ($0.owner, Settlement(ticket: $0.ticket, isAccepted: true)) })
+        if let batch { self.write(batch) }
+        if opensWindow { self.scheduleWindow() }
+        return value
+    }
+
+    private func write(_ batch: StoreBatch) {
+        let (environment, now) = (self.environment, self.time.now)
+        self.commit.add {
+            try batch.perform($0, environment, now: now)
+        } completion: {
+            self.wrote(batch, $0)
+        }
+    }
+
+    private func wrote(_ batch: StoreBatch, _ result: Result<StoreBatch.Outcome, any Error>) {
+        let now = self.time.now
+        let isWritten: Bool
+        switch result {
+        case .success(let outcome):
+            isWritten = true
+            self.events.append(outcome.events)
+            self.continueWriting { machine, effects in
+                for loaded in outcome.loaded {
+                    machine.loaded(loaded, isInstalled: self.isInstalled, now: now, &effects)
                 }
-                continue
             }
-            kept.insert(TopicHash(message.notification.topic))
-            if case .send(let session, let courier) = self.machine.deliver(message, isFromStorage: true) {
-                self.links[session]?.send(courier.packet)
+        case .failure(let error):
+            isWritten = false
+            self.logger.error("notifications could not be stored", metadata: ["error": "\(error)"])
+            self.continueWriting { machine, effects in
+                for load in batch.loads { machine.loadFailed(load, &effects) }
             }
         }
-        return kept
+        Self.settle(batch.waiters.map { ($0.owner, Settlement(ticket: $0.ticket, isAccepted: isWritten)) })
     }
 
-    private func record(_ events: [Event]) throws {
-        try self.write { try self.append(events, in: $0) }
+    private func continueWriting(_ body: (inout RoutingMachine, inout RoutingMachine.Effects) -> Void) {
+        self.state.withLock { $0.isWriting = false }
+        self.perform(body)
     }
 
-    private func append(_ events: [Event], in database: Database) throws {
-        try EventTable(database: database).append(events)
-        self.devicesWithNewEvents.formUnion(events.lazy.map(\.device))
+    private func isInstalled(_ message: Message) -> Bool {
+        self.devices.isInstalled(message.topicHash, on: message.device, in: self.environment)
     }
 
-    private func write<Value>(_ updates: (Database) throws -> Value) throws -> Value {
-        try self.database.write(updates)
+    private func scheduleWindow() {
+        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: Self.window) {
+            self.state.withLock { $0.isWindowScheduled = false }
+            self.perform { machine, _ in machine.windowPassed() }
+        }
+    }
+
+    /// Tells every owner once.
+    private static func settle(_ settlements: [(owner: any SubmissionOwner, Settlement)]) {
+        var rest = settlements[...]
+        while let owner = rest.first?.owner {
+            let run = rest.prefix { $0.owner === owner }
+            owner.settled(run.map(\.1))
+            rest = rest.dropFirst(run.count)
+        }
     }
 }

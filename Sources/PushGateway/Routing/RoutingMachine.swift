@@ -1,114 +1,284 @@
 import Foundation
 import PushProtocol
 
-/// Decides where a message goes: which devices are connected, what they want, what they have not acknowledged yet.
+/// Decides where a message goes: which devices are connected, what they want, what they have not acknowledged, what is
+/// written and who may be answered.
 ///
-/// No I/O: the store and the connections belong to ``Router``.
+/// No I/O: ``Router`` owns the lock, the store and the links, and does what ``Effects`` and ``takeBatch()`` say.
 struct RoutingMachine: Sendable {
-    typealias SessionID = UInt64
-
-    /// What happens to a message now.
-    enum Delivery: Hashable, Sendable {
-        case send(session: SessionID, message: CourierMessage)
-        /// Not connected, topic not wanted, or too much unacknowledged: it waits in the store, if it may be stored.
-        case wait
+    struct Limits: Hashable, Sendable {
+        /// Messages that a device may leave unacknowledged; more wait in the store.
+        var unacknowledged = 100
+        /// Channels that one device may follow.
+        var channels = 100
     }
 
-    private struct Session: Sendable {
-        var id: SessionID
-        var understandsExtensions: Bool
-        var enabled: Set<TopicHash> = []
-        var unacknowledged: [UInt32: InFlight] = [:]
-        var nextMessageID: UInt32 = 1
+    /// What is to be done at once.
+    struct Effects {
+        var packets: [(link: any DeviceLink, packet: DevicePacket)] = []
+        var settled: [(owner: any SubmissionOwner, ticket: UInt32)] = []
+        var events: [Event] = []
+        var closing: [any DeviceLink] = []
     }
 
-    struct InFlight: Hashable, Sendable {
-        var message: StoredMessage
-        var isFromStorage: Bool
+    let environment: PushEnvironment
+    let limits: Limits
+    let power: PowerRules
+    var sessions: [UUID: DeviceSession] = [:]
+    /// Who follows a channel, among the connected devices.
+    var followers: [ChannelName: Set<UUID>] = [:]
+    var batch = StoreBatch()
+    /// Sent to devices and not acknowledged yet: since the last window, and since the one before.
+    private var recent: [(device: UUID, sequence: Int64)] = []
+    private var waiting: [(device: UUID, sequence: Int64)] = []
+
+    init(environment: PushEnvironment, limits: Limits, power: PowerRules) {
+        self.environment = environment
+        self.limits = limits
+        self.power = power
     }
 
-    private let unacknowledgedLimit: Int
-    private var sessions: [UUID: Session] = [:]
-
-    init(unacknowledgedLimit: Int) {
-        self.unacknowledgedLimit = unacknowledgedLimit
+    /// What is to be written; `nil` when there is nothing.
+    mutating func takeBatch() -> StoreBatch? {
+        guard !self.batch.isEmpty else { return nil }
+        defer { self.batch = StoreBatch() }
+        return self.batch
     }
 
-    func isOnline(_ device: UUID) -> Bool { self.sessions[device] != nil }
+    // MARK: Pushes
 
-    func session(of device: UUID) -> SessionID? { self.sessions[device]?.id }
-
-    /// The session that the new one replaces: a device has one at most, the newest wins.
-    mutating func connected(_ device: UUID, session: SessionID, understandsExtensions: Bool) -> SessionID? {
-        let replaced = self.sessions[device]?.id
-        self.sessions[device] = Session(id: session, understandsExtensions: understandsExtensions)
-        return replaced
-    }
-
-    /// Whether `session` was still the device's current one.
-    mutating func disconnected(_ device: UUID, session: SessionID) -> Bool {
-        guard self.sessions[device]?.id == session else { return false }
-        self.sessions[device] = nil
-        return true
-    }
-
-    /// The devices that were connected.
-    mutating func endAllSessions() -> [UUID] {
-        defer { self.sessions = [:] }
-        return Array(self.sessions.keys)
-    }
-
-    /// Whether the filter counts, that is, `session` is the device's current one.
-    mutating func subscribed(_ device: UUID, session: SessionID, to topics: [TopicHash]) -> Bool {
-        guard self.sessions[device]?.id == session else { return false }
-        self.sessions[device]?.enabled = Set(topics)
-        return true
-    }
-
-    /// - Parameter isFromStorage: a message that is on its way already is not sent twice.
-    mutating func deliver(_ message: StoredMessage, isFromStorage: Bool) -> Delivery {
-        guard var session = self.sessions[message.device] else { return .wait }
-        let topic = TopicHash(message.notification.topic)
-        let isOnItsWay = session.unacknowledged.values.contains { $0.message.sequence == message.sequence }
-        guard session.enabled.contains(topic), session.unacknowledged.count < self.unacknowledgedLimit, !isOnItsWay
-        else { return .wait }
-        let id = session.nextMessageID
-        session.nextMessageID = id == .max ? 1 : id + 1
-        session.unacknowledged[id] = InFlight(message: message, isFromStorage: isFromStorage)
-        self.sessions[message.device] = session
-        return .send(
-            session: session.id,
-            message: Self.courierMessage(message, id: id, topic: topic, extensions: session.understandsExtensions)
+    /// Delivers, stores or discards a push. Its owner is answered once the device has it or the store has it.
+    mutating func submit(_ submission: Submission, sequence: Int64, now: Timestamp, _ effects: inout Effects) {
+        let push = submission.push
+        let message = Message(
+            sequence: sequence,
+            device: push.device,
+            token: push.token.bytes,
+            notification: push.notification,
+            topicHash: push.topicHash,
+            acceptedAt: now,
+            expiresAt: push.notification.expiration.storageEnd(acceptedAt: now)
         )
-    }
-
-    /// The message that the device has now; `nil` for an id that is not on its way.
-    mutating func acknowledged(_ device: UUID, session: SessionID, messageID: UInt32) -> InFlight? {
-        guard self.sessions[device]?.id == session else { return nil }
-        return self.sessions[device]?.unacknowledged.removeValue(forKey: messageID)
-    }
-
-    private static func courierMessage(
-        _ message: StoredMessage,
-        id: UInt32,
-        topic: TopicHash,
-        extensions: Bool
-    ) -> CourierMessage {
-        let notification = message.notification
-        var courier = CourierMessage(
-            token: message.token.bytes,
-            topic: topic,
-            payload: notification.payload,
-            messageID: id,
-            expiry: message.expiresAt.map { UInt32(clamping: $0.seconds) } ?? 0,
-            sentAt: message.acceptedAt
-        )
-        if extensions {
-            courier.apnsID = notification.id
-            courier.pushType = notification.pushType?.rawValue
-            courier.priority = notification.priority.rawValue
-            courier.collapseID = notification.collapseID
+        effects.events.append(self.event(.received, message, now))
+        if message.isExpired(at: now) {
+            effects.events.append(self.event(.expired, message, now))
+            return effects.settled.append((submission.owner, submission.ticket))
         }
-        return courier
+        self.route(message, submission, now: now, &effects)
+    }
+
+    private mutating func route(_ message: Message, _ submission: Submission, now: Timestamp, _ effects: inout Effects)
+    {
+        guard let index = self.sessions.index(forKey: message.device) else {
+            return self.keep(message, submission, as: .storedOffline, now: now, &effects)
+        }
+        if self.sessions.values[index].isLoading {
+            self.sessions.values[index].newest[message.topicHash] = message.sequence
+        }
+        switch self.power.verdict(on: message, for: self.sessions.values[index], now: now, isWindow: false) {
+        case .deliver where self.sessions.values[index].unacknowledged.count < self.limits.unacknowledged:
+            self.launch(message, submission, at: index, now: now, &effects)
+        case .deliver:
+            self.sessions.values[index].hasBacklog = true
+            self.keep(message, submission, as: .storedOffline, now: now, &effects)
+        case .offline:
+            self.keep(message, submission, as: .storedOffline, now: now, &effects)
+        case .hold:
+            self.sessions.values[index].hasHeld = true
+            self.keep(message, submission, as: .storedPower, now: now, &effects)
+        case .discard:
+            effects.events.append(self.event(.disabled, message, now))
+            effects.settled.append((submission.owner, submission.ticket))
+        }
+    }
+
+    /// Stores a message that cannot be delivered now, if it may be stored.
+    private mutating func keep(
+        _ message: Message,
+        _ submission: Submission,
+        as name: Event.Name,
+        now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        guard message.expiresAt != nil else {
+            effects.events.append(self.event(.expired, message, now))
+            return effects.settled.append((submission.owner, submission.ticket))
+        }
+        effects.events.append(self.event(name, message, now))
+        self.batch.changes.append(.put(message))
+        self.batch.waiters.append(.init(owner: submission.owner, ticket: submission.ticket))
+    }
+
+    /// Sends a message to its device.
+    mutating func launch(
+        _ message: Message,
+        _ submission: Submission?,
+        at index: Dictionary<UUID, DeviceSession>.Index,
+        isFromStorage: Bool = false,
+        now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        // Only what is needed is copied: a copy of the session would make the list below be copied with every message.
+        let (id, link) = (self.sessions.values[index].nextMessageID, self.sessions.values[index].link)
+        self.sessions.values[index].nextMessageID = id == .max ? 1 : id + 1
+        var entry = DeviceSession.InFlight(
+            id: id,
+            message: message,
+            isFromStorage: isFromStorage,
+            isStored: isFromStorage
+        )
+        if let submission {
+            if message.expiresAt == nil {
+                effects.settled.append((submission.owner, submission.ticket))
+            } else {
+                entry.submission = (submission.owner, submission.ticket)
+                self.recent.append((message.device, message.sequence))
+            }
+        }
+        self.sessions.values[index].unacknowledged.append(entry)
+        if self.power.backgroundPerHour != nil, message.notification.pushType == .background {
+            self.sessions.values[index].noteBackground(message.topicHash, now: now)
+        }
+        effects.packets.append((link, .message(message, id: id)))
+    }
+
+    // MARK: Acknowledgements
+
+    /// Whether something is on its way whose owner waits for an answer.
+    var awaitsWindow: Bool { !self.recent.isEmpty || !self.waiting.isEmpty }
+
+    /// A window has passed: what was sent before the last one and is not acknowledged yet goes to the store, so that its
+    /// owner does not wait longer for a slow device.
+    mutating func windowPassed() {
+        for (device, sequence) in self.waiting {
+            guard let index = self.sessions.index(forKey: device),
+                let position = self.sessions.values[index].unacknowledged.firstIndex(where: {
+                    $0.message.sequence == sequence
+                })
+            else { continue }
+            let entry = self.sessions.values[index].unacknowledged[position]
+            guard let submission = entry.submission else { continue }
+            self.sessions.values[index].unacknowledged[position].submission = nil
+            self.sessions.values[index].unacknowledged[position].isStored = true
+            self.batch.changes.append(.put(entry.message))
+            self.batch.waiters.append(.init(owner: submission.owner, ticket: submission.ticket))
+        }
+        self.waiting = self.recent
+        self.recent = []
+    }
+
+    /// The device has these messages, or will not have them: they leave the store. What waited for room comes next.
+    mutating func acknowledged(
+        _ device: UUID,
+        session id: DeviceSession.ID,
+        _ acks: [CourierMessageAck],
+        now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        guard let index = self.index(device, id) else { return }
+        for ack in acks {
+            guard let done = self.sessions.values[index].removeUnacknowledged(ack.messageID) else { continue }
+            let delivered: Event.Name = done.isFromStorage ? .deliveredFromStorage : .delivered
+            effects.events.append(self.event(ack.status == 0 ? delivered : .refusedByDevice, done.message, now))
+            if let submission = done.submission { effects.settled.append(submission) }
+            if let channel = done.message.channel {
+                guard done.message.expiresAt != nil else { continue }
+                self.batch.changes.append(.advance(device: device, channel: channel, sequence: done.message.sequence))
+            } else if done.isStored {
+                self.batch.changes.append(.remove(done.message))
+            }
+        }
+        let session = self.sessions.values[index]
+        if session.hasBacklog, session.unacknowledged.count <= self.limits.unacknowledged / 2 {
+            self.sessions.values[index].hasBacklog = false
+            self.load(.messages(isFirst: false), at: index, device)
+        }
+    }
+
+    // MARK: What was stored
+
+    mutating func load(
+        _ part: StoreLoad.Part,
+        at index: Dictionary<UUID, DeviceSession>.Index,
+        _ device: UUID,
+        isWindow: Bool = false
+    ) {
+        self.sessions.values[index].loads += 1
+        let session = self.sessions.values[index].id
+        self.batch.loads.append(StoreLoad(device: device, session: session, part: part, isWindow: isWindow))
+    }
+
+    /// Delivers what was read, and says for which of the device's topics nothing was.
+    mutating func loaded(
+        _ loaded: LoadedMessages,
+        isInstalled: (Message) -> Bool,
+        now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        guard let index = self.index(loaded.load.device, loaded.load.session) else { return }
+        self.sessions.values[index].loads -= 1
+        for channel in loaded.subscriptions { self.follow(channel, at: index, loaded.load.device) }
+        var kept: Set<TopicHash> = []
+        for message in loaded.messages {
+            if self.offer(message, at: index, loaded.load, isInstalled: isInstalled, now: now, &effects) {
+                kept.insert(message.topicHash)
+            }
+        }
+        if !self.sessions.values[index].isLoading { self.sessions.values[index].newest = [:] }
+        guard loaded.load.part == .messages(isFirst: true) else { return }
+        let session = self.sessions.values[index]
+        let nothing = session.topics.filter { $0.value != .ignored && !kept.contains($0.key) }.map(\.key)
+        if !nothing.isEmpty { effects.packets.append((session.link, .nothingStored(nothing))) }
+    }
+
+    /// Delivers one stored message, or lets it wait, or drops it. Whether there was something for its topic.
+    private mutating func offer(
+        _ message: Message,
+        at index: Dictionary<UUID, DeviceSession>.Index,
+        _ load: StoreLoad,
+        isInstalled: (Message) -> Bool,
+        now: Timestamp,
+        _ effects: inout Effects
+    ) -> Bool {
+        let session = self.sessions.values[index]
+        if session.unacknowledged.contains(where: { $0.message.sequence == message.sequence }) { return true }
+        if message.isExpired(at: now) { return self.drop(message, .expired, now, &effects) }
+        if message.channel == nil {
+            if !isInstalled(message) { return self.drop(message, .unregisteredFromStorage, now, &effects) }
+            if let newest = session.newest[message.topicHash], newest > message.sequence {
+                _ = self.drop(message, .replaced, now, &effects)
+                return true
+            }
+        }
+        switch self.power.verdict(on: message, for: session, now: now, isWindow: load.isWindow) {
+        case .deliver where session.unacknowledged.count < self.limits.unacknowledged:
+            self.launch(message, nil, at: index, isFromStorage: true, now: now, &effects)
+        case .deliver: self.sessions.values[index].hasBacklog = true
+        case .hold: self.sessions.values[index].hasHeld = true
+        case .offline: break
+        case .discard: return self.drop(message, .disabledFromStorage, now, &effects)
+        }
+        return true
+    }
+
+    private mutating func drop(
+        _ message: Message,
+        _ name: Event.Name,
+        _ now: Timestamp,
+        _ effects: inout Effects
+    ) -> Bool {
+        if message.channel == nil { self.batch.changes.append(.remove(message)) }
+        effects.events.append(self.event(name, message, now))
+        return false
+    }
+
+    func event(_ name: Event.Name, _ message: Message, _ now: Timestamp) -> Event {
+        Event(name, message, self.environment, time: now)
+    }
+
+    /// The place of the device's session, if `id` is still its current one.
+    func index(_ device: UUID, _ id: DeviceSession.ID) -> Dictionary<UUID, DeviceSession>.Index? {
+        guard let index = self.sessions.index(forKey: device), self.sessions.values[index].id == id else { return nil }
+        return index
     }
 }

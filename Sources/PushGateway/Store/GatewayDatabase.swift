@@ -71,6 +71,9 @@ enum GatewayDatabase {
         migrator.registerMigration("3 provider trust, channels, feedback") { database in
             try database.execute(sql: Self.providers)
         }
+        migrator.registerMigration("4 environments, generations, event blocks") { database in
+            try database.execute(sql: Self.environments)
+        }
         return migrator
     }
 
@@ -94,5 +97,44 @@ enum GatewayDatabase {
             environment TEXT NOT NULL, topic TEXT NOT NULL, token BLOB NOT NULL, time INTEGER NOT NULL,
             PRIMARY KEY (environment, topic, token)
         ) STRICT;
+        """
+
+    /// Registrations are carried over, as the sandbox's; messages and events of earlier versions are not.
+    private static let environments = """
+        ALTER TABLE device ADD COLUMN certificateSerial TEXT;
+        ALTER TABLE device ADD COLUMN revokedAt INTEGER;
+        ALTER TABLE device ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE install (
+            device TEXT NOT NULL, environment TEXT NOT NULL, topic TEXT NOT NULL, generation INTEGER NOT NULL,
+            keyID INTEGER NOT NULL, mintedAt INTEGER NOT NULL, endedAt INTEGER,
+            PRIMARY KEY (device, environment, topic, generation)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO install (device, environment, topic, generation, keyID, mintedAt, endedAt)
+            SELECT device, 'sandbox', topic, generation, 1, coalesce(endedAt, 0), iif(isActive, NULL, endedAt)
+            FROM registration;
+        DROP TABLE registration;
+        DROP TABLE message;
+        DROP TABLE event;
+        CREATE TABLE message (
+            device BLOB NOT NULL, environment TEXT NOT NULL, topic TEXT NOT NULL, sequence INTEGER NOT NULL,
+            token BLOB NOT NULL, apnsID TEXT NOT NULL, pushType TEXT, priority INTEGER NOT NULL, collapseID TEXT,
+            payload BLOB NOT NULL, acceptedAt INTEGER NOT NULL, expiresAt INTEGER NOT NULL,
+            PRIMARY KEY (device, environment, topic)
+        ) STRICT;
+        CREATE INDEX messageByExpiry ON message (expiresAt);
+        CREATE TABLE eventBlock (
+            id INTEGER PRIMARY KEY, lastTime INTEGER NOT NULL, count INTEGER NOT NULL, events BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE channelMessage (
+            environment TEXT NOT NULL, bundleID TEXT NOT NULL, channel TEXT NOT NULL, sequence INTEGER NOT NULL,
+            requestID TEXT NOT NULL, priority INTEGER NOT NULL, payload BLOB NOT NULL, acceptedAt INTEGER NOT NULL,
+            expiresAt INTEGER NOT NULL,
+            PRIMARY KEY (environment, bundleID, channel)
+        ) STRICT;
+        CREATE TABLE subscription (
+            device TEXT NOT NULL, environment TEXT NOT NULL, bundleID TEXT NOT NULL, channel TEXT NOT NULL,
+            lastSequence INTEGER NOT NULL,
+            PRIMARY KEY (device, environment, bundleID, channel)
+        ) STRICT, WITHOUT ROWID;
         """
 }

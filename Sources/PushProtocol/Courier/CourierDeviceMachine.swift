@@ -24,6 +24,8 @@ package struct CourierDeviceMachine: Sendable {
         case scopedToken(CourierScopedTokenResponse)
         /// Nothing was kept for this token while the device was away.
         case nothingStored(token: [UInt8])
+        /// Whether the device follows a channel now.
+        case channel(CourierChannelResponse)
         case close(CloseReason)
     }
 
@@ -109,7 +111,10 @@ package struct CourierDeviceMachine: Sendable {
             return CourierScopedTokenResponse(packet).map { [.scopedToken($0)] } ?? self.close(.malformedPacket)
         case .noStorage:
             return [.nothingStored(token: packet.bytes(1) ?? [])]
-        case .connect, .connectResponse, .filter, .messageAck, .keepAlive, .keepAliveAck, .scopedToken, .setState, nil:
+        case .channelResponse:
+            return CourierChannelResponse(packet).map { [.channel($0)] } ?? self.close(.malformedPacket)
+        case .connect, .connectResponse, .filter, .messageAck, .keepAlive, .keepAliveAck, .scopedToken, .setState,
+            .channel, nil:
             return []
         }
     }

@@ -2,7 +2,7 @@ package import NIOCore
 
 /// Command 10: a notification on its way to a device.
 ///
-/// Fields 129 to 132 are Martlet's own. They carry what the provider's headers said and are sent only to a device that
+/// Fields 129 to 133 are Martlet's own. They carry what the provider's headers said and are sent only to a device that
 /// asked for them in *Connect* (field 128), so that other clients see exactly the documented packet.
 package struct CourierMessage: Hashable, Sendable {
     package var token: [UInt8]
@@ -21,6 +21,8 @@ package struct CourierMessage: Hashable, Sendable {
     package var priority: UInt8?
     /// `apns-collapse-id`, field 132.
     package var collapseID: String?
+    /// `apns-channel-id` of a broadcast, field 133.
+    package var channelID: String?
 
     package init(
         token: [UInt8],
@@ -32,7 +34,8 @@ package struct CourierMessage: Hashable, Sendable {
         apnsID: String? = nil,
         pushType: String? = nil,
         priority: UInt8? = nil,
-        collapseID: String? = nil
+        collapseID: String? = nil,
+        channelID: String? = nil
     ) {
         self.token = token
         self.topic = topic
@@ -44,6 +47,7 @@ package struct CourierMessage: Hashable, Sendable {
         self.pushType = pushType
         self.priority = priority
         self.collapseID = collapseID
+        self.channelID = channelID
     }
 
     /// `nil` without token, topic hash, payload or message id.
@@ -61,7 +65,8 @@ package struct CourierMessage: Hashable, Sendable {
             apnsID: packet.text(129),
             pushType: packet.text(130),
             priority: packet.integer(131),
-            collapseID: packet.text(132)
+            collapseID: packet.text(132),
+            channelID: packet.text(133)
         )
     }
 
@@ -74,7 +79,7 @@ package struct CourierMessage: Hashable, Sendable {
                 .bytes(1, self.token), .bytes(2, self.topic.bytes), .buffer(3, self.payload),
                 .integer(4, self.messageID), .integer(5, self.expiry), .integer(6, overflow ? .max : nanoseconds),
                 .text(129, self.apnsID), .text(130, self.pushType), .integer(131, self.priority),
-                .text(132, self.collapseID),
+                .text(132, self.collapseID), .text(133, self.channelID),
             ]
         )
     }

@@ -46,6 +46,8 @@ package enum CourierCommand: UInt8, Sendable {
     case scopedToken = 17
     case scopedTokenResponse = 18
     case setState = 20
+    case channel = 29
+    case channelResponse = 32
 }
 
 /// Why bytes from the peer are no courier packet.

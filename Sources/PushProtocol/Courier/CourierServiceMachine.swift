@@ -26,6 +26,8 @@ package struct CourierServiceMachine: Sendable {
         case mint(CourierScopedTokenRequest)
         case acknowledged(CourierMessageAck)
         case stateChanged(CourierState)
+        /// Follow a channel or not, and answer.
+        case channel(CourierChannelRequest)
         /// Nothing follows.
         case close(CloseReason)
     }
@@ -71,7 +73,7 @@ package struct CourierServiceMachine: Sendable {
 
     package mutating func received(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
         if case .closed = self.state { return [] }
-        self.received.writeImmutableBuffer(bytes)
+        if self.received.readableBytes == 0 { self.received = bytes } else { self.received.writeImmutableBuffer(bytes) }
         var actions: [Action] = []
         do {
             while let packet = try CourierPacket.read(from: &self.received) {
@@ -81,7 +83,8 @@ package struct CourierServiceMachine: Sendable {
         } catch {
             return actions + self.close(.malformedPacket)
         }
-        self.received.discardReadBytes()
+        // An idle connection holds no buffer; half a packet is kept in one of its own size.
+        self.received = self.received.readableBytes == 0 ? ByteBuffer() : ByteBuffer(buffer: self.received.slice())
         return actions
     }
 
@@ -146,7 +149,9 @@ package struct CourierServiceMachine: Sendable {
         case .setState:
             guard let state = packet.integer(1, as: UInt8.self).flatMap(CourierState.init(rawValue:)) else { return [] }
             return [.stateChanged(state)]
-        case .connectResponse, .message, .keepAliveAck, .noStorage, .scopedTokenResponse, nil:
+        case .channel:
+            return CourierChannelRequest(packet).map { [.channel($0)] } ?? self.close(.malformedPacket)
+        case .connectResponse, .message, .keepAliveAck, .noStorage, .scopedTokenResponse, .channelResponse, nil:
             return []
         }
     }

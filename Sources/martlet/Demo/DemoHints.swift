@@ -19,13 +19,13 @@ struct DemoHints {
               -d '{"to":{"user":"\(DemoLoop.user)"},"alert":{"title":"Hello again","body":"from curl"}}'
 
             # straight to the gateway, as any APNs client does
-            curl --http2 --cacert \(self.loop.authorityFile) https://localhost:\(ports.http2Port)/3/device/\(self.loop.deviceToken) \\
+            curl --http2 --cacert \(self.loop.authorityFile) https://localhost:\(ports.main.http2)/3/device/\(self.loop.deviceToken) \\
               -H 'apns-topic: \(app)' -H 'apns-push-type: alert' \\
               -H 'authorization: bearer \(self.providerToken)' \\
               -d '{"aps":{"alert":"straight to the gateway"}}' -i
 
             # what the gateway did with it
-            curl -s http://127.0.0.1:\(ports.adminPort)/v1/devices/\(self.loop.deviceID)/events
+            curl -s http://127.0.0.1:\(ports.admin)/v1/devices/\(self.loop.deviceID)/events
 
             """
     }

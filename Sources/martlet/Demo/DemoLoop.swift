@@ -19,7 +19,7 @@ struct DemoLoop: Sendable {
     let narrator: DemoNarrator
     let privateKey = P256.Signing.PrivateKey().pemRepresentation
 
-    private(set) var gatewayPorts = GatewayAddresses(http2Port: 0, courierPort: 0, adminPort: 0)
+    private(set) var gatewayPorts = GatewayAddresses()
     private(set) var providerPort = 0
     private(set) var apiKey = ""
     private(set) var deviceID = ""
@@ -32,13 +32,12 @@ struct DemoLoop: Sendable {
     }
 
     var authorityFile: String { "\(self.directory)/gateway/authority.pem" }
-    var admin: HTTPCall { HTTPCall(baseURL: "http://127.0.0.1:\(self.gatewayPorts.adminPort)") }
+    var admin: HTTPCall { HTTPCall(baseURL: "http://127.0.0.1:\(self.gatewayPorts.admin)") }
     var provider: HTTPCall { HTTPCall(baseURL: "http://127.0.0.1:\(self.providerPort)", apiKey: self.apiKey) }
 
     mutating func startGateway(_ start: (any Service) async -> Void) async throws -> Gateway {
         var configuration = GatewayConfiguration(dataDirectory: "\(self.directory)/gateway")
-        configuration.http2.port = 0
-        configuration.courier.port = 0
+        configuration.doors = [.sandbox: .free]
         configuration.admin.port = 0
         let gateway = try Gateway(
             configuration: configuration,
@@ -50,7 +49,7 @@ struct DemoLoop: Sendable {
         let ports = self.gatewayPorts
         self.narrator.say(
             .gateway,
-            "open: HTTP/2 on port \(ports.http2Port), devices on \(ports.courierPort), admin on \(ports.adminPort)"
+            "open: HTTP/2 on port \(ports.main.http2), devices on \(ports.main.courier), admin on \(ports.admin)"
         )
         try await self.admin(.post, "/v1/apps", body: ["teamId": Self.teamID, "bundleId": Self.bundleID])
         try await self.admin(
@@ -65,7 +64,7 @@ struct DemoLoop: Sendable {
     mutating func startProvider(trusting authority: String, _ start: (any Service) async -> Void) async throws {
         let endpoint = PushServiceEndpoint(
             host: "localhost",
-            port: self.gatewayPorts.http2Port,
+            port: self.gatewayPorts.main.http2,
             additionalTrustRoots: authority
         )
         let pool = try SenderPool(endpoints: [.sandbox: endpoint], logger: self.log.logger("sender"))
@@ -91,13 +90,13 @@ struct DemoLoop: Sendable {
     }
 
     mutating func startDevice(_ start: (any Service) async -> Void) async throws -> PushDevice {
-        let activation = DeviceActivation(adminURL: "http://127.0.0.1:\(self.gatewayPorts.adminPort)")
+        let activation = DeviceActivation(adminURL: "http://127.0.0.1:\(self.gatewayPorts.admin)")
         let identity = try await activation.activate(name: "demo device")
         self.deviceID = identity.deviceID
         self.narrator.say(.device, "activated: it has a certificate as \(identity.deviceID)")
         let device = PushDevice(
             identity: identity,
-            configuration: DeviceConfiguration(port: self.gatewayPorts.courierPort),
+            configuration: DeviceConfiguration(port: self.gatewayPorts.main.courier),
             logger: self.log.logger("device")
         )
         await start(device)

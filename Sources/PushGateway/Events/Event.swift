@@ -1,0 +1,83 @@
+import Foundation
+import PushProtocol
+
+/// Something that happened to a notification or a device, in Apple's words where Apple has one (reference 7.3).
+struct Event: Hashable, Sendable {
+    /// The raw value is what the blocks of the store hold: never renumber.
+    enum Name: UInt8, CaseIterable, Sendable {
+        case received = 1
+        case delivered = 2
+        case deliveredFromStorage = 3
+        case storedOffline = 4
+        case storedPower = 5
+        case replaced = 6
+        case expired = 7
+        case unregistered = 8
+        case unregisteredFromStorage = 9
+        case disabled = 10
+        case disabledFromStorage = 11
+        case refusedByDevice = 12
+        case activated = 20
+        case connected = 21
+        case disconnected = 22
+        case tokenMinted = 23
+        case appRemoved = 24
+        case deleted = 25
+        case revoked = 26
+        case subscribed = 27
+        case unsubscribed = 28
+
+        var text: String {
+            switch self {
+            case .received: "Received by APNs"
+            case .delivered: "Delivered to Device"
+            case .deliveredFromStorage: "Delivered to Device (From Storage)"
+            case .storedOffline: "Stored – Device Offline"
+            case .storedPower: "Stored – Power Considerations"
+            case .replaced: "Replaced by Newer Notification"
+            case .expired: "Discarded – Expired"
+            case .unregistered: "Discarded – Token Unregistered"
+            case .unregisteredFromStorage: "Discarded – Token Unregistered (From Storage)"
+            case .disabled: "Discarded – Disabled"
+            case .disabledFromStorage: "Discarded – Disabled (From Storage)"
+            case .refusedByDevice: "Discarded – Refused by Device"
+            case .activated: "Device Activated"
+            case .connected: "Device Connected"
+            case .disconnected: "Device Disconnected"
+            case .tokenMinted: "Device Token Minted"
+            case .appRemoved: "App Removed"
+            case .deleted: "Device Deleted"
+            case .revoked: "Device Certificate Revoked"
+            case .subscribed: "Channel Subscribed"
+            case .unsubscribed: "Channel Unsubscribed"
+            }
+        }
+    }
+
+    /// Rises with every event of this gateway, also after a restart. Given by ``EventLog``.
+    var id: Int64 = 0
+    var name: Name
+    /// `nil` for what concerns a device as a whole.
+    var environment: PushEnvironment?
+    var device: UUID
+    var time: Timestamp
+    var topic: String?
+    /// `apns-id` of the notification, or `apns-request-id` of the broadcast.
+    var apnsID: String?
+
+    init(
+        _ name: Name,
+        device: UUID,
+        time: Timestamp,
+        environment: PushEnvironment? = nil,
+        topic: Topic? = nil,
+        apnsID: String? = nil
+    ) {
+        self.name = name
+        self.environment = environment
+        self.device = device
+        self.time = time
+        self.topic = topic?.name
+        self.apnsID = apnsID
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import PushProtocol
+
+/// How the core reaches a connected device.
+protocol DeviceLink: AnyObject, Sendable {
+    /// Called on any thread; never blocks. Sends in the order of the calls.
+    func send(_ packets: [DevicePacket])
+    func close()
+}
+
+/// What the core sends to a device.
+enum DevicePacket: Sendable {
+    case message(Message, id: UInt32)
+    /// Nothing was kept for these topics while the device was away.
+    case nothingStored([TopicHash])
+}
+
+/// What a device that is connected wants, and what it has not acknowledged yet.
+struct DeviceSession: Sendable {
+    typealias ID = UInt64
+
+    /// How a device wants the notifications of a topic (courier reference, command 9).
+    enum Interest: Hashable, Sendable {
+        case enabled
+        /// When the device is in use anyway.
+        case opportunistic
+        /// Never to wake the device.
+        case nonWaking
+        /// Not until it says so.
+        case paused
+        /// Not at all.
+        case ignored
+    }
+
+    struct InFlight: Sendable {
+        var id: UInt32
+        var message: Message
+        var isFromStorage: Bool
+        /// Who waits for its acknowledgement; `nil` once it was answered or is with the store.
+        var submission: (owner: any SubmissionOwner, ticket: UInt32)?
+        /// Whether the store has it, or will have it with the next group.
+        var isStored: Bool
+    }
+
+    let id: ID
+    let link: any DeviceLink
+    var topics: [TopicHash: Interest] = [:]
+    var channels: Set<ChannelName> = []
+    var isActive = true
+    /// In the order of their ids.
+    var unacknowledged: [InFlight] = []
+    var nextMessageID: UInt32 = 1
+    /// Reads of the store for this session that have not come back.
+    var loads = 0
+    /// Per topic, the newest message that came while the store is being read.
+    var newest: [TopicHash: Int64] = [:]
+    /// The store holds something that waits for power, for use of the device, or for its wish.
+    var hasHeld = false
+    /// The store holds something that waits for acknowledgements.
+    var hasBacklog = false
+    /// While the device is not in use: when it may be woken for power-aware notifications.
+    var nextWindow = Timestamp(milliseconds: .max)
+    /// When background notifications were delivered, per topic, within the last hour.
+    var background: [TopicHash: [Timestamp]] = [:]
+
+    init(id: ID, link: any DeviceLink) {
+        self.id = id
+        self.link = link
+    }
+
+    var isLoading: Bool { self.loads > 0 }
+
+    mutating func take(_ filter: CourierFilter) {
+        self.topics = [:]
+        let lists: [([TopicHash], Interest)] = [
+            (filter.enabled, .enabled), (filter.opportunistic, .opportunistic), (filter.nonWaking, .nonWaking),
+            (filter.paused, .paused), (filter.ignored, .ignored),
+        ]
+        // A topic in several lists: the one that asks for less counts.
+        for (hashes, interest) in lists { for hash in hashes { self.topics[hash] = interest } }
+    }
+
+    mutating func removeUnacknowledged(_ id: UInt32) -> InFlight? {
+        guard let index = self.unacknowledged.firstIndex(where: { $0.id == id }) else { return nil }
+        return self.unacknowledged.remove(at: index)
+    }
+
+    mutating func noteBackground(_ topic: TopicHash, now: Timestamp) {
+        let lastHour = self.background[topic, default: []].filter { now.since($0) < .seconds(3600) }
+        self.background[topic] = lastHour + [now]
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import PushProtocol
+
+/// Broadcasts and those who follow channels (reference 4).
+extension RoutingMachine {
+    /// Sends a broadcast to all connected followers, and keeps it for the others if its channel stores.
+    mutating func submit(
+        _ broadcast: Broadcast,
+        owner: any SubmissionOwner,
+        ticket: UInt32,
+        now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        let id = broadcast.notification.id
+        effects.events.append(
+            Event(
+                .received,
+                device: Self.everybody,
+                time: now,
+                environment: self.environment,
+                topic: broadcast.channel.topic,
+                apnsID: id
+            )
+        )
+        if broadcast.expiresAt != nil {
+            self.batch.changes.append(.putBroadcast(broadcast))
+            self.batch.waiters.append(.init(owner: owner, ticket: ticket))
+        } else {
+            effects.settled.append((owner, ticket))
+        }
+        for device in self.followers[broadcast.channel] ?? [] {
+            guard let index = self.sessions.index(forKey: device) else { continue }
+            self.pass(broadcast.message(for: device), at: index, now: now, &effects)
+        }
+    }
+
+    private mutating func pass(
+        _ message: Message,
+        at index: Dictionary<UUID, DeviceSession>.Index,
+        now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        let session = self.sessions.values[index]
+        switch self.power.verdict(on: message, for: session, now: now, isWindow: false) {
+        case .deliver where session.unacknowledged.count < self.limits.unacknowledged:
+            self.launch(message, nil, at: index, now: now, &effects)
+        case .deliver: self.sessions.values[index].hasBacklog = true
+        case .hold: self.sessions.values[index].hasHeld = true
+        case .offline: break
+        case .discard: effects.events.append(self.event(.disabled, message, now))
+        }
+    }
+
+    /// What stands for the device in the events of a broadcast as a whole.
+    static let everybody = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+    /// The device follows a channel from now on. `false` when it follows too many.
+    mutating func follow(_ channel: ChannelName, _ device: UUID, session id: DeviceSession.ID, now: Timestamp) -> Bool {
+        guard let index = self.index(device, id) else { return false }
+        guard self.sessions.values[index].channels.count < self.limits.channels else { return false }
+        self.batch.changes.append(.subscribe(device: device, channel: channel))
+        self.follow(channel, at: index, device)
+        self.load(.channel(channel), at: index, device)
+        return true
+    }
+
+    mutating func unfollow(_ channel: ChannelName, _ device: UUID, session id: DeviceSession.ID) {
+        guard let index = self.index(device, id) else { return }
+        self.sessions.values[index].channels.remove(channel)
+        self.unfollow(channel, device)
+        self.batch.changes.append(.unsubscribe(device: device, channel: channel))
+    }
+
+    /// The channel is no more.
+    mutating func remove(_ channel: ChannelName) {
+        for device in self.followers.removeValue(forKey: channel) ?? [] {
+            self.sessions[device]?.channels.remove(channel)
+        }
+        self.batch.changes.append(.removeChannel(channel))
+    }
+
+    mutating func follow(_ channel: ChannelName, at index: Dictionary<UUID, DeviceSession>.Index, _ device: UUID) {
+        self.sessions.values[index].channels.insert(channel)
+        self.followers[channel, default: []].insert(device)
+    }
+
+    mutating func unfollow(_ channel: ChannelName, _ device: UUID) {
+        self.followers[channel]?.remove(device)
+        if self.followers[channel]?.isEmpty == true { self.followers[channel] = nil }
+    }
+}

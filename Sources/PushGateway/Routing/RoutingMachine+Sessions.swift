@@ -1,0 +1,119 @@
+import Foundation
+import PushProtocol
+
+/// Devices come, say what they want, and go.
+extension RoutingMachine {
+    /// A device has proved who it is. Its earlier session, if there is one, ends: the newest wins.
+    mutating func connected(
+        _ device: UUID,
+        session id: DeviceSession.ID,
+        isActive: Bool,
+        link: any DeviceLink,
+        now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        if let earlier = self.sessions[device] {
+            effects.closing.append(earlier.link)
+            self.end(earlier, of: device, now: now, &effects)
+        }
+        var session = DeviceSession(id: id, link: link)
+        session.isActive = isActive
+        if !isActive { session.nextWindow = now.advanced(by: self.power.window) }
+        self.sessions[device] = session
+        effects.events.append(Event(.connected, device: device, time: now, environment: self.environment))
+    }
+
+    /// What the device has not acknowledged is stored, or stored already. Whether `id` was its current session.
+    mutating func disconnected(
+        _ device: UUID,
+        session id: DeviceSession.ID,
+        now: Timestamp,
+        _ effects: inout Effects
+    ) -> Bool {
+        guard let index = self.index(device, id) else { return false }
+        self.end(self.sessions.values[index], of: device, now: now, &effects)
+        self.sessions[device] = nil
+        effects.events.append(Event(.disconnected, device: device, time: now, environment: self.environment))
+        return true
+    }
+
+    /// The gateway ends.
+    mutating func endAllSessions(now: Timestamp, _ effects: inout Effects) {
+        for (device, session) in self.sessions {
+            effects.closing.append(session.link)
+            _ = self.disconnected(device, session: session.id, now: now, &effects)
+        }
+    }
+
+    private mutating func end(_ session: DeviceSession, of device: UUID, now: Timestamp, _ effects: inout Effects) {
+        for channel in session.channels { self.unfollow(channel, device) }
+        for entry in session.unacknowledged {
+            let isKept = entry.message.expiresAt != nil
+            effects.events.append(self.event(isKept ? .storedOffline : .expired, entry.message, now))
+            guard let submission = entry.submission else { continue }
+            self.batch.changes.append(.put(entry.message))
+            self.batch.waiters.append(.init(owner: submission.owner, ticket: submission.ticket))
+        }
+    }
+
+    /// The device named its topics: what is stored for them comes.
+    mutating func subscribed(_ device: UUID, session id: DeviceSession.ID, to filter: CourierFilter) {
+        guard let index = self.index(device, id) else { return }
+        self.sessions.values[index].take(filter)
+        self.read(.messages(isFirst: true), at: index, device)
+    }
+
+    /// The device is in use now, or is not.
+    mutating func stateChanged(_ device: UUID, session id: DeviceSession.ID, isActive: Bool, now: Timestamp) {
+        guard let index = self.index(device, id), self.sessions.values[index].isActive != isActive else { return }
+        self.sessions.values[index].isActive = isActive
+        self.sessions.values[index].nextWindow =
+            isActive ? Timestamp(milliseconds: .max) : now.advanced(by: self.power.window)
+        if isActive, self.sessions.values[index].hasHeld { self.read(.messages(isFirst: false), at: index, device) }
+    }
+
+    /// Time has passed: what has expired goes, and devices that are not in use are woken for what may wait.
+    mutating func tick(now: Timestamp) {
+        self.batch.changes.append(.purge)
+        var index = self.sessions.startIndex
+        while index != self.sessions.endIndex {
+            let (device, session) = self.sessions[index]
+            let isWindow = session.nextWindow <= now
+            if isWindow { self.sessions.values[index].nextWindow = now.advanced(by: self.power.window) }
+            if session.hasHeld, isWindow || self.power.backgroundPerHour != nil {
+                self.read(.messages(isFirst: false), at: index, device, isWindow: isWindow)
+            }
+            index = self.sessions.index(after: index)
+        }
+    }
+
+    /// The app was removed from the device, or with no topic, the device is no more.
+    mutating func forget(_ topic: Topic?, of device: UUID, now: Timestamp, _ effects: inout Effects) {
+        self.batch.changes.append(.discard(device: device, topic: topic))
+        guard let index = self.sessions.index(forKey: device) else { return }
+        guard let topic else { return effects.closing.append(self.sessions.values[index].link) }
+        let hash = TopicHash(topic)
+        self.sessions.values[index].topics[hash] = nil
+        for entry in self.sessions.values[index].unacknowledged where entry.message.topicHash == hash {
+            effects.events.append(self.event(.unregisteredFromStorage, entry.message, now))
+            if let submission = entry.submission { effects.settled.append(submission) }
+        }
+        self.sessions.values[index].unacknowledged.removeAll { $0.message.topicHash == hash }
+    }
+
+    /// A read of the store failed: the device has to come again.
+    func loadFailed(_ load: StoreLoad, _ effects: inout Effects) {
+        guard let index = self.index(load.device, load.session) else { return }
+        effects.closing.append(self.sessions.values[index].link)
+    }
+
+    private mutating func read(
+        _ part: StoreLoad.Part,
+        at index: Dictionary<UUID, DeviceSession>.Index,
+        _ device: UUID,
+        isWindow: Bool = false
+    ) {
+        self.sessions.values[index].hasHeld = false
+        self.load(part, at: index, device, isWindow: isWindow)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import GRDB
+import PushProtocol
+
+/// Something that the core wants written with the next group.
+enum StoreChange: Sendable {
+    case put(Message)
+    case remove(Message)
+    /// What is stored for an app that is gone, or for all of a device's.
+    case discard(device: UUID, topic: Topic?)
+    case putBroadcast(Broadcast)
+    case advance(device: UUID, channel: ChannelName, sequence: Int64)
+    case subscribe(device: UUID, channel: ChannelName)
+    case unsubscribe(device: UUID, channel: ChannelName)
+    case removeChannel(ChannelName)
+    case purge
+}
+
+/// What the core wants read after the changes before it.
+struct StoreLoad: Hashable, Sendable {
+    enum Part: Hashable, Sendable {
+        /// What is stored for the device; after a filter also what it follows.
+        case messages(isFirst: Bool)
+        case channel(ChannelName)
+    }
+
+    var device: UUID
+    var session: DeviceSession.ID
+    var part: Part
+    /// One of the moments at which a device that is not in use is woken.
+    var isWindow = false
+}
+
+/// What was read for a session.
+struct LoadedMessages: Sendable {
+    var load: StoreLoad
+    var messages: [Message] = []
+    var subscriptions: [ChannelName] = []
+}
+
+/// One group's worth of the core's changes and reads, and who waits for it.
+struct StoreBatch: Sendable {
+    struct Waiter: Sendable {
+        var owner: any SubmissionOwner
+        var ticket: UInt32
+    }
+
+    struct Outcome: Sendable {
+        var events: [Event] = []
+        var loaded: [LoadedMessages] = []
+    }
+
+    /// Expired messages removed in one go.
+    private static let expiryBatch = 2000
+
+    var changes: [StoreChange] = []
+    var loads: [StoreLoad] = []
+    var waiters: [Waiter] = []
+
+    var isEmpty: Bool { self.changes.isEmpty && self.loads.isEmpty && self.waiters.isEmpty }
+
+    func perform(_ database: Database, _ environment: PushEnvironment, now: Timestamp) throws -> Outcome {
+        var outcome = Outcome()
+        let messages = MessageTable(database: database, environment: environment)
+        let channels = ChannelTables(database: database, environment: environment)
+        for change in self.changes {
+            outcome.events += try Self.perform(change, messages, channels, environment, now: now)
+        }
+        for load in self.loads { outcome.loaded.append(try Self.perform(load, messages, channels, now: now)) }
+        return outcome
+    }
+
+    private static func perform(
+        _ change: StoreChange,
+        _ messages: MessageTable,
+        _ channels: ChannelTables,
+        _ environment: PushEnvironment,
+        now: Timestamp
+    ) throws -> [Event] {
+        switch change {
+        case .put(let message):
+            guard let end = message.expiresAt, let replaced = try messages.put(message, expiresAt: end) else {
+                return []
+            }
+            let topic = message.notification.topic
+            return [
+                Event(
+                    .replaced,
+                    device: message.device,
+                    time: now,
+                    environment: environment,
+                    topic: topic,
+                    apnsID: replaced
+                )
+            ]
+        case .remove(let message): try messages.remove(message)
+        case .discard(let device, let topic):
+            return try messages.take(device: device, topic: topic)
+                .map { Event(.unregisteredFromStorage, $0, environment, time: now) }
+        case .putBroadcast(let broadcast):
+            if let end = broadcast.expiresAt { try channels.put(broadcast, expiresAt: end) }
+        case .advance(let device, let channel, let sequence):
+            try channels.advance(device, on: channel, to: sequence)
+        case .subscribe(let device, let channel): try channels.subscribe(device, to: channel)
+        case .unsubscribe(let device, let channel): try channels.unsubscribe(device, from: channel)
+        case .removeChannel(let channel): try channels.remove(channel)
+        case .purge:
+            try channels.removeExpired(now: now)
+            return try messages.takeExpired(now: now, limit: Self.expiryBatch)
+                .map { Event(.expired, $0, environment, time: now) }
+        }
+        return []
+    }
+
+    private static func perform(
+        _ load: StoreLoad,
+        _ messages: MessageTable,
+        _ channels: ChannelTables,
+        now: Timestamp
+    ) throws -> LoadedMessages {
+        var loaded = LoadedMessages(load: load)
+        switch load.part {
+        case .messages(let isFirst):
+            loaded.messages = try messages.messages(device: load.device)
+            let subscriptions = try channels.subscriptions(of: load.device)
+            if isFirst { loaded.subscriptions = subscriptions.map(\.channel) }
+            for subscription in subscriptions {
+                guard let broadcast = try channels.broadcast(on: subscription.channel),
+                    broadcast.sequence > subscription.lastSequence
+                else { continue }
+                loaded.messages.append(broadcast.message(for: load.device))
+            }
+        case .channel(let channel):
+            loaded.subscriptions = [channel]
+            if let broadcast = try channels.broadcast(on: channel) {
+                loaded.messages.append(broadcast.message(for: load.device))
+            }
+        }
+        return loaded
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import GRDB
+import NIOCore
+import PushProtocol
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import PushGateway
+
+/// The core of a gateway without its doors, over a database in a temporary folder.
+struct TestCore: Sendable {
+    let database: any DatabaseWriter
+    let commit: GroupCommit
+    let devices: DeviceRegistry
+    let events: EventLog
+    let router: Router
+    let makeRouter: @Sendable (PushEnvironment) -> Router
+    let feedback: RecordedFeedback
+
+    /// Waits for the answer; whether the push was accepted.
+    func accepts(_ push: AcceptedPush) async throws -> Bool {
+        await withCheckedContinuation { continuation in
+            let owner = SingleSubmission { continuation.resume(returning: $0) }
+            self.router.submit([Submission(push: push, owner: owner, ticket: 0)])
+        }
+    }
+
+    func submit(_ push: AcceptedPush) async throws {
+        #expect(try await self.accepts(push))
+    }
+
+    /// Names of the events of a device, oldest first.
+    func events(_ device: TestDevice) async throws -> [Event.Name] {
+        try await self.router.settle()
+        return try await self.events.events(EventFilter(device: device.id), limit: 100).map(\.name).reversed()
+    }
+
+    /// Stored notifications.
+    func stored() async throws -> Int {
+        try await self.router.settle()
+        return try await self.database.read { try MessageTable(database: $0, environment: .sandbox).count() }
+    }
+}
+
+/// Feedback as it was added.
+final class RecordedFeedback: FeedbackSink {
+    private let state = Mutex<[(token: DeviceToken, topic: Topic, environment: PushEnvironment, since: Timestamp)]>([])
+
+    var entries: [(token: DeviceToken, topic: Topic, environment: PushEnvironment, since: Timestamp)] {
+        self.state.withLock { $0 }
+    }
+
+    func add(_ token: DeviceToken, topic: Topic, in environment: PushEnvironment, since: Timestamp) {
+        self.state.withLock { $0.append((token, topic, environment, since)) }
+    }
+}
+
+/// Runs `body` with a core and a device that has two apps.
+func withCore(
+    _ time: ManualTime,
+    limits: RoutingMachine.Limits = .init(),
+    power: PowerRules = .init(),
+    _ body: (TestCore, TestDevice) async throws -> Void
+) async throws {
+    try await withTemporaryDirectory { directory in
+        let database = try GatewayDatabase.open(path: "\(directory)/gateway.sqlite")
+        let commit = GroupCommit(database)
+        let events = try EventLog(database: database, commit: commit, limits: .init(), logger: silentLogger)
+        let mint = TokenMint(keys: [[UInt8](repeating: 1, count: 32)])
+        let devices = try DeviceRegistry(database: database, commit: commit, mint: mint, events: events)
+        let feedback = RecordedFeedback()
+        let sequences = MessageSequence(last: 0)
+        let make: @Sendable (PushEnvironment) -> Router = { environment in
+            Router(
+                machine: RoutingMachine(environment: environment, limits: limits, power: power),
+                commit: commit,
+                devices: devices,
+                events: events,
+                feedback: feedback,
+                sequences: sequences,
+                time: time,
+                logger: silentLogger
+            )
+        }
+        let core = TestCore(
+            database: database,
+            commit: commit,
+            devices: devices,
+            events: events,
+            router: make(.sandbox),
+            makeRouter: make,
+            feedback: feedback
+        )
+        let device = TestDevice()
+        try await devices.activate(Device(id: device.id, activatedAt: time.now))
+        for topic in device.topics {
+            _ = try await devices.token(topic, on: device.id, in: .sandbox, now: time.now)
+        }
+        try await body(core, device)
+    }
+}
+
+/// A device at the core's other side.
+final class TestDevice {
+    final class Link: DeviceLink {
+        private struct State {
+            var packets: [DevicePacket] = []
+            var isClosed = false
+            var acknowledge: (@Sendable (UInt32) -> Void)?
+        }
+
+        private let state = Mutex(State())
+
+        func send(_ packets: [DevicePacket]) {
+            let acknowledge = self.state.withLock { state in
+                state.packets += packets
+                return state.acknowledge
+            }
+            guard let acknowledge else { return }
+            for case .message(_, let id) in packets { Task { acknowledge(id) } }
+        }
+
+        /// From now on every message is acknowledged as soon as it comes.
+        func acknowledges(_ router: Router, _ device: UUID, session: DeviceSession.ID) {
+            self.state.withLock { state in
+                state.acknowledge = {
+                    router.acknowledged(device, session: session, [CourierMessageAck(messageID: $0)])
+                }
+            }
+        }
+
+        func close() { self.state.withLock { $0.isClosed = true } }
+
+        var isClosed: Bool { self.state.withLock { $0.isClosed } }
+
+        var sent: [(message: Message, id: UInt32)] {
+            self.state.withLock { $0.packets }.compactMap {
+                if case .message(let message, let id) = $0 { (message, id) } else { nil }
+            }
+        }
+
+        var messages: [Message] { self.sent.map(\.message) }
+
+        var nothingStored: [TopicHash] {
+            self.state.withLock { $0.packets }.flatMap { packet -> [TopicHash] in
+                if case .nothingStored(let topics) = packet { topics } else { [] }
+            }
+        }
+    }
+
+    let id = UUID()
+    private(set) var link = Link()
+    private(set) var session: DeviceSession.ID = 0
+    private var acknowledged = 0
+
+    var topics: [Topic] { [Vectors.bundleID, "com.example.Other"].compactMap { Topic($0) } }
+    var hashes: [TopicHash] { self.topics.map(TopicHash.init) }
+
+    func push(
+        _ id: String,
+        topic: String = Vectors.bundleID,
+        type: PushType = .alert,
+        priority: Priority = .immediate,
+        expiration: Expiration = .servicePolicy,
+        collapseID: String? = nil
+    ) throws -> AcceptedPush {
+        let topic = try #require(Topic(topic))
+        return AcceptedPush(
+            notification: PushNotification(
+                id: id,
+                topic: topic,
+                pushType: type,
+                priority: priority,
+                expiration: expiration,
+                collapseID: collapseID,
+                payload: ByteBuffer(string: Vectors.payload)
+            ),
+            token: try #require(DeviceToken(hex: Vectors.tokenA)),
+            device: self.id,
+            topicHash: TopicHash(topic)
+        )
+    }
+
+    /// Connects; the ids of what was waiting.
+    @discardableResult
+    func connect(_ core: TestCore, isActive: Bool = true, filter: CourierFilter? = nil) async throws -> [String] {
+        self.link = Link()
+        self.acknowledged = 0
+        self.session = try #require(core.router.connected(self.id, isActive: isActive, link: self.link))
+        try await self.filter(core, filter ?? CourierFilter(enabled: self.hashes))
+        return self.link.messages.map(\.notification.id)
+    }
+
+    func filter(_ core: TestCore, _ filter: CourierFilter) async throws {
+        core.router.subscribed(self.id, session: self.session, to: filter)
+        try await core.router.settle()
+    }
+
+    func disconnect(_ core: TestCore) { core.router.disconnected(self.id, session: self.session) }
+
+    func acknowledge(_ core: TestCore, _ ids: [UInt32]) {
+        core.router.acknowledged(self.id, session: self.session, ids.map { CourierMessageAck(messageID: $0) })
+    }
+
+    /// Acknowledges what came since the last time.
+    func acknowledgeAll(_ core: TestCore) {
+        let ids = self.link.sent.dropFirst(self.acknowledged).map(\.id)
+        self.acknowledged += ids.count
+        self.acknowledge(core, ids)
+    }
+}
+
+extension DeviceRegistry {
+    func token(
+        _ topic: Topic,
+        on device: UUID,
+        in environment: PushEnvironment,
+        now: Timestamp
+    ) async throws -> DeviceToken? {
+        try await withCheckedThrowingContinuation { waiter in
+            self.token(topic, on: device, in: environment, now: now) { waiter.resume(with: $0) }
+        }
+    }
+}
