@@ -5,9 +5,12 @@ import PushProtocol
 /// One connection's worth of work: announces topics, asks for tokens, queues and acknowledges notifications.
 struct CourierSession: Sendable {
     let tokens: TokenRequests
+    let channels: ChannelRequests
     let queue: AsyncStream<ReceivedNotification>.Continuation
     let logger: Logger
     let baseTokenChanged: @Sendable ([UInt8]) -> Void
+    /// Called with how to write once the service has accepted the device, and with `nil` at the end.
+    let connected: @Sendable ((@Sendable (CourierPacket) -> Void)?) -> Void
 
     /// Returns when the connection has ended: whether the service had accepted the device.
     func run(
@@ -15,14 +18,20 @@ struct CourierSession: Sendable {
         write: @escaping @Sendable (CourierPacket) -> Void
     ) async -> Bool {
         var isConnected = false
-        defer { self.tokens.attach(nil) }
+        defer {
+            self.tokens.attach(nil)
+            self.channels.attach(nil)
+            self.connected(nil)
+        }
         for await event in events {
             switch event {
             case .connected(let baseToken):
                 isConnected = true
                 self.logger.info("connected to the push service")
                 if let baseToken { self.baseTokenChanged(baseToken) }
+                self.connected(write)
                 self.announce(write)
+                self.channels.attach(write)
             case .message(let message):
                 self.receive(message, write: write)
             case .scopedToken(let response):
@@ -32,9 +41,7 @@ struct CourierSession: Sendable {
                     "nothing stored while away",
                     metadata: ["token": "\(DeviceToken(bytes: token)?.description ?? "?")"]
                 )
-            case .channel(let response):
-                guard response.status != .ok else { continue }
-                self.logger.warning("channel refused", metadata: ["channel": "\(response.channel)"])
+            case .channel(let response): self.channels.answered(response)
             case .failed(let why):
                 self.logger.warning("connection failed", metadata: ["error": "\(why)"])
             case .closed(let reason):

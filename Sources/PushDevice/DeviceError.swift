@@ -10,6 +10,12 @@ public enum DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     case topicNotRegistered(String)
     /// No device token came in time.
     case tokenTimeout(String)
+    /// The service has no such broadcast channel.
+    case unknownChannel(String)
+    /// The device follows as many channels as the service allows.
+    case tooManyChannels
+    /// The service did not say in time whether the device follows the channel.
+    case channelTimeout(String)
 
     public var description: String {
         switch self {
@@ -18,6 +24,9 @@ public enum DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
         case .badTopic(let topic): "'\(topic)' is no topic: use letters, digits, dots, hyphens or underscores"
         case .topicNotRegistered(let topic):
             "the push service knows no app for topic \(topic): create the app there first"
+        case .unknownChannel(let channel): "the push service has no channel \(channel)"
+        case .tooManyChannels: "the device follows as many channels as the push service allows"
+        case .channelTimeout(let channel): "no answer for channel \(channel) in time: is the push service reachable?"
         case .tokenTimeout(let topic): "no device token for \(topic) in time: is the push service reachable?"
         }
     }

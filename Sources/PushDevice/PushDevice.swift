@@ -19,6 +19,9 @@ public final class PushDevice: Service {
     private let configuration: DeviceConfiguration
     private let queue: AsyncStream<ReceivedNotification>.Continuation
     private let tokens: TokenRequests
+    private let channels = ChannelRequests()
+    /// Whether the device is in use, and how the connection is told.
+    private let use = Mutex<(isActive: Bool, tell: (@Sendable (CourierPacket) -> Void)?)>((true, nil))
     private let state: Mutex<DeviceIdentity>
     private let time: any TimeSource
     private let logger: Logger
@@ -55,16 +58,54 @@ public final class PushDevice: Service {
         return try await self.tokens.token(for: valid, timeout: timeout)
     }
 
+    /// Follows a broadcast channel of the app `bundleID`: its broadcasts arrive in ``notifications``, also after a
+    /// reconnect.
+    /// - Parameter channel: base64, as in `apns-channel-id`.
+    /// - Throws: ``DeviceError`` when there is no such channel, the device follows too many, or no answer came.
+    public func follow(channel: String, of bundleID: String, timeout: Duration = .seconds(30)) async throws {
+        guard let topic = Topic(bundleID) else { throw DeviceError.badTopic(bundleID) }
+        try await self.channels.follow(.init(topic: TopicHash(topic), id: channel), timeout: timeout)
+    }
+
+    public func unfollow(channel: String, of bundleID: String) throws {
+        guard let topic = Topic(bundleID) else { throw DeviceError.badTopic(bundleID) }
+        self.channels.unfollow(.init(topic: TopicHash(topic), id: channel))
+    }
+
+    /// Tells the service whether the device is in use. One that is not gets no notifications of low priority, and those
+    /// that may wait only now and then.
+    public func setActive(_ isActive: Bool) {
+        let tell = self.use.withLock { use in
+            use.isActive = isActive
+            return use.tell
+        }
+        tell?(Self.state(isActive))
+    }
+
+    private static func state(_ isActive: Bool) -> CourierPacket {
+        CourierPacket(.setState, [.integer(1, (isActive ? CourierState.active : .inactive).rawValue)])
+    }
+
     /// Connects and reconnects until cancelled or shut down.
     public func run() async throws {
         defer {
             self.queue.finish()
             self.tokens.end()
+            self.channels.end()
         }
         let connector = try CourierConnector(configuration: self.configuration, identity: self.identity)
         await cancelWhenGracefulShutdown {
             await self.reconnect(connector)
         }
+    }
+
+    /// A connection stands, or with `nil`, is no more. What changed while it was being opened is told.
+    private func connected(_ write: (@Sendable (CourierPacket) -> Void)?) {
+        let isActive = self.use.withLock { use in
+            use.tell = write
+            return use.isActive
+        }
+        if !isActive { write?(Self.state(false)) }
     }
 
     private func reconnect(_ connector: CourierConnector) async {
@@ -73,9 +114,11 @@ public final class PushDevice: Service {
         while !Task.isCancelled {
             let session = CourierSession(
                 tokens: self.tokens,
+                channels: self.channels,
                 queue: self.queue,
                 logger: self.logger,
-                baseTokenChanged: { token in self.state.withLock { $0.baseToken = token } }
+                baseTokenChanged: { token in self.state.withLock { $0.baseToken = token } },
+                connected: { write in self.connected(write) }
             )
             do {
                 let connect = try connector.connect(identity: self.identity, now: self.time.now)

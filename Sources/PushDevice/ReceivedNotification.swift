@@ -19,6 +19,8 @@ public struct ReceivedNotification: Hashable, Sendable {
     public var pushType: String?
     public var priority: Int?
     public var collapseID: String?
+    /// `apns-channel-id` of a broadcast.
+    public var channelID: String?
 
     init(_ message: CourierMessage, topic: Topic?) {
         self.deviceToken = Hexadecimal.encode(message.token)
@@ -30,5 +32,6 @@ public struct ReceivedNotification: Hashable, Sendable {
         self.pushType = message.pushType
         self.priority = message.priority.map(Int.init)
         self.collapseID = message.collapseID
+        self.channelID = message.channelID
     }
 }

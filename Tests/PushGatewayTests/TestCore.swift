@@ -17,6 +17,17 @@ struct TestCore: Sendable {
     let router: Router
     let makeRouter: @Sendable (PushEnvironment) -> Router
     let feedback: RecordedFeedback
+    let time: ManualTime
+
+    /// What a gateway finds that starts on the same database.
+    func reopenedDevices() throws -> DeviceRegistry {
+        try DeviceRegistry(
+            database: self.database,
+            commit: self.commit,
+            mint: self.devices.mint,
+            events: self.events
+        )
+    }
 
     /// Waits for the answer; whether the push was accepted.
     func accepts(_ push: AcceptedPush) async throws -> Bool {
@@ -90,7 +101,8 @@ func withCore(
             events: events,
             router: make(.sandbox),
             makeRouter: make,
-            feedback: feedback
+            feedback: feedback,
+            time: time
         )
         let device = TestDevice()
         try await devices.activate(Device(id: device.id, activatedAt: time.now))

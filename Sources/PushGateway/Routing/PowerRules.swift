@@ -19,7 +19,9 @@ struct PowerRules: Hashable, Sendable {
 
     /// - Parameter isWindow: whether this is one of the moments at which a device that is not in use is woken.
     func verdict(on message: Message, for session: DeviceSession, now: Timestamp, isWindow: Bool) -> Verdict {
-        guard let interest = session.topics[message.topicHash] else { return .offline }
+        // Who follows a channel wants its broadcasts, whether its filter names their topic or not.
+        let implied: DeviceSession.Interest? = message.channel == nil ? nil : .enabled
+        guard let interest = session.topics[message.topicHash] ?? implied else { return .offline }
         switch interest {
         case .ignored: return .discard
         case .paused: return .hold
