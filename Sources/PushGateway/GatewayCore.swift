@@ -105,7 +105,13 @@ final class GatewayCore: Sendable {
         let name = environment.rawValue
         return EnvironmentListeners(
             http2: try Listener(name: "\(name) HTTP/2", tls: http2, limits: limits, logger: self.logger),
-            courier: try Listener(name: "\(name) courier", tls: courier, limits: limits, logger: self.logger)
+            courier: try Listener(
+                name: "\(name) courier",
+                tls: courier,
+                limits: limits,
+                watchesHandshake: false,
+                logger: self.logger
+            )
         )
     }
 
@@ -113,6 +119,7 @@ final class GatewayCore: Sendable {
     func tick(now: Timestamp) async throws {
         for environment in self.environments { environment.router.tick() }
         try await self.events.trim(now: now)
+        FreeMemory.giveBack()
     }
 
     func close() async throws {

@@ -17,11 +17,20 @@ final class Listener: Sendable {
     let name: String
     private let maximumConnections: Int
     private let handshakeDeadline: TimeAmount
+    private let watchesHandshake: Bool
     private let tls: NIOSSLContext
     private let logger: Logger
     private let state = Mutex(State())
 
-    init(name: String, tls: TLSConfiguration, limits: GatewayConfiguration.Limits, logger: Logger) throws {
+    /// - Parameter watchesHandshake: `false` for a door whose handler has a deadline that covers the handshake.
+    init(
+        name: String,
+        tls: TLSConfiguration,
+        limits: GatewayConfiguration.Limits,
+        watchesHandshake: Bool = true,
+        logger: Logger
+    ) throws {
+        self.watchesHandshake = watchesHandshake
         self.name = name
         self.maximumConnections = limits.connections
         self.handshakeDeadline = TimeAmount(limits.handshake)
@@ -87,7 +96,9 @@ final class Listener: Sendable {
         channel.closeFuture.whenComplete { _ in self.state.withLock { $0.children[id] = nil } }
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(NIOSSLServerHandler(context: self.tls))
-        try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
+        if self.watchesHandshake {
+            try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
+        }
         try initialize(channel)
     }
 }
@@ -110,8 +121,10 @@ private final class HandshakeDeadlineHandler: ChannelInboundHandler, RemovableCh
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted = event as? TLSUserEvent { self.timer?.cancel() }
         context.fireUserInboundEventTriggered(event)
+        guard case .handshakeCompleted = event as? TLSUserEvent else { return }
+        self.timer?.cancel()
+        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {

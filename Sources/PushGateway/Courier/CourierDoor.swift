@@ -19,6 +19,7 @@ final class CourierDoor: Sendable {
         var isNewToken: Bool
     }
 
+    let sweeps = ConnectionSweeps()
     let environment: PushEnvironment
     let devices: DeviceRegistry
     let router: Router

@@ -4,7 +4,7 @@ import NIOSSL
 import PushProtocol
 
 /// Translates between bytes and ``CourierServiceMachine``: performs its actions in their order.
-final class CourierServiceHandler: ChannelInboundHandler {
+final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
@@ -14,9 +14,8 @@ final class CourierServiceHandler: ChannelInboundHandler {
     private let door: CourierDoor
     private var machine: CourierServiceMachine
     private var session: CourierDoor.Session?
-    private var timer: Scheduled<Void>?
-    /// When the timer fires; the machine's deadline may be later by then.
-    private var timerDeadline = Timestamp(milliseconds: .max)
+    /// While the connection is there.
+    private var context: ChannelHandlerContext?
 
     init(door: CourierDoor) {
         self.door = door
@@ -24,7 +23,19 @@ final class CourierServiceHandler: ChannelInboundHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        self.schedule(context: context)
+        self.context = context
+        self.door.sweeps.add(self, on: context.eventLoop)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        self.door.sweeps.remove(self, on: context.eventLoop)
+    }
+
+    func sweep() {
+        guard let context, let deadline = self.machine.nextDeadline else { return }
+        let now = self.door.time.now
+        if deadline <= now { self.perform(self.machine.tick(now: now), context: context) }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -41,7 +52,6 @@ final class CourierServiceHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.timer?.cancel()
         if let session { self.door.router.disconnected(session.device, session: session.id) }
         self.session = nil
         context.fireChannelInactive()
@@ -62,7 +72,6 @@ final class CourierServiceHandler: ChannelInboundHandler {
             self.perform(action, context: context)
         }
         self.acknowledge(&acks)
-        self.schedule(context: context)
     }
 
     /// Hands all acknowledgements of one read to the core together.
@@ -131,18 +140,5 @@ final class CourierServiceHandler: ChannelInboundHandler {
             now: self.door.time.now
         )
         self.perform(actions, context: context)
-    }
-
-    /// Arms the timer for the machine's deadline, unless it fires before that anyway.
-    private func schedule(context: ChannelHandlerContext) {
-        guard let deadline = self.machine.nextDeadline else { return self.timer?.cancel() ?? () }
-        guard deadline < self.timerDeadline else { return }
-        self.timer?.cancel()
-        self.timerDeadline = deadline
-        let delay = max(.zero, deadline.since(self.door.time.now))
-        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
-            self.timerDeadline = Timestamp(milliseconds: .max)
-            self.perform(self.machine.tick(now: self.door.time.now), context: context)
-        }
     }
 }

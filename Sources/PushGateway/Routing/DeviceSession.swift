@@ -44,7 +44,7 @@ struct DeviceSession: Sendable {
 
     let id: ID
     let link: any DeviceLink
-    var topics: [TopicHash: Interest] = [:]
+    private(set) var topics: [(hash: TopicHash, interest: Interest)] = []
     var channels: Set<ChannelName> = []
     var isActive = true
     /// In the order of their ids.
@@ -70,15 +70,21 @@ struct DeviceSession: Sendable {
 
     var isLoading: Bool { self.loads > 0 }
 
+    func interest(in topic: TopicHash) -> Interest? { self.topics.first { $0.hash == topic }?.interest }
+
     mutating func take(_ filter: CourierFilter) {
-        self.topics = [:]
+        // A topic in several lists: the one that asks for least counts, and comes first.
         let lists: [([TopicHash], Interest)] = [
-            (filter.enabled, .enabled), (filter.opportunistic, .opportunistic), (filter.nonWaking, .nonWaking),
-            (filter.paused, .paused), (filter.ignored, .ignored),
+            (filter.ignored, .ignored), (filter.paused, .paused), (filter.nonWaking, .nonWaking),
+            (filter.opportunistic, .opportunistic), (filter.enabled, .enabled),
         ]
-        // A topic in several lists: the one that asks for less counts.
-        for (hashes, interest) in lists { for hash in hashes { self.topics[hash] = interest } }
+        var seen: Set<TopicHash> = []
+        self.topics = lists.flatMap { hashes, interest in
+            hashes.filter { seen.insert($0).inserted }.map { ($0, interest) }
+        }
     }
+
+    mutating func forget(_ topic: TopicHash) { self.topics.removeAll { $0.hash == topic } }
 
     mutating func removeUnacknowledged(_ id: UInt32) -> InFlight? {
         guard let index = self.unacknowledged.firstIndex(where: { $0.id == id }) else { return nil }

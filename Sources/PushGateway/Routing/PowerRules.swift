@@ -21,7 +21,7 @@ struct PowerRules: Hashable, Sendable {
     func verdict(on message: Message, for session: DeviceSession, now: Timestamp, isWindow: Bool) -> Verdict {
         // Who follows a channel wants its broadcasts, whether its filter names their topic or not.
         let implied: DeviceSession.Interest? = message.channel == nil ? nil : .enabled
-        guard let interest = session.topics[message.topicHash] ?? implied else { return .offline }
+        guard let interest = session.interest(in: message.topicHash) ?? implied else { return .offline }
         switch interest {
         case .ignored: return .discard
         case .paused: return .hold

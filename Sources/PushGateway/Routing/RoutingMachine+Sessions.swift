@@ -93,7 +93,7 @@ extension RoutingMachine {
         guard let index = self.sessions.index(forKey: device) else { return }
         guard let topic else { return effects.closing.append(self.sessions.values[index].link) }
         let hash = TopicHash(topic)
-        self.sessions.values[index].topics[hash] = nil
+        self.sessions.values[index].forget(hash)
         for entry in self.sessions.values[index].unacknowledged where entry.message.topicHash == hash {
             effects.events.append(self.event(.unregisteredFromStorage, entry.message, now))
             if let submission = entry.submission { effects.settled.append(submission) }

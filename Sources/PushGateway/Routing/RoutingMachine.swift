@@ -227,7 +227,7 @@ struct RoutingMachine: Sendable {
         if !self.sessions.values[index].isLoading { self.sessions.values[index].newest = [:] }
         guard loaded.load.part == .messages(isFirst: true) else { return }
         let session = self.sessions.values[index]
-        let nothing = session.topics.filter { $0.value != .ignored && !kept.contains($0.key) }.map(\.key)
+        let nothing = session.topics.filter { $0.interest != .ignored && !kept.contains($0.hash) }.map(\.hash)
         if !nothing.isEmpty { effects.packets.append((session.link, .nothingStored(nothing))) }
     }
 
