@@ -1,25 +1,12 @@
 import Foundation
 import Logging
 import NIOCore
-import NIOHTTP2
 import NIOSSL
 import PushProtocol
 import Synchronization
 
 /// The provider API: answers push requests over HTTP/2.
 struct ProviderDoor: Sendable {
-    /// SETTINGS as seen from Apple (reference 1.3), with the lenient stream limit of reference 7.10 row 6.
-    static let settings: [HTTP2Setting] = [
-        HTTP2Setting(parameter: .headerTableSize, value: 4096),
-        HTTP2Setting(parameter: .maxConcurrentStreams, value: 1000),
-        HTTP2Setting(parameter: .initialWindowSize, value: 65_535),
-        HTTP2Setting(parameter: .maxFrameSize, value: 16_384),
-        HTTP2Setting(parameter: .maxHeaderListSize, value: 8000),
-    ]
-
-    /// How long answers may take once the gateway is going away.
-    static let longestDrain: TimeAmount = .seconds(5)
-
     let registry: Registry
     let router: Router
     let environment: PushEnvironment
@@ -35,35 +22,28 @@ struct ProviderDoor: Sendable {
     }
 
     private func configureHTTP2(_ channel: any Channel) throws {
-        let connection = ConnectionState()
-        var configuration = NIOHTTP2Handler.ConnectionConfiguration()
-        configuration.initialSettings = Self.settings
-        let manager = NIOHTTP2ServerConnectionManagementHandler(
-            eventLoop: channel.eventLoop,
-            configuration: .init(
-                maxIdleTime: nil,
-                maxAge: nil,
-                maxGraceTime: Self.longestDrain,
-                keepalive: .init(pingInterval: .minutes(30), ackTimeout: .seconds(20))
-            )
+        var limits = ServiceConnectionLimits()
+        limits.request = self.requestDeadline
+        try channel.pipeline.syncOperations.addHandler(
+            ProviderConnectionHandler(limits: limits, logger: self.logger) { Receiver(door: self, handle: $0) }
         )
-        let pipeline = channel.pipeline.syncOperations
-        _ = try pipeline.configureHTTP2Pipeline(
-            mode: .server,
-            connectionConfiguration: configuration,
-            streamConfiguration: .init(),
-            streamDelegate: manager.http2StreamDelegate
-        ) { stream in
-            stream.eventLoop.makeCompletedFuture {
-                try stream.pipeline.syncOperations.addHandler(
-                    ProviderStreamHandler(deadline: self.requestDeadline) { request in
-                        await self.answer(request, on: connection)
-                    }
-                )
+    }
+
+    /// Answers the requests of one connection, each in its own task.
+    private struct Receiver: ProviderRequestReceiver {
+        let door: ProviderDoor
+        let handle: ProviderConnectionHandle
+        let state = ConnectionState()
+
+        func received(_ requests: [(stream: UInt32, request: ProviderRequest)]) {
+            for (stream, request) in requests {
+                Task { [door, handle, state] in handle.answer(stream, await door.answer(request, on: state)) }
             }
         }
-        try pipeline.addHandler(manager)
-        try pipeline.addHandler(ConnectionErrorHandler())
+
+        func cancelled(_ streams: [UInt32]) {}
+
+        func closed() {}
     }
 
     /// What the requests of one connection share.
