@@ -113,8 +113,7 @@ let package = Package(
             "PushGateway",
             [
                 "PushHTTP", "PushProtocol", .crypto, .grdb, .httpTypes, .hummingbird, .hummingbirdCore, .logging,
-                .nioCore, .nioHPACK,
-                .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
+                .nioCore, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module(

@@ -30,36 +30,40 @@ struct ProviderRequest: Hashable, Sendable {
 }
 
 extension ProviderRequest {
-    /// Takes a header field; pseudo-headers too. A repeated pseudo-header is the transport's affair.
-    mutating func add(name: String, value: String) {
+    /// Takes a header field, pseudo-headers too; one that means nothing here is ignored (reference 1.4). A repeated
+    /// pseudo-header is the decoder's affair.
+    mutating func add(_ name: RequestField.Name, _ value: String) {
+        let isRepeated: Bool
         switch name {
-        case ":method": self.method = value
-        case ":path": self.path = value
-        case "authorization": self.set(\.authorization, value)
-        case "apns-push-type": self.set(\.pushType, value)
-        case "apns-topic": self.set(\.topic, value)
-        case "apns-id": self.set(\.id, value)
-        case "apns-expiration": self.set(\.expiration, value)
-        case "apns-priority": self.set(\.priority, value)
-        case "apns-collapse-id": self.set(\.collapseID, value)
-        case "apns-channel-id": self.set(\.channelID, value)
-        case "apns-request-id": self.set(\.requestID, value)
-        default: break
+        case .authorization: isRepeated = Self.fill(&self.fields.authorization, value)
+        case .pushType: isRepeated = Self.fill(&self.fields.pushType, value)
+        case .topic: isRepeated = Self.fill(&self.fields.topic, value)
+        case .id: isRepeated = Self.fill(&self.fields.id, value)
+        case .expiration: isRepeated = Self.fill(&self.fields.expiration, value)
+        case .priority: isRepeated = Self.fill(&self.fields.priority, value)
+        case .collapseID: isRepeated = Self.fill(&self.fields.collapseID, value)
+        case .channelID: isRepeated = Self.fill(&self.fields.channelID, value)
+        case .requestID: isRepeated = Self.fill(&self.fields.requestID, value)
+        case .method: return self.method = value
+        case .path: return self.path = value
+        case .scheme, .authority, .contentLength, .te, .other, .malformed: return
         }
+        if isRepeated { self.fields.hasDuplicate = true }
     }
 
-    private mutating func set(_ field: WritableKeyPath<Fields, String?>, _ value: String) {
-        if self.fields[keyPath: field] != nil { self.fields.hasDuplicate = true }
-        self.fields[keyPath: field] = value
+    /// Whether the field was there already.
+    private static func fill(_ field: inout String?, _ value: String) -> Bool {
+        defer { field = value }
+        return field != nil
     }
 
     /// Takes a piece of the body; keeps no more of it than a push can have.
-    mutating func receive(_ data: ByteBuffer) {
-        self.bodyLength += data.readableBytes
-        let room = Self.maximumBody - self.body.readableBytes
-        var data = data
-        if let kept = data.readSlice(length: min(room, data.readableBytes)), kept.readableBytes > 0 {
-            self.body.writeImmutableBuffer(kept)
-        }
+    mutating func receive(_ data: borrowing Span<UInt8>) {
+        self.bodyLength += data.count
+        let kept = min(Self.maximumBody - self.body.readableBytes, data.count)
+        guard kept > 0 else { return }
+        // Most bodies come in one piece: memory of just their size.
+        if self.body.readableBytes == 0 { self.body = ByteBufferAllocator().buffer(capacity: kept) }
+        data.extracting(first: kept).withUnsafeBytes { _ = self.body.writeBytes($0) }
     }
 }

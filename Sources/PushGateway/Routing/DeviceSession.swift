@@ -37,7 +37,7 @@ struct DeviceSession: Sendable {
         var message: Message
         var isFromStorage: Bool
         /// Who waits for its acknowledgement; `nil` once it was answered or is with the store.
-        var submission: (owner: any SubmissionOwner, ticket: UInt32)?
+        var submission: StoreBatch.Waiter?
         /// Whether the store has it, or will have it with the next group.
         var isStored: Bool
     }

@@ -204,7 +204,7 @@ final class Router: PushIntake, Sendable {
         }
         self.events.append(effects.events)
         for link in effects.closing { link.close() }
-        Self.settle(effects.settled.map { ($0.owner, Settlement(ticket: $0.ticket, isAccepted: true)) })
+        Self.settle(effects.settled, isAccepted: true)
         if let batch { self.write(batch) }
         if opensWindow { self.scheduleWindow() }
         return value
@@ -238,7 +238,7 @@ final class Router: PushIntake, Sendable {
                 for load in batch.loads { machine.loadFailed(load, &effects) }
             }
         }
-        Self.settle(batch.waiters.map { ($0.owner, Settlement(ticket: $0.ticket, isAccepted: isWritten)) })
+        Self.settle(batch.waiters, isAccepted: isWritten)
     }
 
     private func continueWriting(_ body: (inout RoutingMachine, inout RoutingMachine.Effects) -> Void) {
@@ -257,12 +257,12 @@ final class Router: PushIntake, Sendable {
         }
     }
 
-    /// Tells every owner once.
-    private static func settle(_ settlements: [(owner: any SubmissionOwner, Settlement)]) {
-        var rest = settlements[...]
+    /// Tells each owner of all its pushes that follow each other at once.
+    private static func settle(_ waiters: [StoreBatch.Waiter], isAccepted: Bool) {
+        var rest = waiters[...]
         while let owner = rest.first?.owner {
             let run = rest.prefix { $0.owner === owner }
-            owner.settled(run.map(\.1))
+            owner.settled(run.map { Settlement(ticket: $0.ticket, id: $0.id, isAccepted: isAccepted) })
             rest = rest.dropFirst(run.count)
         }
     }

@@ -24,9 +24,9 @@ extension RoutingMachine {
         )
         if broadcast.expiresAt != nil {
             self.batch.changes.append(.putBroadcast(broadcast))
-            self.batch.waiters.append(.init(owner: owner, ticket: ticket))
+            self.batch.waiters.append(.init(owner: owner, ticket: ticket, id: id))
         } else {
-            effects.settled.append((owner, ticket))
+            effects.settled.append(.init(owner: owner, ticket: ticket, id: id))
         }
         for device in self.followers[broadcast.channel] ?? [] {
             guard let index = self.sessions.index(forKey: device) else { continue }

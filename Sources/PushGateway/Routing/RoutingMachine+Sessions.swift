@@ -52,7 +52,7 @@ extension RoutingMachine {
             effects.events.append(self.event(isKept ? .storedOffline : .expired, entry.message, now))
             guard let submission = entry.submission else { continue }
             self.batch.changes.append(.put(entry.message))
-            self.batch.waiters.append(.init(owner: submission.owner, ticket: submission.ticket))
+            self.batch.waiters.append(submission)
         }
     }
 

@@ -16,7 +16,7 @@ struct RoutingMachine: Sendable {
     /// What is to be done at once.
     struct Effects {
         var packets: [(link: any DeviceLink, packet: DevicePacket)] = []
-        var settled: [(owner: any SubmissionOwner, ticket: UInt32)] = []
+        var settled: [StoreBatch.Waiter] = []
         var events: [Event] = []
         var closing: [any DeviceLink] = []
     }
@@ -62,7 +62,7 @@ struct RoutingMachine: Sendable {
         effects.events.append(self.event(.received, message, now))
         if message.isExpired(at: now) {
             effects.events.append(self.event(.expired, message, now))
-            return effects.settled.append((submission.owner, submission.ticket))
+            return effects.settled.append(submission.waiter)
         }
         self.route(message, submission, now: now, &effects)
     }
@@ -88,7 +88,7 @@ struct RoutingMachine: Sendable {
             self.keep(message, submission, as: .storedPower, now: now, &effects)
         case .discard:
             effects.events.append(self.event(.disabled, message, now))
-            effects.settled.append((submission.owner, submission.ticket))
+            effects.settled.append(submission.waiter)
         }
     }
 
@@ -102,11 +102,11 @@ struct RoutingMachine: Sendable {
     ) {
         guard message.expiresAt != nil else {
             effects.events.append(self.event(.expired, message, now))
-            return effects.settled.append((submission.owner, submission.ticket))
+            return effects.settled.append(submission.waiter)
         }
         effects.events.append(self.event(name, message, now))
         self.batch.changes.append(.put(message))
-        self.batch.waiters.append(.init(owner: submission.owner, ticket: submission.ticket))
+        self.batch.waiters.append(submission.waiter)
     }
 
     /// Sends a message to its device.
@@ -129,9 +129,9 @@ struct RoutingMachine: Sendable {
         )
         if let submission {
             if message.expiresAt == nil {
-                effects.settled.append((submission.owner, submission.ticket))
+                effects.settled.append(submission.waiter)
             } else {
-                entry.submission = (submission.owner, submission.ticket)
+                entry.submission = submission.waiter
                 self.recent.append((message.device, message.sequence))
             }
         }
@@ -161,7 +161,7 @@ struct RoutingMachine: Sendable {
             self.sessions.values[index].unacknowledged[position].submission = nil
             self.sessions.values[index].unacknowledged[position].isStored = true
             self.batch.changes.append(.put(entry.message))
-            self.batch.waiters.append(.init(owner: submission.owner, ticket: submission.ticket))
+            self.batch.waiters.append(submission)
         }
         self.waiting = self.recent
         self.recent = []

@@ -40,9 +40,11 @@ struct LoadedMessages: Sendable {
 
 /// One group's worth of the core's changes and reads, and who waits for it.
 struct StoreBatch: Sendable {
+    /// A push whose owner has to be answered.
     struct Waiter: Sendable {
         var owner: any SubmissionOwner
         var ticket: UInt32
+        var id: String
     }
 
     struct Outcome: Sendable {
@@ -138,4 +140,8 @@ struct StoreBatch: Sendable {
         }
         return loaded
     }
+}
+
+extension Submission {
+    var waiter: StoreBatch.Waiter { .init(owner: self.owner, ticket: self.ticket, id: self.push.notification.id) }
 }

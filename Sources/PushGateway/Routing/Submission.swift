@@ -12,6 +12,8 @@ struct Submission: Sendable {
 /// What became of a submission: the push is with its device, or on disk, or need not be kept; or none of that worked.
 struct Settlement: Hashable, Sendable {
     var ticket: UInt32
+    /// The push's `apns-id`.
+    var id = ""
     /// `false` if the push could not be stored: it is not accepted, and answered with 500.
     var isAccepted: Bool
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import PushProtocol
 
 /// The whole answer to one request.
 struct Reply: Hashable, Sendable {
@@ -76,33 +77,6 @@ struct ConnectionLimits: Sendable {
 
     /// Of an error reply, in bytes; the real ones have under 100.
     static let maximumReplyBody = 4096
-    /// Of one header block over all its frames, in bytes.
-    static let maximumHeaderBlock = 32_768
     /// Of one request's header list, in bytes, so that it always fits one frame.
     static let maximumRequestHeaders = 15_000
-    static let largestStreamID: UInt32 = 0x7fff_ffff
-    static let largestWindow = 0x7fff_ffff
-    static let defaultWindow = 65_535
-    /// What we let the service send before we must confirm, per connection.
-    static let connectionReceiveWindow = 1 << 20
-}
-
-/// Stops a peer that sends frames without end that bring nothing forward.
-struct FloodBudget: Sendable {
-    /// Idle frames that may come in a row.
-    static let maximum = 10_000
-    /// What a completed reply is worth, and each look at the clock.
-    static let earned = 64
-
-    private var left = Self.maximum
-
-    /// `false` when the budget is used up.
-    mutating func spend() -> Bool {
-        self.left -= 1
-        return self.left >= 0
-    }
-
-    mutating func earn() {
-        self.left = min(Self.maximum, self.left + Self.earned)
-    }
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import PushProtocol
 
 /// Sending bodies within the windows of RFC 9113 section 5.2.
 extension ConnectionMachine {
@@ -48,7 +49,7 @@ extension ConnectionMachine {
         if streamID == 0 {
             guard increment > 0 else { throw ConnectionViolation(.protocolError, "window update of zero") }
             self.sendWindow += increment
-            guard self.sendWindow <= ConnectionLimits.largestWindow else {
+            guard self.sendWindow <= HTTP2Limits.largestWindow else {
                 throw ConnectionViolation(.flowControlError, "connection window over 2^31-1")
             }
             return self.sendBlocked()
@@ -58,7 +59,7 @@ extension ConnectionMachine {
         }
         guard increment > 0 else { return self.reset(streamID, .protocolError) }
         self.streams[position].sendWindow += increment
-        guard self.streams[position].sendWindow <= ConnectionLimits.largestWindow else {
+        guard self.streams[position].sendWindow <= HTTP2Limits.largestWindow else {
             return self.reset(streamID, .flowControlError)
         }
         if !self.streams[position].isSent { self.sendRest(of: streamID) }

@@ -1,15 +1,5 @@
 import NIOCore
-
-/// The service broke a rule that concerns the whole connection.
-struct ConnectionViolation: Error {
-    var code: HTTP2ErrorCode
-    var description: String
-
-    init(_ code: HTTP2ErrorCode, _ description: String) {
-        self.code = code
-        self.description = description
-    }
-}
+import PushProtocol
 
 /// Taking bytes apart into frames (RFC 9113 section 4).
 extension ConnectionMachine {

@@ -1,3 +1,5 @@
+import PushProtocol
+
 /// Frames that belong to a request: HEADERS, CONTINUATION, DATA, RST_STREAM.
 extension ConnectionMachine {
     mutating func receiveHeaders(_ head: FrameHead, _ content: borrowing Span<UInt8>) throws(ConnectionViolation) {
@@ -32,7 +34,7 @@ extension ConnectionMachine {
 
     private mutating func extendBlock(_ content: borrowing Span<UInt8>) throws(ConnectionViolation) {
         let length = (self.openBlock?.bytes.count ?? 0) + content.count
-        guard length <= ConnectionLimits.maximumHeaderBlock else {
+        guard length <= HTTP2Limits.maximumHeaderBlock else {
             throw ConnectionViolation(.enhanceYourCalm, "header block too long")
         }
         for index in content.indices { self.openBlock?.bytes.append(content[index]) }
@@ -83,10 +85,10 @@ extension ConnectionMachine {
             throw ConnectionViolation(.flowControlError, "more data than the connection window")
         }
         self.receiveWindow -= content.count
-        if self.receiveWindow < ConnectionLimits.connectionReceiveWindow / 2 {
-            let increment = ConnectionLimits.connectionReceiveWindow - self.receiveWindow
+        if self.receiveWindow < HTTP2Limits.connectionReceiveWindow / 2 {
+            let increment = HTTP2Limits.connectionReceiveWindow - self.receiveWindow
             self.output.writeFrame(.windowUpdate, words: UInt32(truncatingIfNeeded: increment))
-            self.receiveWindow = ConnectionLimits.connectionReceiveWindow
+            self.receiveWindow = HTTP2Limits.connectionReceiveWindow
         }
         let range = try Self.unpadded(head, content)
         guard self.streams.position(of: head.streamID) != nil else { return try self.spend() }
@@ -148,15 +150,13 @@ extension ConnectionMachine {
         try self.spend()
     }
 
-    /// Where the content without padding lies (RFC 9113 section 6.1).
     private static func unpadded(
         _ head: FrameHead,
         _ content: borrowing Span<UInt8>
     ) throws(ConnectionViolation) -> Range<Int> {
-        guard head.flags.contains(.padded) else { return 0..<content.count }
-        guard content.count > 0, Int(content[0]) < content.count else {
+        guard let range = head.unpadded(content) else {
             throw ConnectionViolation(.protocolError, "padding longer than the frame")
         }
-        return 1..<content.count - Int(content[0])
+        return range
     }
 }

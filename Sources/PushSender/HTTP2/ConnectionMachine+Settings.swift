@@ -1,3 +1,5 @@
+import PushProtocol
+
 /// The service's settings (RFC 9113 section 6.5).
 extension ConnectionMachine {
     mutating func receiveSettings(_ head: FrameHead, _ content: borrowing Span<UInt8>) throws(ConnectionViolation) {
@@ -49,14 +51,14 @@ extension ConnectionMachine {
 
     /// Moves the windows of open streams too (RFC 9113 section 6.9.2).
     private mutating func setInitialWindow(_ size: Int) throws(ConnectionViolation) {
-        guard size <= ConnectionLimits.largestWindow else {
+        guard size <= HTTP2Limits.largestWindow else {
             throw ConnectionViolation(.flowControlError, "INITIAL_WINDOW_SIZE over 2^31-1")
         }
         let change = size - self.peerInitialWindow
         self.peerInitialWindow = size
         for position in 0..<self.streams.count {
             self.streams[position].sendWindow += change
-            guard self.streams[position].sendWindow <= ConnectionLimits.largestWindow else {
+            guard self.streams[position].sendWindow <= HTTP2Limits.largestWindow else {
                 throw ConnectionViolation(.flowControlError, "stream window over 2^31-1")
             }
         }

@@ -1,4 +1,5 @@
 import NIOCore
+import PushProtocol
 
 /// Deadlines: to be looked at a few times a second.
 extension ConnectionMachine {

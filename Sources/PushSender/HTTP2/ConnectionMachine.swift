@@ -6,7 +6,19 @@ import PushProtocol
 /// Bytes, requests and the time go in; ``takeEvents(_:)`` and ``output`` say what happened and what to write. A
 /// request ends in exactly one event. No input makes it trap: what breaks the protocol ends the connection.
 struct ConnectionMachine<Ticket> {
-    typealias Stream = StreamTable<Ticket>.Stream
+    struct Stream: StreamTableEntry {
+        let id: UInt32
+        /// The caller's own mark of the request.
+        let ticket: Ticket
+        /// When waiting for the reply ends.
+        let deadline: NIODeadline
+        /// How much body the peer takes on this stream, in bytes; a change of settings can make it negative.
+        var sendWindow: Int
+        /// Whether the request has been sent to its end.
+        var isSent: Bool
+        /// Whether reply or body have parts that are kept aside.
+        var hasParts = false
+    }
 
     enum Phase: Hashable {
         case waitingForSettings
@@ -36,7 +48,7 @@ struct ConnectionMachine<Ticket> {
     var phase = Phase.waitingForSettings
     var encoder: RequestEncoder
     var decoder = ReplyHeaderDecoder()
-    var streams = StreamTable<Ticket>()
+    var streams = StreamTable<Stream>()
     var parts: [UInt32: Parts] = [:]
     /// Streams with unsent body.
     var blocked: Set<UInt32> = []
@@ -49,12 +61,12 @@ struct ConnectionMachine<Ticket> {
 
     // What the service's settings say, and the windows.
     var peerMaximumStreams = 0
-    var peerInitialWindow = ConnectionLimits.defaultWindow
+    var peerInitialWindow = HTTP2Limits.defaultWindow
     var peerMaximumFrame = FrameHead.defaultMaximumLength
     var peerHeaderTable = RequestEncoder.maximumTableSize
     var peerMaximumHeaderList = Int.max
-    var sendWindow = ConnectionLimits.defaultWindow
-    var receiveWindow = ConnectionLimits.connectionReceiveWindow
+    var sendWindow = HTTP2Limits.defaultWindow
+    var receiveWindow = HTTP2Limits.connectionReceiveWindow
 
     var handshakeDeadline: NIODeadline
     var lastReceived: NIODeadline
@@ -67,13 +79,13 @@ struct ConnectionMachine<Ticket> {
         self.nextStreamID = limits.firstStreamID | 1
         self.handshakeDeadline = now + limits.handshakeTimeout
         self.lastReceived = now
-        self.output = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        self.output = ByteBuffer(string: HTTP2Limits.preface)
         self.output.writeSettings([
             (.enablePush, 0), (.maximumHeaderListSize, UInt32(ReplyHeaderDecoder.maximumListSize)),
         ])
         self.output.writeFrame(
             .windowUpdate,
-            words: UInt32(ConnectionLimits.connectionReceiveWindow - ConnectionLimits.defaultWindow)
+            words: UInt32(HTTP2Limits.connectionReceiveWindow - HTTP2Limits.defaultWindow)
         )
     }
 
@@ -84,7 +96,7 @@ struct ConnectionMachine<Ticket> {
     var freeStreams: Int {
         guard self.phase == .open, self.sendWindow > 0 else { return 0 }
         let allowed = min(self.peerMaximumStreams, self.limits.maximumConcurrentStreams)
-        let ids = Int((ConnectionLimits.largestStreamID - self.nextStreamID) / 2) + 1
+        let ids = Int((HTTP2Limits.largestStreamID - self.nextStreamID) / 2) + 1
         return max(0, min(allowed - self.streams.count, ids))
     }
 
@@ -128,7 +140,7 @@ struct ConnectionMachine<Ticket> {
             )
         )
         if body.readableBytes > 0 { self.sendBody(body, streamID: id) }
-        if self.nextStreamID > ConnectionLimits.largestStreamID { self.beginDraining(nil, now: now) }
+        if self.nextStreamID > HTTP2Limits.largestStreamID { self.beginDraining(nil, now: now) }
     }
 
     /// Starts many requests, whose pushes and tickets `start` names one after the other.
@@ -204,9 +216,7 @@ struct ConnectionMachine<Ticket> {
         var code = HTTP2ErrorCode.noError
         var text = ""
         if case .violation(let violation, let description) = cause { (code, text) = (violation, description) }
-        self.output.write(FrameHead(length: 8 + text.utf8.count, type: .goAway))
-        self.output.writeMultipleIntegers(UInt32(0), code.rawValue)
-        self.output.writeString(text)
+        self.output.writeGoAway(lastStreamID: 0, code, debugData: text)
         for stream in self.streams.removeAll() {
             self.end(stream, parts: self.parts.removeValue(forKey: stream.id), cause ?? .drainTimeout)
         }

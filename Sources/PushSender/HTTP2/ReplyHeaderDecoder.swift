@@ -1,3 +1,5 @@
+import PushProtocol
+
 /// What a push service's reply says in its header fields (reference 1.8).
 struct ReplyHead: Hashable, Sendable {
     /// 0 where there was no `:status`, or one that is no number.
@@ -20,7 +22,7 @@ struct ReplyHeaderDecoder: Sendable {
     /// Largest header list taken, in bytes as RFC 9113 section 6.5.2 counts them; announced to the peer.
     static let maximumListSize = 16_384
 
-    private var table = ReplyHeaderTable()
+    private var table = HeaderTable<ReplyField>()
     private var scratch: [UInt8] = []
 
     /// Reads a complete header block.
@@ -77,13 +79,9 @@ struct ReplyHeaderDecoder: Sendable {
 
     /// Leaves the string's bytes in `scratch`.
     private mutating func string(_ block: borrowing Span<UInt8>, at offset: inout Int) throws(Failure) {
-        guard offset < block.count else { throw .malformed }
-        let isHuffman = block[offset] & 0x80 != 0
-        let length = try Self.integer(block, at: &offset, prefix: 7)
-        guard length <= block.count - offset else { throw .malformed }
+        guard let (range, isHuffman) = HeaderBlock.string(block, at: &offset) else { throw .malformed }
         self.scratch.removeAll(keepingCapacity: true)
-        let bytes = block.extracting(offset..<offset + length)
-        offset += length
+        let bytes = block.extracting(range)
         if isHuffman {
             guard HuffmanCode.shared.decode(bytes, into: &self.scratch) else { throw .malformed }
         } else {
@@ -91,25 +89,12 @@ struct ReplyHeaderDecoder: Sendable {
         }
     }
 
-    /// RFC 7541 section 5.1, at most 2²⁸: nothing here is longer.
     private static func integer(
         _ block: borrowing Span<UInt8>,
         at offset: inout Int,
         prefix: Int
     ) throws(Failure) -> Int {
-        let mask = 1 << prefix - 1
-        guard offset < block.count else { throw .malformed }
-        var value = Int(block[offset]) & mask
-        offset += 1
-        guard value == mask else { return value }
-        var shift = 0
-        while true {
-            guard offset < block.count, shift <= 21 else { throw .malformed }
-            let byte = block[offset]
-            offset += 1
-            value += Int(byte & 0x7f) << shift
-            shift += 7
-            if byte & 0x80 == 0 { return value }
-        }
+        guard let value = HeaderBlock.integer(block, at: &offset, prefix: prefix) else { throw .malformed }
+        return value
     }
 }

@@ -7,9 +7,11 @@ import PushProtocol
 /// What all pushes of one topic, push type and priority share is prepared once, as a ``RequestLane``.
 struct RequestEncoder {
     /// What we use of the service's table at most, in bytes, even if it offers more.
-    static let maximumTableSize = 4096
+    static let maximumTableSize = HTTP2Limits.headerTableSize
     /// Lanes kept; when there are more they are made anew.
     private static let maximumLanes = 256
+
+    private static let devicePath = Array(RequestLane.devicePath.utf8)
 
     private let authority: String
     /// The whole field `authorization`, or empty with certificate trust.
@@ -61,7 +63,9 @@ struct RequestEncoder {
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: self.headerListSize(of: push)) { target in
             var block = HeaderBlockWriter(target)
             block.write(lane.head)
-            block.writeDevicePath(push.token)
+            block.write(length: RequestLane.devicePath.utf8.count + push.token.bytes.count * 2)
+            block.write(Self.devicePath)
+            block.write(hexadecimal: push.token.bytes)
             block.write(self.authorization)
             block.write(lane.idName)
             block.write(string: notification.id)

@@ -1,3 +1,5 @@
+import PushProtocol
+
 /// What we have put into the service's HPACK table (RFC 7541 section 2.3.2).
 ///
 /// Entries are added until the table is full and never pushed out: the service keeps it small, and ours are the few
@@ -74,26 +76,5 @@ struct RequestHeaderTable {
 
     private static func size(_ name: String, _ value: String) -> Int {
         name.utf8.count + value.utf8.count + 32
-    }
-}
-
-extension [UInt8] {
-    /// RFC 7541 section 5.1: `pattern` are the bits above the prefix.
-    mutating func appendInteger(_ value: Int, prefix: Int, pattern: UInt8) {
-        let mask = 1 << prefix - 1
-        guard value >= mask else { return self.append(pattern | UInt8(truncatingIfNeeded: value)) }
-        self.append(pattern | UInt8(truncatingIfNeeded: mask))
-        var rest = value - mask
-        while rest >= 128 {
-            self.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        self.append(UInt8(truncatingIfNeeded: rest))
-    }
-
-    /// A string literal without Huffman coding.
-    mutating func appendString(_ text: String) {
-        self.appendInteger(text.utf8.count, prefix: 7, pattern: 0)
-        self.append(contentsOf: text.utf8)
     }
 }

@@ -4,6 +4,7 @@ import NIOCore
 import NIOHPACK
 import NIOPosix
 import NIOSSL
+import PushProtocol
 import PushTesting
 import SwiftASN1
 import Synchronization

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHPACK
 import NIOTLS
+import PushProtocol
 
 @testable import PushSender
 

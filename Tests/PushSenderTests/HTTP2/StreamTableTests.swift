@@ -1,17 +1,22 @@
-import NIOCore
+import PushProtocol
 import Testing
 
 @testable import PushSender
 
 @Suite struct StreamTableTests {
+    private struct Entry: StreamTableEntry {
+        var id: UInt32
+        var ticket: Int
+    }
+
     @Test func itFindsWhatADictionaryFinds() {
         var generator = SeededGenerator(seed: 7)
-        var table = StreamTable<Int>()
+        var table = StreamTable<Entry>()
         var dictionary: [UInt32: Int] = [:]
         var nextID: UInt32 = 1
         for step in 0..<20_000 {
             if dictionary.isEmpty || Int.random(in: 0...1000, using: &generator) < (step / 5000 % 2 == 0 ? 600 : 400) {
-                table.insert(.init(id: nextID, ticket: step, deadline: .now(), sendWindow: 0, isSent: true))
+                table.insert(Entry(id: nextID, ticket: step))
                 dictionary[nextID] = step
                 nextID += UInt32.random(in: 1...40, using: &generator) * 2
             } else if let id = dictionary.keys.randomElement(using: &generator) {

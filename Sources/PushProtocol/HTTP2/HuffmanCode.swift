@@ -1,9 +1,9 @@
 /// Decodes strings in the Huffman code of HPACK (RFC 7541 section 5.2 and appendix B).
 ///
 /// The code is canonical: codes of one length rise with the symbol, so the lengths alone define it.
-struct HuffmanCode: Sendable {
+package struct HuffmanCode: Sendable {
     /// The tables, made once.
-    static let shared = HuffmanCode()
+    package static let shared = HuffmanCode()
 
     private static let longest = 30
     private static let endOfString = 256
@@ -42,7 +42,7 @@ struct HuffmanCode: Sendable {
 
     /// Appends the decoded bytes to `output`; `false` for a code that does not exist, the end-of-string symbol, or
     /// padding that is not up to seven one bits.
-    func decode(_ bytes: borrowing Span<UInt8>, into output: inout [UInt8]) -> Bool {
+    package func decode(_ bytes: borrowing Span<UInt8>, into output: inout [UInt8]) -> Bool {
         var window: UInt64 = 0
         var held = 0
         var next = 0

@@ -1,83 +1,83 @@
-import NIOCore
+/// What a connection remembers of an open stream.
+@usableFromInline
+package protocol StreamTableEntry {
+    /// Never 0.
+    var id: UInt32 { get }
+}
 
 /// The open streams of a connection, found by their id.
 ///
 /// Streams lie densely in an array; a hash table beside it finds them. Where a place is taken, the next one serves
 /// (linear probing), so ids that follow each other must not lie side by side: runs would make removal slow.
-struct StreamTable<Ticket> {
-    struct Stream {
-        let id: UInt32
-        /// The caller's own mark of the request.
-        let ticket: Ticket
-        /// When waiting for the reply ends.
-        let deadline: NIODeadline
-        /// How much body the peer takes on this stream, in bytes; a change of settings can make it negative.
-        var sendWindow: Int
-        /// Whether the request has been sent to its end.
-        var isSent: Bool
-        /// Whether reply or body have parts that are kept aside.
-        var hasParts = false
-    }
-
-    private(set) var streams: [Stream] = []
+@usableFromInline
+package struct StreamTable<Stream: StreamTableEntry> {
+    @usableFromInline var open: [Stream] = []
     /// 0 is a free place.
-    private var ids: [UInt32]
+    @usableFromInline var ids: [UInt32]
     /// In `streams`.
-    private var positions: [Int]
+    @usableFromInline var positions: [Int]
 
-    init() {
+    @usableFromInline
+    package init() {
         self.ids = Array(repeating: 0, count: 64)
         self.positions = Array(repeating: 0, count: 64)
     }
 
-    var count: Int { self.streams.count }
+    /// In no order.
+    @inlinable package var streams: [Stream] { self.open }
+    @inlinable package var count: Int { self.open.count }
 
-    subscript(position: Int) -> Stream {
-        get { self.streams[position] }
-        set { self.streams[position] = newValue }
-        _modify { yield &self.streams[position] }
+    @inlinable
+    package subscript(position: Int) -> Stream {
+        get { self.open[position] }
+        _modify { yield &self.open[position] }
     }
 
     /// Where the stream lies until the next removal; `nil` if it is not open.
-    func position(of id: UInt32) -> Int? {
+    @inlinable
+    package func position(of id: UInt32) -> Int? {
         guard let place = self.place(of: id) else { return nil }
         return self.positions[place]
     }
 
-    mutating func insert(_ stream: Stream) {
+    @inlinable
+    package mutating func insert(_ stream: Stream) {
         if (self.count + 1) * 2 > self.ids.count { self.grow() }
-        self.link(stream.id, to: self.streams.count)
-        self.streams.append(stream)
+        self.link(stream.id, to: self.open.count)
+        self.open.append(stream)
     }
 
-    mutating func remove(_ id: UInt32) -> Stream? {
+    @inlinable
+    package mutating func remove(_ id: UInt32) -> Stream? {
         guard let place = self.place(of: id) else { return nil }
         let position = self.positions[place]
         self.unlink(place)
-        let stream = self.streams[position]
-        let last = self.streams.removeLast()
+        let stream = self.open[position]
+        let last = self.open.removeLast()
         if last.id != id {
-            self.streams[position] = last
+            self.open[position] = last
             if let moved = self.place(of: last.id) { self.positions[moved] = position }
         }
         return stream
     }
 
     /// All open streams, in the order in which they were opened.
-    mutating func removeAll() -> [Stream] {
-        let all = self.streams.sorted { $0.id < $1.id }
+    @inlinable
+    package mutating func removeAll() -> [Stream] {
+        let all = self.open.sorted { $0.id < $1.id }
         self = Self()
         return all
     }
 
     // MARK: Hash table
 
-    private var mask: Int { self.ids.count - 1 }
+    @inlinable var mask: Int { self.ids.count - 1 }
 
     /// Multiplication by the golden ratio spreads neighbours.
-    private func home(_ id: UInt32) -> Int { Int((id &* 0x9e37_79b9) >> 8) & self.mask }
+    @inlinable func home(_ id: UInt32) -> Int { Int((id &* 0x9e37_79b9) >> 8) & self.mask }
 
-    private func place(of id: UInt32) -> Int? {
+    @inlinable
+    func place(of id: UInt32) -> Int? {
         guard id != 0 else { return nil }
         var place = self.home(id)
         while self.ids[place] != 0 {
@@ -87,7 +87,8 @@ struct StreamTable<Ticket> {
         return nil
     }
 
-    private mutating func link(_ id: UInt32, to position: Int) {
+    @inlinable
+    mutating func link(_ id: UInt32, to position: Int) {
         var place = self.home(id)
         while self.ids[place] != 0 { place = (place + 1) & self.mask }
         self.ids[place] = id
@@ -95,7 +96,8 @@ struct StreamTable<Ticket> {
     }
 
     /// Frees a place and moves back those after it that are not where they want to be.
-    private mutating func unlink(_ start: Int) {
+    @inlinable
+    mutating func unlink(_ start: Int) {
         var gap = start
         var place = (start + 1) & self.mask
         while self.ids[place] != 0 {
@@ -109,9 +111,10 @@ struct StreamTable<Ticket> {
         self.ids[gap] = 0
     }
 
-    private mutating func grow() {
+    @inlinable
+    mutating func grow() {
         self.ids = Array(repeating: 0, count: self.ids.count * 2)
         self.positions = Array(repeating: 0, count: self.ids.count)
-        for (position, stream) in self.streams.enumerated() { self.link(stream.id, to: position) }
+        for (position, stream) in self.open.enumerated() { self.link(stream.id, to: position) }
     }
 }

@@ -1,0 +1,99 @@
+import NIOCore
+import PushProtocol
+
+/// Writing answers, within the windows of RFC 9113 section 5.2.
+extension ServiceConnectionMachine {
+    /// Many answers, in order.
+    mutating func answer(_ answers: [(stream: UInt32, answer: ProviderAnswer)]) {
+        for (stream, answer) in answers { self.answer(stream, answer) }
+    }
+
+    /// The answer to a request; dropped if nobody awaits it any more.
+    mutating func answer(_ streamID: UInt32, _ answer: ProviderAnswer) {
+        guard let stream = self.streams.remove(streamID) else { return }
+        guard case .awaitingAnswer = stream.state else { return self.streams.insert(stream) }
+        self.budget.earn()
+        if let body = answer.body, !body.isEmpty {
+            self.write(answer, body, of: stream)
+        } else {
+            self.encoder.write(answer, streamID: streamID, into: &self.output)
+        }
+        self.finishIfDrained()
+    }
+
+    private mutating func write(_ answer: ProviderAnswer, _ body: String, of stream: ServiceStream) {
+        let length = body.utf8.count
+        guard self.output.readableBytes + self.unsentBytes + length <= ServiceConnectionLimits.maximumOutput else {
+            self.output.writeFrame(.resetStream, streamID: stream.id, words: HTTP2ErrorCode.enhanceYourCalm.rawValue)
+            return
+        }
+        self.encoder.write(answer, streamID: stream.id, into: &self.output)
+        if length <= min(self.sendWindow, stream.sendWindow, self.peerMaximumFrame) {
+            self.sendWindow -= length
+            self.output.write(FrameHead(length: length, type: .data, flags: .endStream, streamID: stream.id))
+            self.output.writeString(body)
+        } else {
+            self.streams.insert(ServiceStream(id: stream.id, sendWindow: stream.sendWindow, state: .sending))
+            self.unsentBodies[stream.id] = ByteBuffer(string: body)
+            self.unsentBytes += length
+            self.sendBody(of: stream.id)
+        }
+    }
+
+    /// Sends as much of a body as the windows allow.
+    private mutating func sendBody(of streamID: UInt32) {
+        guard let position = self.streams.position(of: streamID), var rest = self.unsentBodies[streamID] else { return }
+        while rest.readableBytes > 0 {
+            let window = min(self.sendWindow, self.streams[position].sendWindow, self.peerMaximumFrame)
+            guard window > 0, let chunk = rest.readSlice(length: min(window, rest.readableBytes)) else { break }
+            self.sendWindow -= chunk.readableBytes
+            self.streams[position].sendWindow -= chunk.readableBytes
+            self.unsentBytes -= chunk.readableBytes
+            self.output.write(
+                FrameHead(
+                    length: chunk.readableBytes,
+                    type: .data,
+                    flags: rest.readableBytes == 0 ? .endStream : [],
+                    streamID: streamID
+                )
+            )
+            self.output.writeImmutableBuffer(chunk)
+        }
+        guard rest.readableBytes == 0 else { return self.unsentBodies[streamID] = rest }
+        self.unsentBodies[streamID] = nil
+        _ = self.streams.remove(streamID)
+        self.finishIfDrained()
+    }
+
+    /// Goes on with the bodies that waited for a window, oldest first.
+    mutating func sendBodies() {
+        guard !self.unsentBodies.isEmpty else { return }
+        for streamID in self.unsentBodies.keys.sorted() where self.sendWindow > 0 { self.sendBody(of: streamID) }
+    }
+
+    /// RFC 9113 section 6.9.
+    mutating func receiveWindowUpdate(
+        _ head: FrameHead,
+        _ content: borrowing Span<UInt8>
+    ) throws(ConnectionViolation) {
+        try self.spend()
+        guard content.count == 4 else { throw ConnectionViolation(.frameSizeError, "WINDOW_UPDATE") }
+        let increment = Int(content.integer(at: 0) & 0x7fff_ffff)
+        if head.streamID == 0 {
+            guard increment > 0 else { throw ConnectionViolation(.protocolError, "window update of zero") }
+            self.sendWindow += increment
+            guard self.sendWindow <= HTTP2Limits.largestWindow else {
+                throw ConnectionViolation(.flowControlError, "connection window over 2^31-1")
+            }
+            return self.sendBodies()
+        }
+        try self.checkOpened(head.streamID)
+        guard let position = self.streams.position(of: head.streamID) else { return }
+        guard increment > 0 else { return try self.reset(faulty: head.streamID, .protocolError) }
+        self.streams[position].sendWindow += increment
+        guard self.streams[position].sendWindow <= HTTP2Limits.largestWindow else {
+            return try self.reset(faulty: head.streamID, .flowControlError)
+        }
+        self.sendBody(of: head.streamID)
+    }
+}

@@ -1,0 +1,205 @@
+import NIOCore
+import PushProtocol
+
+/// Frames that belong to a request: HEADERS, CONTINUATION, DATA, RST_STREAM.
+extension ServiceConnectionMachine {
+    mutating func receiveHeaders(
+        _ head: FrameHead,
+        _ content: borrowing Span<UInt8>,
+        now: NIODeadline
+    ) throws(ConnectionViolation) {
+        guard head.streamID & 1 == 1 else { throw ConnectionViolation(.protocolError, "request on an even stream") }
+        guard var range = head.unpadded(content) else {
+            throw ConnectionViolation(.protocolError, "padding longer than the frame")
+        }
+        if head.flags.contains(.priority) {
+            guard range.count >= 5 else { throw ConnectionViolation(.frameSizeError, "HEADERS with priority") }
+            range = range.lowerBound + 5..<range.upperBound
+        }
+        let block = content.extracting(range)
+        let endsStream = head.flags.contains(.endStream)
+        if head.flags.contains(.endHeaders) {
+            return try self.receiveBlock(block, streamID: head.streamID, endsStream: endsStream, now: now)
+        }
+        self.openBlock = OpenBlock(streamID: head.streamID, endsStream: endsStream, bytes: [])
+        try self.extendBlock(block)
+    }
+
+    mutating func receiveContinuation(
+        _ head: FrameHead,
+        _ content: borrowing Span<UInt8>,
+        now: NIODeadline
+    ) throws(ConnectionViolation) {
+        guard self.openBlock?.streamID == head.streamID else {
+            throw ConnectionViolation(.protocolError, "CONTINUATION without HEADERS")
+        }
+        try self.spend()
+        try self.extendBlock(content)
+        guard head.flags.contains(.endHeaders), let block = self.openBlock.take() else { return }
+        try self.receiveBlock(block.bytes.span, streamID: block.streamID, endsStream: block.endsStream, now: now)
+    }
+
+    private mutating func extendBlock(_ content: borrowing Span<UInt8>) throws(ConnectionViolation) {
+        let length = (self.openBlock?.bytes.count ?? 0) + content.count
+        guard length <= HTTP2Limits.maximumHeaderBlock else {
+            throw ConnectionViolation(.enhanceYourCalm, "header block too long")
+        }
+        content.withUnsafeBufferPointer { self.openBlock?.bytes.append(contentsOf: $0) }
+    }
+
+    /// A complete header block. It is decoded even if nobody wants the request: the table goes on.
+    private mutating func receiveBlock(
+        _ block: borrowing Span<UInt8>,
+        streamID: UInt32,
+        endsStream: Bool,
+        now: NIODeadline
+    ) throws(ConnectionViolation) {
+        var request = ProviderRequest()
+        let head: RequestHead
+        do {
+            head = try self.decoder.decode(block, into: &request)
+        } catch {
+            throw ConnectionViolation(.compressionError, "header block cannot be decoded")
+        }
+        if let last = self.goAwayStreamID, streamID > last { return try self.spend() }
+        guard streamID > self.highestStreamID else {
+            return try self.receiveTrailers(head, streamID: streamID, endsStream: endsStream, now: now)
+        }
+        self.highestStreamID = streamID
+        guard self.streams.count < self.streamLimit else { return try self.refuse(streamID, endsStream: endsStream) }
+        guard !head.isTooLong else { return try self.refuseTooLong(streamID, endsStream: endsStream) }
+        guard !head.isMalformed, head.beginsRequest(request), !endsStream || head.contentLength <= 0 else {
+            return try self.refuse(streamID, .protocolError, endsStream: endsStream)
+        }
+        if endsStream {
+            self.streams.insert(
+                ServiceStream(id: streamID, sendWindow: self.peerInitialWindow, state: .awaitingAnswer)
+            )
+            self.hasCompleted(now: now)
+            self.requests.append((streamID, request))
+        } else {
+            self.begin(request, streamID: streamID, contentLength: head.contentLength, now: now)
+        }
+    }
+
+    private mutating func begin(_ request: ProviderRequest, streamID: UInt32, contentLength: Int, now: NIODeadline) {
+        let deadline = now + self.limits.request
+        let slot = self.incompleteRequests.insert(
+            IncompleteRequest(stream: streamID, request: request, contentLength: contentLength, deadline: deadline)
+        )
+        self.streams.insert(
+            ServiceStream(id: streamID, sendWindow: self.peerInitialWindow, state: .receiving(slot))
+        )
+        self.requestCheck = min(self.requestCheck, deadline)
+    }
+
+    /// Nothing in trailers matters, but they end the request.
+    private mutating func receiveTrailers(
+        _ head: RequestHead,
+        streamID: UInt32,
+        endsStream: Bool,
+        now: NIODeadline
+    ) throws(ConnectionViolation) {
+        guard let position = self.streams.position(of: streamID) else {
+            guard self.endedStreams.contains(streamID) else {
+                throw ConnectionViolation(.streamClosed, "HEADERS on a stream that has ended")
+            }
+            return try self.spend()
+        }
+        guard case .receiving(let slot) = self.streams[position].state else {
+            return try self.reset(faulty: streamID, .streamClosed)
+        }
+        guard endsStream, !head.isMalformed, head.pseudo == 0, !head.isTooLong else {
+            return try self.reset(faulty: streamID, .protocolError)
+        }
+        if self.incompleteRequests[slot]?.hasWholeBody != true {
+            return try self.reset(faulty: streamID, .protocolError)
+        }
+        self.complete(slot, at: position, now: now)
+    }
+
+    mutating func receiveData(
+        _ head: FrameHead,
+        _ content: borrowing Span<UInt8>,
+        now: NIODeadline
+    ) throws(ConnectionViolation) {
+        try self.checkOpened(head.streamID)
+        try self.takeFromWindow(content.count)
+        guard let range = head.unpadded(content) else {
+            throw ConnectionViolation(.protocolError, "padding longer than the frame")
+        }
+        guard let position = self.streams.position(of: head.streamID) else {
+            return try self.receivedOnClosed(head.streamID)
+        }
+        guard case .receiving(let slot) = self.streams[position].state else {
+            return try self.reset(faulty: head.streamID, .streamClosed)
+        }
+        let endsStream = head.flags.contains(.endStream)
+        if range.count < ServiceConnectionLimits.smallData, !endsStream { try self.spend() }
+        let data = content.extracting(range)
+        let fault = self.incompleteRequests[slot]?.receive(data, of: content.count, endsStream: endsStream)
+        if let fault = fault ?? nil { return try self.reset(faulty: head.streamID, fault) }
+        if endsStream { return self.complete(slot, at: position, now: now) }
+        if let increment = self.incompleteRequests[slot]?.widen() {
+            self.output.writeFrame(.windowUpdate, streamID: head.streamID, words: increment)
+        }
+    }
+
+    /// Of the connection; padding counts too (RFC 9113 section 6.9.1). Given back half a window at a time.
+    private mutating func takeFromWindow(_ length: Int) throws(ConnectionViolation) {
+        guard length <= self.receiveWindow else {
+            throw ConnectionViolation(.flowControlError, "more data than the connection window")
+        }
+        self.receiveWindow -= length
+        guard self.receiveWindow < HTTP2Limits.connectionReceiveWindow / 2 else { return }
+        let increment = HTTP2Limits.connectionReceiveWindow - self.receiveWindow
+        self.output.writeFrame(.windowUpdate, words: UInt32(truncatingIfNeeded: increment))
+        self.receiveWindow = HTTP2Limits.connectionReceiveWindow
+    }
+
+    private mutating func complete(_ slot: Int, at position: Int, now: NIODeadline) {
+        guard let complete = self.incompleteRequests.remove(slot) else { return }
+        self.streams[position].state = .awaitingAnswer
+        self.hasCompleted(now: now)
+        self.requests.append((complete.stream, complete.request))
+    }
+
+    private mutating func hasCompleted(now: NIODeadline) {
+        self.lastRequest = now
+        self.lateRequests = 0
+    }
+
+    mutating func receiveReset(_ head: FrameHead, _ content: borrowing Span<UInt8>) throws(ConnectionViolation) {
+        guard content.count == 4 else { throw ConnectionViolation(.frameSizeError, "RST_STREAM") }
+        try self.checkOpened(head.streamID)
+        guard let stream = self.streams.remove(head.streamID) else { return try self.spend() }
+        self.forget(stream)
+        try self.spend(ServiceConnectionLimits.lostStreamCost)
+        self.finishIfDrained()
+    }
+}
+
+extension IncompleteRequest {
+    /// Takes a piece of the body; `frame` is its size with padding.
+    fileprivate mutating func receive(
+        _ data: borrowing Span<UInt8>,
+        of frame: Int,
+        endsStream: Bool
+    ) -> HTTP2ErrorCode? {
+        guard frame <= self.window else { return .flowControlError }
+        self.window -= frame
+        self.request.receive(data)
+        if endsStream { return self.hasWholeBody ? nil : .protocolError }
+        return self.contentLength >= 0 && self.request.bodyLength > self.contentLength ? .protocolError : nil
+    }
+
+    /// RFC 9113 section 8.1.1.
+    fileprivate var hasWholeBody: Bool { self.contentLength < 0 || self.request.bodyLength == self.contentLength }
+
+    /// Gives back what was received, half a window at a time.
+    fileprivate mutating func widen() -> UInt32? {
+        guard self.window < HTTP2Limits.defaultWindow / 2 else { return nil }
+        defer { self.window = HTTP2Limits.defaultWindow }
+        return UInt32(truncatingIfNeeded: HTTP2Limits.defaultWindow - self.window)
+    }
+}

@@ -1,0 +1,148 @@
+import NIOCore
+import PushProtocol
+
+/// The gateway's end of one provider's HTTP/2 connection (RFC 9113), without I/O.
+///
+/// Bytes, answers and the time go in; ``output`` says what to write, ``takeRequests(_:)`` and ``takeCancelled()`` what
+/// happened. Each request is answered, cancelled or lost with the connection. No input makes it trap: what breaks the
+/// protocol ends the stream or the connection, as the RFC wants it.
+struct ServiceConnectionMachine {
+    enum Phase: Hashable {
+        case waitingForPreface
+        case waitingForSettings
+        case open
+        /// Streams are answered until then.
+        case draining(until: NIODeadline)
+        /// Write what is left and close.
+        case finished
+    }
+
+    /// Why the connection ended.
+    struct Ending: Hashable {
+        var code: HTTP2ErrorCode
+        /// For the log, and for the client as debug data.
+        var text: String
+    }
+
+    /// A header block that is not complete yet.
+    struct OpenBlock {
+        var streamID: UInt32
+        var endsStream: Bool
+        var bytes: [UInt8]
+    }
+
+    /// A stream limit that the client has not confirmed.
+    struct AnnouncedLimit {
+        var streams: Int
+        var deadline: NIODeadline
+    }
+
+    let limits: ServiceConnectionLimits
+    /// To be written, in order. Whoever writes it empties it.
+    var output: ByteBuffer
+    var phase = Phase.waitingForPreface
+    /// Known when the machine has finished.
+    var ending: Ending?
+
+    var requests: [(stream: UInt32, request: ProviderRequest)] = []
+    var cancelled: [UInt32] = []
+
+    var decoder = RequestHeaderDecoder()
+    var encoder = AnswerEncoder()
+    var streams = StreamTable<ServiceStream>()
+    var incompleteRequests = SlotTable<IncompleteRequest>()
+    /// Of streams whose answer waits for a window.
+    var unsentBodies: [UInt32: ByteBuffer] = [:]
+    var unsentBytes = 0
+    /// Streams that we ended while the client had not; oldest first.
+    var endedStreams = CircularBuffer<UInt32>()
+    var highestStreamID: UInt32 = 0
+    /// Of the last GOAWAY: requests on higher streams are not looked at any more.
+    var goAwayStreamID: UInt32?
+    /// The client confirms the notice that the connection will end, or this time comes.
+    var drainNoticeEnds: NIODeadline?
+    var budget = FloodBudget()
+
+    /// Bytes of an incomplete frame.
+    var incomplete = ByteBuffer()
+    var openBlock: OpenBlock?
+
+    // What the settings of both ends say, and the windows.
+    var announced: [AnnouncedLimit] = []
+    /// To be announced when the client has confirmed one of those before it.
+    var nextLimit: Int?
+    /// What the client has confirmed.
+    var confirmedLimit = ServiceConnectionLimits.streamsBeforeAcknowledgement
+    /// The limit that holds: the largest that the client may still believe in.
+    var streamLimit: Int
+    var peerInitialWindow = HTTP2Limits.defaultWindow
+    var peerMaximumFrame = FrameHead.defaultMaximumLength
+    var sendWindow = HTTP2Limits.defaultWindow
+    var receiveWindow = HTTP2Limits.connectionReceiveWindow
+
+    // Times.
+    var handshakeDeadline: NIODeadline
+    var lastReceived: NIODeadline
+    /// When the last request came to its end.
+    var lastRequest: NIODeadline
+    var lastCredit: NIODeadline
+    /// No incomplete request is late before then.
+    var requestCheck = NIODeadline.distantFuture
+    /// Since when a frame or header block waits for its end.
+    var unfinishedSince: NIODeadline?
+    var pingSent: NIODeadline?
+    /// Since when the client has not been reading.
+    var stalledSince: NIODeadline?
+    var lateRequests = 0
+
+    /// Writes our settings (reference 8.4).
+    init(limits: ServiceConnectionLimits, now: NIODeadline) {
+        self.limits = limits
+        let streams = Self.clamp(limits.streams)
+        self.streamLimit = max(streams, self.confirmedLimit)
+        self.announced = [AnnouncedLimit(streams: streams, deadline: now + limits.settingsAcknowledgement)]
+        self.handshakeDeadline = now + limits.handshake
+        self.lastReceived = now
+        self.lastRequest = now
+        self.lastCredit = now
+        self.output = ByteBuffer()
+        self.output.writeSettings([
+            (.headerTableSize, UInt32(HTTP2Limits.headerTableSize)), (.maximumConcurrentStreams, UInt32(streams)),
+            (.initialWindowSize, UInt32(HTTP2Limits.defaultWindow)),
+            (.maximumFrameSize, UInt32(FrameHead.defaultMaximumLength)),
+            (.maximumHeaderListSize, UInt32(RequestHeaderDecoder.maximumListSize)),
+        ])
+        self.output.writeFrame(
+            .windowUpdate,
+            words: UInt32(HTTP2Limits.connectionReceiveWindow - HTTP2Limits.defaultWindow)
+        )
+    }
+
+    /// Requests that are incomplete or await their answer.
+    var openStreams: Int { self.streams.count }
+
+    /// Requests completed since the last call, in order; `taken` gives its memory for the next ones.
+    mutating func takeRequests(_ taken: inout [(stream: UInt32, request: ProviderRequest)]) {
+        taken.removeAll(keepingCapacity: true)
+        swap(&taken, &self.requests)
+    }
+
+    /// Streams whose answer nobody awaits any more, since the last call. Their requests came before.
+    mutating func takeCancelled() -> [UInt32] {
+        guard !self.cancelled.isEmpty else { return [] }
+        defer { self.cancelled = [] }
+        return self.cancelled
+    }
+
+    /// The transport ended.
+    mutating func transportClosed() {
+        guard self.phase != .finished else { return }
+        self.forgetEverything()
+        self.phase = .finished
+        self.ending = Ending(code: .noError, text: "the client closed the connection")
+    }
+
+    static func clamp(_ streams: Int) -> Int {
+        min(max(0, streams), ServiceConnectionLimits.maximumStreams)
+    }
+}
