@@ -10,7 +10,8 @@ import PushProtocol
 /// no good here (other environment, revoked) is told so at its first notification: status 3, which means the
 /// certificate and not the notification.
 struct BinaryDoor: Sendable {
-    let directory: any PushDirectory & Sendable
+    /// What became of a token (``PushDirectory``).
+    let status: @Sendable (DeviceToken) -> TokenStatus
     let intake: any PushIntake
     let certificates: CertificateCheck
     /// Whether priority 10 for a push that only wakes the app is an error (reference 5.1), or counts as 5.
@@ -36,7 +37,7 @@ struct BinaryDoor: Sendable {
         let (topic, apnsID) = (identity.defaultTopic, UUID().uuidString)
         let hash = TopicHash(topic)
         guard let token = DeviceToken(bytes: notification.token) else { return .refuse(.invalidTokenSize) }
-        switch self.directory.status(of: token) {
+        switch self.status(token) {
         case .active(let device, hash):
             guard let priority = self.priority(notification) else { return .refuse(.protocolError) }
             let push = PushNotification(

@@ -109,7 +109,6 @@ extension BinaryServiceMachine {
         } else {
             self.received.writeImmutableBuffer(bytes)
         }
-        if self.received.readableBytes > self.limits.waiting { self.end(.refusal(nil)) }
     }
 
     /// The client has closed its end: what it had sent is still taken.
@@ -137,6 +136,7 @@ extension BinaryServiceMachine {
     private mutating func takeNotification(now: Timestamp) -> Action? {
         guard self.hasRoom else {
             self.silenceEnds = nil
+            if self.received.readableBytes > self.limits.waiting { self.end(.refusal(nil)) }
             return nil
         }
         let command = self.received.getInteger(at: self.received.readerIndex, as: UInt8.self)
