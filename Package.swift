@@ -171,9 +171,8 @@ let package = Package(
         tests(
             "PushGatewayTests",
             [
-                "PushGateway", "PushProtocol", "PushTesting", .crypto, .cryptoExtras, .grdb, .nioCore, .nioEmbedded,
-                .nioHPACK,
-                .nioHTTP2, .nioSSL, .swiftASN1, .x509,
+                "PushGateway", "PushProtocol", "PushSender", "PushTesting", .crypto, .cryptoExtras, .grdb, .logging,
+                .nioCore, .nioEmbedded, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .swiftASN1, .x509,
             ]
         ),
         tests("PushDeviceTests", ["PushDevice", "PushGateway", "PushProtocol", "PushTesting"]),

@@ -60,7 +60,7 @@ struct SharedCore: Sendable {
     let providers: ProviderRegistry
     let devices: DeviceRegistry
     let events: EventLog
-    let feedback: any FeedbackSink
+    let feedback: Feedback
     let authenticator: DeviceAuthenticator
     let sequences: MessageSequence
     let time: any TimeSource

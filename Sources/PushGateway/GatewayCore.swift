@@ -60,7 +60,15 @@ final class GatewayCore: Sendable {
             providers: try ProviderRegistry(database: database, commit: commit),
             devices: devices,
             events: events,
-            feedback: NoFeedback(),
+            feedback: Feedback(
+                stores: Dictionary(
+                    uniqueKeysWithValues: configuration.doors.keys.map {
+                        ($0, FeedbackStore(database: database, environment: $0))
+                    }
+                ),
+                commit: commit,
+                logger: logger
+            ),
             authenticator: DeviceAuthenticator(authority: deviceAuthority, devices: devices),
             sequences: MessageSequence(last: try database.read(MessageTable.lastSequence)),
             time: time,
@@ -148,9 +156,4 @@ struct EnvironmentListeners: Sendable {
         await self.http2.close(draining: true)
         await self.courier.close(draining: false)
     }
-}
-
-/// Forgets feedback.
-struct NoFeedback: FeedbackSink {
-    func add(_ token: DeviceToken, topic: Topic, in environment: PushEnvironment, since: Timestamp) {}
 }

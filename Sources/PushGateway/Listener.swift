@@ -133,6 +133,7 @@ private final class HandshakeDeadlineHandler: ChannelInboundHandler, RemovableCh
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.fireErrorCaught(error)
         context.close(promise: nil)
     }
 }

@@ -45,6 +45,14 @@ package struct RawConnection: Sendable {
         return all
     }
 
+    /// Everything until the peer closes in good order: TCP, and TLS if there is any.
+    /// - Throws: what went wrong instead.
+    package func readToOrderlyEnd() async throws -> [UInt8] {
+        var all: [UInt8] = []
+        for try await buffer in self.received { all += Array(buffer.readableBytesView) }
+        return all
+    }
+
     /// The next courier packets, `count` of them, or fewer if the peer closes.
     package func readPackets(_ count: Int) async throws -> [CourierPacket] {
         var (buffer, packets) = (ByteBuffer(), [CourierPacket]())

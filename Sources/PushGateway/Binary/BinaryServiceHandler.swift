@@ -1,0 +1,154 @@
+import Logging
+import NIOCore
+import NIOTLS
+import PushProtocol
+
+/// Translates between bytes, the core and ``BinaryServiceMachine``: performs its actions in their order.
+///
+/// It outlives its connection by what the client had sent before it closed: that counts as accepted on its side.
+final class BinaryServiceHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let door: BinaryDoor
+    private let certificate: (ChannelHandlerContext) -> [UInt8]?
+    private var machine: BinaryServiceMachine
+    private var identity: Result<CertificateIdentity, Reason> = .failure(.badCertificate)
+    /// `nil` once the connection is gone.
+    private var context: ChannelHandlerContext?
+    private var timer: Scheduled<Void>?
+    private var isReading = true
+
+    init(
+        door: BinaryDoor,
+        certificate: @escaping (ChannelHandlerContext) -> [UInt8]? = LegacyTLS.peerCertificate
+    ) {
+        self.door = door
+        self.certificate = certificate
+        self.machine = BinaryServiceMachine(limits: door.limits, now: door.time.now)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        self.schedule()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case TLSUserEvent.handshakeCompleted:
+            self.identity = self.door.certificates.identity(of: self.certificate(context))
+            if case .failure(let reason) = self.identity {
+                self.door.logger.info("certificate refused", metadata: ["door": "binary", "reason": "\(reason.text)"])
+            }
+        case is ChannelShouldQuiesceEvent:
+            self.machine.shutDown(now: self.door.time.now)
+            self.proceed(context.eventLoop)
+        default:
+            break
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        self.machine.received(Self.unwrapInboundIn(data), now: self.door.time.now)
+        self.proceed(context.eventLoop)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        self.context = nil
+        self.machine.inputEnded()
+        self.proceed(context.eventLoop)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    fileprivate func settled(_ settlements: [Settlement], on eventLoop: any EventLoop) {
+        for settlement in settlements {
+            if settlement.isAccepted {
+                self.machine.accepted(ticket: settlement.ticket)
+            } else {
+                self.machine.refused(ticket: settlement.ticket, status: .processingError)
+            }
+        }
+        self.proceed(eventLoop)
+    }
+
+    private func proceed(_ eventLoop: any EventLoop) {
+        var submissions: [Submission] = []
+        lazy var owner = Owner(handler: NIOLoopBound(self, eventLoop: eventLoop))
+        while let action = self.machine.next(now: self.door.time.now) {
+            switch action {
+            case .push(let ticket, let notification):
+                if let push = self.judge(notification, ticket: ticket) {
+                    submissions.append(Submission(push: push, owner: owner, ticket: ticket))
+                }
+            case .finish(let packet): self.finish(packet)
+            case .close: self.context?.close(promise: nil)
+            }
+        }
+        if !submissions.isEmpty { self.door.intake.submit(submissions) }
+        self.adjustReading()
+        self.schedule()
+    }
+
+    /// The push for the core, unless all is said already.
+    private func judge(_ notification: BinaryNotification, ticket: UInt32) -> AcceptedPush? {
+        let refusal: BinaryStatus
+        switch self.identity.map({ self.door.judge(notification, from: $0) }) {
+        case .success(.submit(let push)):
+            return push
+        case .success(.gone):
+            self.machine.accepted(ticket: ticket)
+            return nil
+        case .success(.refuse(let status)):
+            refusal = status
+        case .failure(let reason):
+            refusal = BinaryStatus(rawValue: reason.legacyStatus)
+        }
+        self.door.logger.info("notification refused", metadata: ["door": "binary", "status": "\(refusal)"])
+        self.machine.refused(ticket: ticket, status: refusal)
+        return nil
+    }
+
+    /// A close that left bytes of the client unread would be a reset, and that could destroy the packet before the
+    /// client reads it (reference 5.3.6): only the write side is closed.
+    private func finish(_ packet: BinaryErrorPacket?) {
+        guard let context else { return }
+        if let packet { context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil) }
+        context.close(mode: .output, promise: nil)
+    }
+
+    private func adjustReading() {
+        guard let context, self.machine.wantsBytes != self.isReading else { return }
+        self.isReading.toggle()
+        try? context.channel.syncOptions?.setOption(.autoRead, value: self.isReading)
+    }
+
+    private func schedule() {
+        self.timer?.cancel()
+        guard let context, let deadline = self.machine.nextDeadline else { return }
+        let delay = max(.zero, deadline.since(self.door.time.now))
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
+            self.machine.tick(now: self.door.time.now)
+            self.proceed(context.eventLoop)
+        }
+    }
+
+    /// Takes settlements from any thread to the handler's own.
+    private final class Owner: SubmissionOwner {
+        private let handler: NIOLoopBound<BinaryServiceHandler>
+
+        init(handler: NIOLoopBound<BinaryServiceHandler>) {
+            self.handler = handler
+        }
+
+        func settled(_ settlements: [Settlement]) {
+            let handler = self.handler
+            handler.eventLoop.execute { handler.value.settled(settlements, on: handler.eventLoop) }
+        }
+    }
+}

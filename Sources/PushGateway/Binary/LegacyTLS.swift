@@ -1,0 +1,34 @@
+import NIOCore
+import NIOSSL
+
+/// TLS of the two legacy doors (reference 7.10 rows 8 and 9).
+enum LegacyTLS {
+    /// What the doors' ``Listener`` takes: a client certificate is demanded, nothing is negotiated, no server name asked.
+    ///
+    /// TLS 1.2 at most, as the library cannot be told to send no session tickets after a TLS 1.3 handshake, which look
+    /// like an error packet to clients that ask the system whether there is something to read.
+    /// - Parameters:
+    ///   - server: shows the gateway's certificate.
+    ///   - providerAuthority: signs the certificates of providers.
+    ///   - allowsTLS1_0: for clients that can do no better; off by default.
+    static func configuration(
+        server: TLSConfiguration,
+        providerAuthority: [NIOSSLCertificate],
+        allowsTLS1_0: Bool = false
+    ) -> TLSConfiguration {
+        var tls = server
+        tls.applicationProtocols = []
+        tls.certificateVerification = .noHostnameVerification
+        tls.trustRoots = .certificates(providerAuthority)
+        tls.sendCANameList = true
+        tls.minimumTLSVersion = allowsTLS1_0 ? .tlsv1 : .tlsv12
+        tls.maximumTLSVersion = .tlsv12
+        return tls
+    }
+
+    /// What the client has shown, in DER.
+    static func peerCertificate(_ context: ChannelHandlerContext) -> [UInt8]? {
+        let tls = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
+        return try? tls?.peerCertificate?.toDERBytes()
+    }
+}

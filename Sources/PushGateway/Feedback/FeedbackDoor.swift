@@ -1,0 +1,43 @@
+import Logging
+import NIOCore
+import PushProtocol
+
+/// The feedback service, port 2196 (reference 6): what the handlers of its connections share.
+///
+/// A provider without a certificate, or with one of another authority, fails in the handshake. One whose certificate is
+/// no good here (other environment, revoked) is cut off without the end that TLS gives to a complete list, so that it
+/// is not taken for an empty one.
+struct FeedbackDoor: Sendable {
+    let store: FeedbackStore
+    let certificates: CertificateCheck
+    /// How long after its time an entry is shown; Apple took hours, sometimes days. Default none.
+    var delay: @Sendable (CertificateIdentity) -> Duration = { _ in .zero }
+    var limits = FeedbackServiceMachine.Limits()
+    let time: any TimeSource
+    let logger: Logger
+    let turns = FeedbackTurns()
+
+    func initialize(_ channel: any Channel) throws {
+        try channel.pipeline.syncOperations.addHandler(FeedbackServiceHandler(door: self))
+    }
+
+    func page(_ topic: Topic, after token: DeviceToken?, for identity: CertificateIdentity) async throws
+        -> [FeedbackEntry]
+    {
+        try await self.store.page(
+            topic,
+            after: token,
+            until: self.time.now.advanced(by: .zero - self.delay(identity)),
+            limit: self.limits.page
+        )
+    }
+
+    /// A failure is logged: the next connection gets the same again.
+    func clear(_ entries: [FeedbackEntry]) async {
+        do {
+            try await self.store.clear(entries)
+        } catch {
+            self.logger.error("feedback that was read could not be cleared", metadata: ["error": "\(error)"])
+        }
+    }
+}
