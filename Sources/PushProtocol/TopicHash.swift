@@ -35,14 +35,16 @@ package struct TopicHash: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(self.words.0) }
 
     private static func words(_ bytes: some Sequence<UInt8>) -> (UInt64, UInt64, UInt32) {
-        var words: (UInt64, UInt64, UInt32) = (0, 0, 0)
-        for (index, byte) in bytes.enumerated() {
-            switch index {
-            case 0..<8: words.0 = words.0 << 8 | UInt64(byte)
-            case 8..<16: words.1 = words.1 << 8 | UInt64(byte)
-            default: words.2 = words.2 << 8 | UInt32(byte)
-            }
-        }
-        return words
+        bytes.withContiguousStorageIfAvailable(Self.read) ?? Array(bytes).withUnsafeBufferPointer(Self.read)
+    }
+
+    /// Of exactly 20 bytes.
+    private static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> (UInt64, UInt64, UInt32) {
+        let raw = UnsafeRawBufferPointer(bytes)
+        return (
+            UInt64(bigEndian: raw.loadUnaligned(as: UInt64.self)),
+            UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+            UInt32(bigEndian: raw.loadUnaligned(fromByteOffset: 16, as: UInt32.self))
+        )
     }
 }

@@ -87,15 +87,19 @@ final class TokenMint: Sendable {
         return try self.seal([Kind.base.rawValue] + Self.bytes(device) + epoch, keyID: self.currentKeyID)
     }
 
-    /// What `token` stands for, or `nil` if this key did not make it.
+    /// What `token` stands for, or `nil` if no key of these made it.
     func open(_ token: DeviceToken) -> Claims? {
-        guard let text = self.open(token.bytes), text.count >= 42, text[0] == Kind.app.rawValue,
-            let environment = Self.environment(text[1]),
-            let device = Self.uuid(text[6..<22]),
-            let topic = TopicHash(bytes: text[22..<42])
-        else { return nil }
-        let generation = text[2..<6].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        return Claims(device: device, topic: topic, environment: environment, generation: generation)
+        self.unseal(token.bytes)?.withUnsafeBytes { text in
+            guard text.count >= 42, text[0] == Kind.app.rawValue, let environment = Self.environment(text[1]),
+                let topic = TopicHash(bytes: text[22..<42])
+            else { return nil }
+            return Claims(
+                device: UUID(uuid: text.loadUnaligned(fromByteOffset: 6, as: uuid_t.self)),
+                topic: topic,
+                environment: environment,
+                generation: UInt32(bigEndian: text.loadUnaligned(fromByteOffset: 2, as: UInt32.self))
+            )
+        }
     }
 
     private func seal(_ text: [UInt8], keyID: UInt8) throws -> [UInt8]? {
@@ -108,12 +112,11 @@ final class TokenMint: Sendable {
         return [id] + mac.prefix(12) + Array(box.ciphertext) + Array(box.tag)
     }
 
-    private func open(_ token: [UInt8]) -> [UInt8]? {
+    private func unseal(_ token: [UInt8]) -> Data? {
         guard token.count > Self.headerLength + Self.tagLength, let key = self.key(token[0]),
-            let box = try? AES.GCM.SealedBox(combined: token[1...]),
-            let text = try? AES.GCM.open(box, using: key.sealing, authenticating: token[..<1])
+            let box = try? AES.GCM.SealedBox(combined: token[1...])
         else { return nil }
-        return Array(text)
+        return try? AES.GCM.open(box, using: key.sealing, authenticating: token[..<1])
     }
 
     private static func byte(_ environment: PushEnvironment) -> UInt8 {
@@ -129,12 +132,5 @@ final class TokenMint: Sendable {
 
     private static func bytes(_ uuid: UUID) -> [UInt8] {
         withUnsafeBytes(of: uuid.uuid, Array.init)
-    }
-
-    private static func uuid(_ bytes: ArraySlice<UInt8>) -> UUID? {
-        guard bytes.count == 16 else { return nil }
-        var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: bytes) }
-        return UUID(uuid: uuid)
     }
 }

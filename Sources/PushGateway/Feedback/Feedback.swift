@@ -24,7 +24,9 @@ final class Feedback: FeedbackSink {
         }
         self.waiting.add(1, ordering: .relaxed)
         let entry = FeedbackEntry(topic: topic, token: token, time: since)
-        self.commit.add { try store.add(entry, in: $0) } completion: { result in
+        self.commit.add {
+            try store.add(entry, in: $0)
+        } completion: { result in
             self.waiting.subtract(1, ordering: .relaxed)
             if case .failure(let error) = result {
                 self.logger.error("feedback could not be stored", metadata: ["error": "\(error)"])

@@ -12,7 +12,7 @@ import Synchronization
 /// it or when it is on disk, whichever comes first (docs/decisions/0008).
 final class Router: PushIntake, Sendable {
     /// How long a push waits for its device before it is stored: between one and two of these.
-    static let window: TimeAmount = .milliseconds(10)
+    static let window: TimeAmount = .milliseconds(50)
 
     private struct State {
         var machine: RoutingMachine

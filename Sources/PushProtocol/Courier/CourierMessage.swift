@@ -111,3 +111,33 @@ package struct CourierMessageAck: Hashable, Sendable {
         )
     }
 }
+
+extension CourierMessageAck {
+    /// Takes one *Message ack* off the front of `buffer` without making a packet of it; `nil` when there is something
+    /// else, not all of it, or a malformed one, for ``CourierPacket/read(from:)`` to judge. The token is left out.
+    package static func read(from buffer: inout ByteBuffer) -> CourierMessageAck? {
+        let start = buffer.readerIndex
+        guard buffer.getInteger(at: start, as: UInt8.self) == CourierCommand.messageAck.rawValue,
+            let length = buffer.getInteger(at: start + 1, as: UInt32.self),
+            length <= UInt32(CourierPacket.maximumPayloadLength),
+            buffer.readableBytes >= CourierPacket.headerLength + Int(length)
+        else { return nil }
+        var index = start + CourierPacket.headerLength
+        let end = index + Int(length)
+        var messageID: UInt32?
+        var status: UInt8?
+        while index < end {
+            guard index + 3 <= end, let id = buffer.getInteger(at: index, as: UInt8.self),
+                let size = buffer.getInteger(at: index + 1, as: UInt16.self), index + 3 + Int(size) <= end
+            else { return nil }
+            if id == 4, size == 4, messageID == nil { messageID = buffer.getInteger(at: index + 3) }
+            if id == 8, size == 1, status == nil { status = buffer.getInteger(at: index + 3) }
+            // A repeated or odd-sized field is for the general reader.
+            if id == 4, size != 4 { return nil }
+            index += 3 + Int(size)
+        }
+        guard let messageID else { return nil }
+        buffer.moveReaderIndex(to: end)
+        return CourierMessageAck(messageID: messageID, status: status ?? 0)
+    }
+}

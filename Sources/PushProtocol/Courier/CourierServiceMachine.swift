@@ -76,7 +76,13 @@ package struct CourierServiceMachine: Sendable {
         if self.received.readableBytes == 0 { self.received = bytes } else { self.received.writeImmutableBuffer(bytes) }
         var actions: [Action] = []
         do {
-            while let packet = try CourierPacket.read(from: &self.received) {
+            while true {
+                if self.isConnected, let ack = CourierMessageAck.read(from: &self.received) {
+                    self.state = .connected(deadline: now.advanced(by: self.limits.idle))
+                    actions.append(.acknowledged(ack))
+                    continue
+                }
+                guard let packet = try CourierPacket.read(from: &self.received) else { break }
                 actions += self.received(packet, now: now)
                 if case .closed = self.state { return actions }
             }

@@ -100,4 +100,25 @@ import Testing
     static func write(_ packet: CourierPacket) -> String {
         Hexadecimal.encode(packet.encoded.readableBytesView)
     }
+
+    @Test func theQuickReaderOfAcksReadsWhatTheGeneralOneReads() throws {
+        var generator = SeededGenerator(seed: 11)
+        for _ in 0..<2000 {
+            var packet = CourierMessageAck(
+                token: Bool.random(using: &generator) ? [1, 2, 3] : nil,
+                messageID: .random(in: 0...(.max), using: &generator),
+                status: .random(in: 0...3, using: &generator)
+            ).packet.encoded
+            if Bool.random(using: &generator) {
+                let index = Int.random(in: 0..<packet.readableBytes, using: &generator)
+                packet.setInteger(UInt8.random(in: 0...255, using: &generator), at: index)
+            }
+            var (quick, general) = (packet, packet)
+            guard let ack = CourierMessageAck.read(from: &quick) else { continue }
+            let read = try #require(try CourierPacket.read(from: &general))
+            let wanted = try #require(CourierMessageAck(read))
+            #expect((ack.messageID, ack.status) == (wanted.messageID, wanted.status))
+            #expect(quick == general)
+        }
+    }
 }
