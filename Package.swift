@@ -171,7 +171,8 @@ let package = Package(
         tests(
             "PushGatewayTests",
             [
-                "PushGateway", "PushProtocol", "PushSender", "PushTesting", .crypto, .cryptoExtras, .grdb, .logging,
+                "PushGateway", "PushHTTP", "PushProtocol", "PushSender", "PushTesting", .crypto, .cryptoExtras, .grdb,
+                .hummingbird, .logging,
                 .nioCore, .nioEmbedded, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .swiftASN1, .x509,
             ]
         ),

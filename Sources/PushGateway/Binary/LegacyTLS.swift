@@ -10,18 +10,18 @@ enum LegacyTLS {
     /// - Parameters:
     ///   - server: shows the gateway's certificate.
     ///   - providerAuthority: signs the certificates of providers.
-    ///   - allowsTLS1_0: for clients that can do no better; off by default.
+    ///   - allowsOldTLS: TLS 1.0 and 1.1, for clients that can do no better; off by default.
     static func configuration(
         server: TLSConfiguration,
         providerAuthority: [NIOSSLCertificate],
-        allowsTLS1_0: Bool = false
+        allowsOldTLS: Bool = false
     ) -> TLSConfiguration {
         var tls = server
         tls.applicationProtocols = []
         tls.certificateVerification = .noHostnameVerification
         tls.trustRoots = .certificates(providerAuthority)
         tls.sendCANameList = true
-        tls.minimumTLSVersion = allowsTLS1_0 ? .tlsv1 : .tlsv12
+        tls.minimumTLSVersion = allowsOldTLS ? .tlsv1 : .tlsv12
         tls.maximumTLSVersion = .tlsv12
         return tls
     }

@@ -17,7 +17,8 @@ package struct JSONFields: Sendable {
         try self.init(members: members, path: nil, known: known)
     }
 
-    private init(members: [String: JSONValue], path: String?, known: Set<String>) throws(APIRefusal) {
+    /// - Parameter path: where the object stands in what was sent; `nil` at the top.
+    package init(members: [String: JSONValue], path: String?, known: Set<String>) throws(APIRefusal) {
         self.members = members.filter { $0.value != .null }
         self.nulls = Set(members.filter { $0.value == .null }.keys)
         self.path = path

@@ -94,8 +94,8 @@ import Testing
             (.tlsv13, .tlsv13, false, false),
         ]
     )
-    func versionsOfTLS(minimum: TLSVersion, maximum: TLSVersion, allowsTLS1_0: Bool, works: Bool) async throws {
-        try await LegacyDoors.with(allowsTLS1_0: allowsTLS1_0) { doors in
+    func versionsOfTLS(minimum: TLSVersion, maximum: TLSVersion, allowsOldTLS: Bool, works: Bool) async throws {
+        try await LegacyDoors.with(allowsOldTLS: allowsOldTLS) { doors in
             var tls = try doors.authorities.clientTLS()
             (tls.minimumTLSVersion, tls.maximumTLSVersion) = (minimum, maximum)
             let connection = try await RawConnection.open(port: doors.binaryPort, tls: tls)

@@ -27,7 +27,7 @@ struct LegacyDoors: Sendable {
         _ intake: TestIntake = TestIntake(),
         topics: [String] = [Vectors.bundleID],
         environments: Set<PushEnvironment> = [.sandbox],
-        allowsTLS1_0: Bool = false,
+        allowsOldTLS: Bool = false,
         feedbackDelay: Duration = .zero,
         inFlight: Int = 500,
         _ body: @escaping @Sendable (LegacyDoors) async throws -> Void
@@ -57,7 +57,7 @@ struct LegacyDoors: Sendable {
                 time: SystemTime(),
                 logger: silentLogger
             )
-            let tls = try authorities.serverTLS(allowsTLS1_0: allowsTLS1_0)
+            let tls = try authorities.serverTLS(allowsOldTLS: allowsOldTLS)
             let binary = try Listener(name: "binary", tls: tls, limits: .init(), logger: silentLogger)
             let feedback = try Listener(name: "feedback", tls: tls, limits: .init(), logger: silentLogger)
             let doors = LegacyDoors(
@@ -84,7 +84,7 @@ struct LegacyDoors: Sendable {
     func reopenBinary(_ intake: TestIntake) async throws -> Listener {
         let listener = try Listener(
             name: "binary",
-            tls: try self.authorities.serverTLS(allowsTLS1_0: false),
+            tls: try self.authorities.serverTLS(allowsOldTLS: false),
             limits: .init(),
             logger: silentLogger
         )
@@ -129,7 +129,7 @@ struct LegacyAuthorities: Sendable {
         self.providerDER = try PEMDocument(pemString: self.provider.pem).derBytes
     }
 
-    func serverTLS(allowsTLS1_0: Bool) throws -> TLSConfiguration {
+    func serverTLS(allowsOldTLS: Bool) throws -> TLSConfiguration {
         let server = TLSConfiguration.makeServerConfiguration(
             certificateChain: try Self.chain(self.server.pem).map { .certificate($0) },
             privateKey: .privateKey(try Self.key(self.server.key))
@@ -137,7 +137,7 @@ struct LegacyAuthorities: Sendable {
         return LegacyTLS.configuration(
             server: server,
             providerAuthority: try Self.chain(self.providerAuthorityPEM),
-            allowsTLS1_0: allowsTLS1_0
+            allowsOldTLS: allowsOldTLS
         )
     }
 

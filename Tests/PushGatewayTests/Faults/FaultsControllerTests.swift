@@ -1,0 +1,80 @@
+import Hummingbird
+import PushHTTP
+import PushProtocol
+import PushTesting
+import Testing
+
+@testable import PushGateway
+
+/// `/v1/faults` over HTTP.
+@Suite(.timeLimit(.minutes(1))) struct FaultsControllerTests {
+    @Test func faultsComeAndGo() async throws {
+        let time = ManualTime()
+        let plan = try FaultPlan(starting: [try FaultRule(text: "dropAcks,percent=50")], now: time.now)
+        try await Self.with(plan, time) { admin in
+            let added = try await admin.post("/v1/faults", ["reason": "TooManyRequests", "percent": 20])
+            #expect(added.status == 201)
+            #expect(added.json["rule"]["id"] == "fault-2")
+            var random = SeededGenerator(seed: 1)
+            for _ in 0..<100 {
+                let subject = FaultSubject(door: .http2, environment: .sandbox)
+                _ = plan.decide(at: .request, for: subject, random: &random, now: time.now)
+            }
+            let faults = try await admin.get("/v1/faults").json["faults"].elements
+            #expect(faults.map { $0["source"] } == ["start", "api"])
+            #expect(
+                faults.map { $0["text"] } == [
+                    "dropAcks,percent=50,id=fault-1", "reason=TooManyRequests,percent=20,id=fault-2",
+                ]
+            )
+            #expect(faults.map { $0["seen"] } == [0, 100])
+            #expect((5...35).contains(try #require(faults.last?["hits"].integerValue)))
+
+            #expect(try await admin.delete("/v1/faults/fault-1").status == 204)
+            #expect(try await admin.delete("/v1/faults/fault-1").code == "no_such_fault")
+            #expect(try await admin.delete("/v1/faults").status == 204)
+            #expect(try await admin.get("/v1/faults").json["faults"].elements.isEmpty)
+        }
+    }
+
+    @Test func aRuleThatWasListedCanBeGivenAgain() async throws {
+        try await Self.with(FaultPlan(), ManualTime()) { admin in
+            try await admin.post("/v1/faults", ["goAway": 10, "text": "Shutdown", "topic": "com.example.MyApp"])
+            let rule = try #require(try await admin.get("/v1/faults").json["faults"].elements.first)["rule"]
+            #expect(try await admin.post("/v1/faults", rule).code == "id_taken")
+            try await admin.delete("/v1/faults")
+            #expect(try await admin.post("/v1/faults", rule).json["rule"] == rule)
+        }
+    }
+
+    @Test func aMistakeIsNamed() async throws {
+        try await Self.with(FaultPlan(), ManualTime()) { admin in
+            let answer = try await admin.post("/v1/faults", ["reason": "TooManyRequests", "percent": 200])
+            #expect(answer.status == 400)
+            #expect(answer.code == "invalid_value")
+            #expect(answer.field == "percent")
+            let array = try await admin.post("/v1/faults", [])
+            #expect(array.status == 400)
+        }
+    }
+
+    private static func with(
+        _ plan: FaultPlan,
+        _ time: ManualTime,
+        _ body: @escaping @Sendable (JSONClient) async throws -> Void
+    ) async throws {
+        let router = Hummingbird.Router(context: AdminContext.self)
+        router.add(middleware: RefusalMiddleware(logger: silentLogger))
+        FaultsController(plan: plan, time: time).addRoutes(to: router.group("v1"))
+        let port = Bound<Int>()
+        let application = Application(
+            router: router,
+            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { port.resolve(.success($0.localAddress?.port ?? 0)) },
+            logger: silentLogger
+        )
+        try await withServices([application]) {
+            try await body(JSONClient(baseURL: "http://127.0.0.1:\(try await port.value)"))
+        }
+    }
+}
