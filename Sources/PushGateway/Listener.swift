@@ -19,6 +19,7 @@ final class Listener: Sendable {
     private let handshakeDeadline: TimeAmount
     private let watchesHandshake: Bool
     private let tls: NIOSSLContext
+    private let faults: ConnectionFaults?
     private let logger: Logger
     private let state = Mutex(State())
 
@@ -28,9 +29,11 @@ final class Listener: Sendable {
         tls: TLSConfiguration,
         limits: GatewayConfiguration.Limits,
         watchesHandshake: Bool = true,
+        faults: ConnectionFaults? = nil,
         logger: Logger
     ) throws {
         self.watchesHandshake = watchesHandshake
+        self.faults = faults
         self.name = name
         self.maximumConnections = limits.connections
         self.handshakeDeadline = TimeAmount(limits.handshake)
@@ -43,7 +46,7 @@ final class Listener: Sendable {
     /// - Throws: ``GatewayError/cannotListen(door:address:why:)``.
     func bind(
         _ address: ListenAddress,
-        initialize: @escaping @Sendable (any Channel) throws -> Void
+        initialize: @escaping @Sendable (any Channel, FaultDecision?) throws -> Void
     ) async throws -> Int {
         do {
             let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -81,7 +84,12 @@ final class Listener: Sendable {
         }
     }
 
-    private func accept(_ channel: any Channel, _ initialize: (any Channel) throws -> Void) throws {
+    /// Open connections, and how many there may be.
+    var connections: (open: Int, limit: Int) {
+        (self.state.withLock { $0.children.count }, self.maximumConnections)
+    }
+
+    private func accept(_ channel: any Channel, _ initialize: (any Channel, FaultDecision?) throws -> Void) throws {
         let id = ObjectIdentifier(channel)
         let isWelcome = self.state.withLock { state in
             guard !state.isClosing, state.children.count < self.maximumConnections else { return false }
@@ -95,11 +103,15 @@ final class Listener: Sendable {
         }
         channel.closeFuture.whenComplete { _ in self.state.withLock { $0.children[id] = nil } }
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(NIOSSLServerHandler(context: self.tls))
+        let fault = self.faults?.decide()
+        if let rate = fault?.bytesPerSecond { try pipeline.addHandler(SlowReader(bytesPerSecond: rate)) }
+        let showsExpired = fault?.showsExpiredCertificate ?? false
+        let tls = showsExpired ? self.faults?.expiredTLS ?? self.tls : self.tls
+        try pipeline.addHandler(NIOSSLServerHandler(context: tls))
         if self.watchesHandshake {
             try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
         }
-        try initialize(channel)
+        try initialize(channel, fault)
     }
 }
 

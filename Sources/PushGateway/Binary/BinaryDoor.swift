@@ -14,6 +14,7 @@ struct BinaryDoor: Sendable {
     let status: @Sendable (DeviceToken) -> TokenStatus
     let intake: any PushIntake
     let certificates: CertificateCheck
+    let faults: FaultPlan
     /// Whether priority 10 for a push that only wakes the app is an error (reference 5.1), or counts as 5.
     var isStrict = false
     var limits = BinaryServiceMachine.Limits()
@@ -28,8 +29,26 @@ struct BinaryDoor: Sendable {
         case refuse(BinaryStatus)
     }
 
-    func initialize(_ channel: any Channel) throws {
+    func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.pipeline.syncOperations.addHandler(BinaryServiceHandler(door: self))
+    }
+
+    /// What to do wrong with a notification, the connection's `ordinal`th.
+    func fault(_ notification: BinaryNotification, from identity: CertificateIdentity, ordinal: Int) -> FaultDecision? {
+        var random = SystemRandomNumberGenerator()
+        return self.faults.decide(
+            at: .request,
+            for: FaultSubject(
+                door: .binary,
+                environment: self.certificates.environment,
+                topic: identity.defaultTopic,
+                token: DeviceToken(bytes: notification.token),
+                credential: identity.serial,
+                ordinal: ordinal
+            ),
+            random: &random,
+            now: self.time.now
+        )
     }
 
     /// Checks a notification, which is about the certificate's own topic. One whose token is gone is told to the core.

@@ -18,6 +18,9 @@ final class BinaryServiceHandler: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var isReading = true
+    /// A fault: nothing more is read or answered.
+    private var isStalled = false
+    private var notifications = 0
 
     init(
         door: BinaryDoor,
@@ -80,12 +83,23 @@ final class BinaryServiceHandler: ChannelInboundHandler {
     private func proceed(_ eventLoop: any EventLoop) {
         var submissions: [Submission] = []
         lazy var owner = Owner(handler: NIOLoopBound(self, eventLoop: eventLoop))
-        while let action = self.machine.next(now: self.door.time.now) {
+        while !self.isStalled, let action = self.machine.next(now: self.door.time.now) {
             switch action {
             case .push(let ticket, let notification):
-                if let push = self.judge(notification, ticket: ticket) {
-                    submissions.append(Submission(push: push, owner: owner, ticket: ticket))
+                let delay: Duration?
+                switch self.misbehave(notification, ticket: ticket) {
+                case .some(.wait(let time)): delay = time
+                case .some(.done): continue
+                case nil: delay = nil
                 }
+                guard let push = self.judge(notification, ticket: ticket) else { continue }
+                let submission = Submission(push: push, owner: owner, ticket: ticket)
+                guard let delay else {
+                    submissions.append(submission)
+                    continue
+                }
+                let intake = self.door.intake
+                eventLoop.scheduleTask(in: TimeAmount(delay)) { intake.submit([submission]) }
             case .finish(let packet): self.finish(packet)
             case .close: self.context?.close(promise: nil)
             }
@@ -93,6 +107,38 @@ final class BinaryServiceHandler: ChannelInboundHandler {
         if !submissions.isEmpty { self.door.intake.submit(submissions) }
         self.adjustReading()
         self.schedule()
+    }
+
+    /// What a fault made of a notification.
+    private enum Misbehaviour {
+        case wait(Duration)
+        /// It is not judged any more.
+        case done
+    }
+
+    private func misbehave(_ notification: BinaryNotification, ticket: UInt32) -> Misbehaviour? {
+        self.notifications += 1
+        guard case .success(let identity) = self.identity,
+            let fault = self.door.fault(notification, from: identity, ordinal: self.notifications)
+        else { return nil }
+        switch fault.connection {
+        case .close, .goAway:
+            self.context?.close(promise: nil)
+            return .done
+        case .stall:
+            self.isStalled = true
+            return .done
+        case nil: break
+        }
+        if case .refuse(let reason, _) = fault.answer {
+            self.machine.refused(ticket: ticket, status: BinaryStatus(rawValue: reason.legacyStatus))
+            return .done
+        }
+        switch fault.before {
+        case .wait(let time): return .wait(time)
+        case .stall: return .done
+        case nil: return nil
+        }
     }
 
     /// The push for the core, unless all is said already.
@@ -123,7 +169,7 @@ final class BinaryServiceHandler: ChannelInboundHandler {
     }
 
     private func adjustReading() {
-        guard let context, self.machine.wantsBytes != self.isReading else { return }
+        guard let context, (self.machine.wantsBytes && !self.isStalled) != self.isReading else { return }
         self.isReading.toggle()
         try? context.channel.syncOptions?.setOption(.autoRead, value: self.isReading)
     }

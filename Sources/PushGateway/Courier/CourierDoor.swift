@@ -54,7 +54,7 @@ final class CourierDoor: Sendable {
         self.hasChannel = hasChannel
     }
 
-    func initialize(_ channel: any Channel) throws {
+    func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.syncOptions?.setOption(
             .writeBufferWaterMark,
             value: .init(low: Self.outboundLimit / 2, high: Self.outboundLimit)
@@ -89,6 +89,18 @@ final class CourierDoor: Sendable {
     /// The token of an app that is on the device now.
     func token(_ topic: TopicHash, of device: UUID) -> DeviceToken? {
         try? self.devices.currentToken(topic, on: device, in: self.environment)
+    }
+
+    /// Whether a fault ends the connection with this message.
+    func endsConnection(after message: Message, ordinal: Int) -> Bool {
+        var random = SystemRandomNumberGenerator()
+        let decision = self.router.faults.decide(
+            at: .delivery,
+            for: FaultSubject(door: .courier, environment: self.environment, message: message, ordinal: ordinal),
+            random: &random,
+            now: self.time.now
+        )
+        return decision?.connection == .close
     }
 
     func mint(

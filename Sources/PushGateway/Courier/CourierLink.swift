@@ -10,6 +10,8 @@ final class CourierLink: DeviceLink {
     private struct Mailbox {
         var packets: [DevicePacket] = []
         var isScheduled = false
+        /// Messages that have left, for faults.
+        var count = 0
     }
 
     private let channel: any Channel
@@ -41,14 +43,21 @@ final class CourierLink: DeviceLink {
     func close() { self.channel.close(promise: nil) }
 
     private func empty() {
-        let packets = self.mailbox.withLock { mailbox in
-            defer { mailbox = Mailbox() }
-            return mailbox.packets
+        let (packets, count) = self.mailbox.withLock { mailbox in
+            defer {
+                mailbox.count += mailbox.packets.count
+                mailbox.packets = []
+                mailbox.isScheduled = false
+            }
+            return (mailbox.packets, mailbox.count)
         }
+        var ends = false
         var buffer = self.channel.allocator.buffer(capacity: 512)
         for packet in packets {
             switch packet {
-            case .message(let message, let id): self.device.writer.write(message, id: id, into: &buffer)
+            case .message(let message, let id):
+                self.device.writer.write(message, id: id, into: &buffer)
+                ends = ends || self.door.endsConnection(after: message, ordinal: count + 1)
             case .nothingStored(let topics):
                 for token in topics.compactMap({ self.door.token($0, of: self.device.id) }) {
                     CourierPacket(.noStorage, [.bytes(1, token.bytes)]).write(to: &buffer)
@@ -56,5 +65,6 @@ final class CourierLink: DeviceLink {
             }
         }
         if buffer.readableBytes > 0 { self.channel.writeAndFlush(buffer, promise: nil) }
+        if ends { self.channel.close(promise: nil) }
     }
 }

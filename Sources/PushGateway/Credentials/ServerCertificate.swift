@@ -36,19 +36,54 @@ struct ServerCertificate {
             self.certificate = certificate
             return
         }
-        self.certificate = try authority.issue(
-            to: DistinguishedName { CommonName(names.first ?? "localhost") },
+        self.certificate = try Self.issue(
+            authority,
+            to: try DistinguishedName { CommonName(names.first ?? "localhost") },
             publicKey: Certificate.PublicKey(key.publicKey),
+            names: wanted,
             lifetime: Self.lifetime,
+            now: now
+        )
+        try directory.save(Self.file, Data(self.certificate.serializeAsPEM().pemString.utf8))
+    }
+
+    /// The same key and names in a certificate that ended yesterday, for a door that is to misbehave.
+    private init(expired current: Self, authority: CertificateAuthority, now: Date) throws {
+        self.privateKeyPEM = current.privateKeyPEM
+        self.certificate = try Self.issue(
+            authority,
+            to: current.certificate.subject,
+            publicKey: current.certificate.publicKey,
+            names: try current.certificate.extensions.subjectAlternativeNames ?? SubjectAlternativeNames(),
+            lifetime: 86_400,
+            now: now.addingTimeInterval(-2 * 86_400)
+        )
+    }
+
+    func expired(authority: CertificateAuthority, now: Date) throws -> Self {
+        try Self(expired: self, authority: authority, now: now)
+    }
+
+    private static func issue(
+        _ authority: CertificateAuthority,
+        to subject: DistinguishedName,
+        publicKey: Certificate.PublicKey,
+        names: SubjectAlternativeNames,
+        lifetime: TimeInterval,
+        now: Date
+    ) throws -> Certificate {
+        try authority.issue(
+            to: subject,
+            publicKey: publicKey,
+            lifetime: lifetime,
             extensions: Certificate.Extensions {
                 Critical(BasicConstraints.notCertificateAuthority)
                 Critical(KeyUsage(digitalSignature: true))
                 try ExtendedKeyUsage([.serverAuth])
-                wanted
+                names
             },
             now: now
         )
-        try directory.save(Self.file, Data(self.certificate.serializeAsPEM().pemString.utf8))
     }
 
     private static func key(in directory: borrowing DataDirectory) throws -> P256.Signing.PrivateKey {

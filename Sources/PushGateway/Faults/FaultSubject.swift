@@ -30,3 +30,16 @@ struct FaultSubject: Hashable, Sendable {
     /// Which of its connection it is, counted from 1: of the requests, or of the messages to a device.
     var ordinal = 1
 }
+
+extension FaultSubject {
+    /// A message to a device.
+    init(door: FaultDoor, environment: PushEnvironment, message: Message?, ordinal: Int = 1) {
+        self.init(
+            door: door,
+            environment: environment,
+            topic: message?.notification.topic,
+            token: message.flatMap { DeviceToken(bytes: $0.token) },
+            ordinal: ordinal
+        )
+    }
+}

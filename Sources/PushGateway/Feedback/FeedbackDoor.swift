@@ -17,7 +17,7 @@ struct FeedbackDoor: Sendable {
     let logger: Logger
     let turns = FeedbackTurns()
 
-    func initialize(_ channel: any Channel) throws {
+    func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.pipeline.syncOperations.addHandler(FeedbackServiceHandler(door: self))
     }
 

@@ -29,7 +29,7 @@ final class ProviderDoor: Sendable {
     }
 
     /// Sets up a connection after TLS.
-    func initialize(_ channel: any Channel) throws {
+    func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.pipeline.syncOperations.addHandler(
             ProtocolDetector(deadline: self.requestDeadline, configureHTTP2: self.configureHTTP2)
         )

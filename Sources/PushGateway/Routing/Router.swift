@@ -26,6 +26,7 @@ final class Router: PushIntake, Sendable {
     private let events: EventLog
     private let feedback: any FeedbackSink
     private let sequences: MessageSequence
+    let faults: FaultPlan
     private let time: any TimeSource
     private let logger: Logger
     private let state: Mutex<State>
@@ -37,6 +38,7 @@ final class Router: PushIntake, Sendable {
         events: EventLog,
         feedback: any FeedbackSink,
         sequences: MessageSequence,
+        faults: FaultPlan,
         time: any TimeSource,
         logger: Logger
     ) {
@@ -46,6 +48,7 @@ final class Router: PushIntake, Sendable {
         self.events = events
         self.feedback = feedback
         self.sequences = sequences
+        self.faults = faults
         self.time = time
         self.logger = logger
         self.state = Mutex(State(machine: machine))
@@ -145,7 +148,24 @@ final class Router: PushIntake, Sendable {
 
     func acknowledged(_ device: UUID, session: DeviceSession.ID, _ acks: [CourierMessageAck]) {
         let now = self.time.now
-        self.perform { $0.acknowledged(device, session: session, acks, now: now, &$1) }
+        self.perform { machine, effects in
+            let acks = acks.filter { ack in
+                !self.dropsAck(of: machine.message(ack.messageID, device, session: session), now: now)
+            }
+            machine.acknowledged(device, session: session, acks, now: now, &effects)
+        }
+    }
+
+    /// Whether a fault makes this acknowledgement count as never come.
+    private func dropsAck(of message: @autoclosure () -> Message?, now: Timestamp) -> Bool {
+        var random = SystemRandomNumberGenerator()
+        let decision = self.faults.decide(
+            at: .acknowledgement,
+            for: FaultSubject(door: .courier, environment: self.environment, message: message()),
+            random: &random,
+            now: now
+        )
+        return decision?.answer == .drop
     }
 
     func follow(_ channel: ChannelName, _ device: UUID, session: DeviceSession.ID) -> Bool {

@@ -276,6 +276,12 @@ struct RoutingMachine: Sendable {
         Event(name, message, self.environment, time: now)
     }
 
+    /// A message that is on its way.
+    func message(_ id: UInt32, _ device: UUID, session: DeviceSession.ID) -> Message? {
+        guard let index = self.index(device, session) else { return nil }
+        return self.sessions.values[index].unacknowledged.first { $0.id == id }?.message
+    }
+
     /// The place of the device's session, if `id` is still its current one.
     func index(_ device: UUID, _ id: DeviceSession.ID) -> Dictionary<UUID, DeviceSession>.Index? {
         guard let index = self.sessions.index(forKey: device), self.sessions.values[index].id == id else { return nil }
