@@ -32,6 +32,8 @@ package struct GatewayConfiguration: Sendable {
     /// Names in the server certificate, besides the loopback addresses. Default localhost.
     package var serverNames = ["localhost"]
     package var limits = Limits()
+    /// How exactly providers have to keep the rules. Default lenient.
+    package var rules = ProviderRules.lenient
 
     package struct Limits: Sendable {
         /// Open connections per door; more are closed at once. Default 10,000.

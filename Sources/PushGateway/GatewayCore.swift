@@ -10,6 +10,7 @@ import Synchronization
 final class GatewayCore: Sendable {
     static let authorityName = "authority"
     private static let deviceAuthorityName = "device-authority"
+    private static let providerAuthorityName = "provider-authority"
     private static let tokenKeyFile = "token.key"
 
     struct Listeners: Sendable {
@@ -44,6 +45,12 @@ final class GatewayCore: Sendable {
             in: directory,
             now: now
         )
+        let providerAuthority = try CertificateAuthority(
+            name: Self.providerAuthorityName,
+            commonName: "Martlet Provider Authority",
+            in: directory,
+            now: now
+        )
         let server = try ServerCertificate(
             authority: authority,
             names: configuration.serverNames,
@@ -52,13 +59,25 @@ final class GatewayCore: Sendable {
         )
         let mint = TokenMint(key: try Self.tokenKey(in: directory))
         let database = try GatewayDatabase.open(path: directory.file(GatewayDatabase.file))
-        let registry = try Registry(database: database, mint: mint, environment: configuration.environment)
+        let providers = try ProviderRegistry(database: database)
+        let channels = try ChannelRegistry(database: database)
+        let registry = try Registry(
+            database: database,
+            providers: providers,
+            mint: mint,
+            environment: configuration.environment
+        )
         let limits = configuration.limits
         self.router = try Router(database: database, registry: registry, limits: limits, time: time, logger: logger)
         self.providerDoor = ProviderDoor(
-            registry: registry,
+            session: ProviderSession.Shared(
+                environment: configuration.environment,
+                rules: configuration.rules,
+                directory: EnvironmentDirectory(providers: providers, devices: registry),
+                channels: channels
+            ),
+            channels: ChannelManager(channels: channels, intake: nil, time: time, logger: logger),
             router: self.router,
-            environment: configuration.environment,
             requestDeadline: TimeAmount(limits.request),
             time: time,
             logger: logger
@@ -81,7 +100,17 @@ final class GatewayCore: Sendable {
             authorityPEM: self.authorityPEM
         )
         self.adminDoor = AdminDoor(
-            registry: AppsController(registry: registry),
+            apps: AppsController(
+                registry: providers,
+                channels: channels,
+                allowsBroadcastByDefault: configuration.rules.allowsBroadcastByDefault
+            ),
+            keys: KeysController(registry: providers, time: time),
+            certificates: CertificatesController(
+                registry: providers,
+                authority: ProviderAuthority(authority: providerAuthority),
+                time: time
+            ),
             devices: DevicesController(
                 registry: registry,
                 router: self.router,

@@ -20,9 +20,9 @@ struct ProviderDoor: Sendable {
     /// How long answers may take once the gateway is going away.
     static let longestDrain: TimeAmount = .seconds(5)
 
-    let registry: Registry
+    let session: ProviderSession.Shared
+    let channels: ChannelManager
     let router: Router
-    let environment: PushEnvironment
     let requestDeadline: TimeAmount
     let time: any TimeSource
     let logger: Logger
@@ -35,7 +35,7 @@ struct ProviderDoor: Sendable {
     }
 
     private func configureHTTP2(_ channel: any Channel) throws {
-        let connection = ConnectionState()
+        let connection = ConnectionState(self.session)
         var configuration = NIOHTTP2Handler.ConnectionConfiguration()
         configuration.initialSettings = Self.settings
         let manager = NIOHTTP2ServerConnectionManagementHandler(
@@ -68,35 +68,49 @@ struct ProviderDoor: Sendable {
 
     /// What the requests of one connection share.
     final class ConnectionState: Sendable {
-        let connection = Mutex(ProviderConnection())
-    }
+        let session: Mutex<ProviderSession>
 
-    private func answer(_ request: ProviderRequest, on state: ConnectionState) async -> ProviderAnswer {
-        let apnsID = PushRequestValidator.apnsID(of: request) ?? UUID().uuidString
-        let validator = PushRequestValidator(directory: self.registry, now: self.time.now)
-        do {
-            let push = try state.connection.withLock { connection in
-                try validator.validate(request, connection: &connection, apnsID: apnsID)
-            }
-            try await self.router.submit(push)
-            let uniqueID = self.environment == .sandbox ? UUID().uuidString : nil
-            return .accepted(apnsID: apnsID, uniqueID: uniqueID)
-        } catch let refusal as PushRequestValidator.Refusal {
-            await self.note(refusal, apnsID: apnsID)
-            return .refused(refusal.reason, apnsID: apnsID, timestamp: refusal.timestamp)
-        } catch {
-            self.logger.error("push could not be stored", metadata: ["apns-id": "\(apnsID)", "error": "\(error)"])
-            return .refused(.internalServerError, apnsID: apnsID)
+        init(_ shared: ProviderSession.Shared) {
+            self.session = Mutex(ProviderSession(shared))
         }
     }
 
-    private func note(_ refusal: PushRequestValidator.Refusal, apnsID: String) async {
-        self.logger.info("push refused", metadata: ["apns-id": "\(apnsID)", "reason": "\(refusal.reason.text)"])
+    private func answer(_ request: ProviderRequest, on state: ConnectionState) async -> ProviderAnswer {
+        let now = self.time.now
+        switch state.session.withLock({ $0.receive(request, now: now) }).decision {
+        case .submit(let push, let answer): return await self.submit(push, answer)
+        case .manage(let command): return await self.channels.perform(command)
+        case .answer(let answer): return answer
+        case .refuse(let refusal, let answer):
+            await self.note(refusal, answer)
+            return answer
+        case .broadcast(let broadcast, _):
+            // No device can follow a channel yet.
+            return .refused(.serviceUnavailable, requestID: broadcast.requestID)
+        }
+    }
+
+    private func submit(_ push: AcceptedPush, _ answer: ProviderAnswer) async -> ProviderAnswer {
+        do {
+            try await self.router.submit(push)
+            return answer
+        } catch {
+            self.logger.error(
+                "push could not be stored",
+                metadata: ["apns-id": "\(push.notification.id)", "error": "\(error)"]
+            )
+            return ProviderSession.failure(of: answer)
+        }
+    }
+
+    private func note(_ refusal: ProviderRefusal, _ answer: ProviderAnswer) async {
+        let id = answer.apnsID ?? answer.requestID ?? ""
+        self.logger.info("request refused", metadata: ["id": "\(id)", "reason": "\(refusal.reason.text)"])
         guard let token = refusal.token else { return }
         do {
-            try await self.router.refusedUnregistered(device: token.device, topic: token.topic, apnsID: apnsID)
+            try await self.router.refusedUnregistered(device: token.device, topic: token.topic, apnsID: id)
         } catch {
-            self.logger.error("event could not be stored", metadata: ["apns-id": "\(apnsID)", "error": "\(error)"])
+            self.logger.error("event could not be stored", metadata: ["apns-id": "\(id)", "error": "\(error)"])
         }
     }
 }

@@ -75,6 +75,9 @@ final class ProviderStreamHandler: ChannelInboundHandler {
         var headers: HPACKHeaders = [":status": "\(answer.status)"]
         if let id = answer.apnsID { headers.add(name: "apns-id", value: id) }
         if let id = answer.uniqueID { headers.add(name: "apns-unique-id", value: id) }
+        if let id = answer.requestID { headers.add(name: "apns-request-id", value: id) }
+        if let id = answer.channelID { headers.add(name: "apns-channel-id", value: id) }
+        if let seconds = answer.retryAfter { headers.add(name: "retry-after", value: "\(seconds)") }
         if answer.body != nil { headers.add(name: "content-type", value: "application/json") }
         return headers
     }

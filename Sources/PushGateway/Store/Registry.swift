@@ -3,10 +3,10 @@ import GRDB
 import PushProtocol
 import Synchronization
 
-/// Apps, provider keys, devices and their tokens' generations: in memory for the checks of every push, in SQLite to last.
+/// Devices and their tokens' generations: in memory for the checks of every push, in SQLite to last.
 ///
 /// A change is written to SQLite first and then to memory.
-final class Registry: PushDirectory, Sendable {
+final class Registry: Sendable {
     struct Device: Hashable, Sendable {
         var id: UUID
         var name: String?
@@ -25,48 +25,31 @@ final class Registry: PushDirectory, Sendable {
         var endedAt: Timestamp?
     }
 
-    /// Whether a change did something, found the same already there, or something else.
-    enum Change: Hashable, Sendable {
-        case added
-        case alreadyThere
-        case conflict
-    }
-
     private struct State {
-        var apps: [Topic: String] = [:]
-        var keys: [String: RegisteredKey] = [:]
         var devices: [UUID: Device] = [:]
-        /// Every topic that a registered app can have, by its hash.
-        var topics: [TopicHash: Topic] = [:]
-
-        mutating func add(app: Topic, team: String) {
-            self.apps[app] = team
-            for topic in app.derivedTopics { self.topics[TopicHash(topic)] = topic }
-        }
     }
 
     private let database: any DatabaseWriter
+    private let providers: ProviderRegistry
     private let mint: TokenMint
     private let environment: PushEnvironment
     private let state: Mutex<State>
 
-    init(database: any DatabaseWriter, mint: TokenMint, environment: PushEnvironment) throws {
+    init(
+        database: any DatabaseWriter,
+        providers: ProviderRegistry,
+        mint: TokenMint,
+        environment: PushEnvironment
+    ) throws {
         self.database = database
+        self.providers = providers
         self.mint = mint
         self.environment = environment
         let records = try database.read(RegistryRecords.init)
         var state = State()
-        for app in records.apps { state.add(app: app.bundleID, team: app.teamID) }
-        for key in records.keys { state.keys[key.keyID] = key }
         for device in records.devices { state.devices[device.id] = device }
         self.state = Mutex(state)
     }
-
-    var apps: [(bundleID: Topic, teamID: String)] {
-        self.state.withLock { $0.apps.map { ($0.key, $0.value) } }.sorted { $0.bundleID.name < $1.bundleID.name }
-    }
-
-    var keys: [RegisteredKey] { self.state.withLock { Array($0.keys.values) }.sorted { $0.keyID < $1.keyID } }
 
     /// Those not deleted, oldest first.
     var devices: [Device] {
@@ -78,11 +61,7 @@ final class Registry: PushDirectory, Sendable {
         self.state.withLock { $0.devices[id] }.flatMap { $0.deletedAt == nil ? $0 : nil }
     }
 
-    func topic(for hash: TopicHash) -> Topic? { self.state.withLock { $0.topics[hash] } }
-
-    func key(_ keyID: String) -> RegisteredKey? { self.state.withLock { $0.keys[keyID] } }
-
-    func team(ofApp bundleID: Topic) -> String? { self.state.withLock { $0.apps[bundleID] } }
+    func topic(for hash: TopicHash) -> Topic? { self.providers.topic(for: hash) }
 
     func status(of token: DeviceToken) -> TokenStatus {
         guard let claims = self.mint.open(token), claims.environment == self.environment,
@@ -96,24 +75,6 @@ final class Registry: PushDirectory, Sendable {
             return .gone(device: device.id, topic: claims.topic, since: since)
         }
         return .active(device: device.id, topic: claims.topic)
-    }
-
-    func add(app: Topic, team: String) async throws -> Change {
-        if let owner = self.team(ofApp: app) { return owner == team ? .alreadyThere : .conflict }
-        try await self.database.write { try RegistryRecords.insert(app: app, team: team, in: $0) }
-        return self.state.withLock { state in
-            state.add(app: app, team: team)
-            return .added
-        }
-    }
-
-    func add(key: RegisteredKey) async throws -> Change {
-        if let known = self.key(key.keyID) { return known == key ? .alreadyThere : .conflict }
-        try await self.database.write { try RegistryRecords.insert(key: key, in: $0) }
-        return self.state.withLock { state in
-            state.keys[key.keyID] = key
-            return .added
-        }
     }
 
     func activate(_ device: Device) async throws {

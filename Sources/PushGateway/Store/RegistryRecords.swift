@@ -4,22 +4,10 @@ import PushProtocol
 
 /// The rows behind ``Registry``.
 struct RegistryRecords {
-    var apps: [(bundleID: Topic, teamID: String)] = []
-    var keys: [RegisteredKey] = []
     var devices: [Registry.Device] = []
 
     /// Reads everything. Rows that hold something else than was written are left out.
     init(_ database: Database) throws {
-        self.apps = try Row.fetchAll(database, sql: "SELECT * FROM app").compactMap { row in
-            guard let bundleID = (row["bundleID"] as String?).flatMap({ Topic($0) }) else { return nil }
-            return (row["teamID"] as String?).map { (bundleID, $0) }
-        }
-        self.keys = try Row.fetchAll(database, sql: "SELECT * FROM key").compactMap { row in
-            guard let teamID = row["teamID"] as String?, let keyID = row["keyID"] as String?,
-                let publicKey = row["publicKey"] as Data?
-            else { return nil }
-            return RegisteredKey(teamID: teamID, keyID: keyID, publicKey: Array(publicKey))
-        }
         let registrations = try Self.registrations(database)
         self.devices = try Row.fetchAll(database, sql: "SELECT * FROM device").compactMap { row in
             guard let id = (row["id"] as String?).flatMap(UUID.init(uuidString:)),
@@ -51,17 +39,6 @@ struct RegistryRecords {
             )
         }
         return all
-    }
-
-    static func insert(app: Topic, team: String, in database: Database) throws {
-        try database.execute(sql: "INSERT INTO app (bundleID, teamID) VALUES (?, ?)", arguments: [app.name, team])
-    }
-
-    static func insert(key: RegisteredKey, in database: Database) throws {
-        try database.execute(
-            sql: "INSERT INTO key (keyID, teamID, publicKey) VALUES (?, ?, ?)",
-            arguments: [key.keyID, key.teamID, Data(key.publicKey)]
-        )
     }
 
     static func insert(device: Registry.Device, in database: Database) throws {
