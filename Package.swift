@@ -86,7 +86,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        module("PushProtocol", [.crypto, .nioCore]),
+        module("PushProtocol", [.crypto, .nioCore, .swiftASN1, .x509]),
         module(
             "PushSender",
             [
@@ -112,8 +112,8 @@ let package = Package(
         module(
             "PushGateway",
             [
-                "PushHTTP", "PushProtocol", .crypto, .grdb, .httpTypes, .hummingbird, .hummingbirdCore, .logging,
-                .nioCore, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
+                "PushHTTP", "PushProtocol", .crypto, .cryptoExtras, .grdb, .httpTypes, .hummingbird, .hummingbirdCore,
+                .logging, .nioCore, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module(

@@ -8,6 +8,8 @@ final class EnvironmentCore: Sendable {
     let router: Router
     let providerDoor: ProviderDoor
     let courierDoor: CourierDoor
+    let binaryDoor: BinaryDoor
+    let feedbackDoor: FeedbackDoor
 
     init(_ environment: PushEnvironment, shared: SharedCore, configuration: GatewayConfiguration) {
         let limits = configuration.limits
@@ -25,18 +27,56 @@ final class EnvironmentCore: Sendable {
             events: shared.events,
             feedback: shared.feedback,
             sequences: shared.sequences,
+            faults: shared.faults,
             time: shared.time,
             logger: shared.logger
         )
-        self.providerDoor = ProviderDoor(
-            directory: EnvironmentDirectory(
+        let certificates = CertificateCheck(environment: environment) { der in
+            shared.providerAuthority.identity(
+                of: der,
                 environment: environment,
-                providers: shared.providers,
-                devices: shared.devices
+                directory: shared.providers,
+                now: shared.time.now
+            )
+        }
+        let directory = EnvironmentDirectory(
+            providers: shared.providers,
+            devices: shared.devices,
+            environment: environment
+        )
+        self.providerDoor = ProviderDoor(
+            session: ProviderSession.Shared(
+                environment: environment,
+                rules: configuration.rules,
+                directory: directory,
+                channels: shared.channels
+            ),
+            channels: ChannelManager(
+                channels: shared.channels,
+                intake: self.router,
+                time: shared.time,
+                logger: shared.logger
             ),
             router: self.router,
-            environment: environment,
+            certificates: certificates,
+            faults: shared.faults,
             requestDeadline: TimeAmount(limits.request),
+            time: shared.time,
+            logger: shared.logger
+        )
+        self.binaryDoor = BinaryDoor(
+            status: { directory.status(of: $0) },
+            intake: self.router,
+            certificates: certificates,
+            faults: shared.faults,
+            isStrict: configuration.rules.refusesImmediateBackground,
+            time: shared.time,
+            logger: shared.logger
+        )
+        self.feedbackDoor = FeedbackDoor(
+            store: shared.feedback.store(environment),
+            certificates: certificates,
+            delay: { Self.feedbackDelay($0, environment, shared) },
             time: shared.time,
             logger: shared.logger
         )
@@ -49,8 +89,29 @@ final class EnvironmentCore: Sendable {
             time: shared.time,
             logger: shared.logger,
             topic: { providers.topic(for: $0) },
-            hasChannel: { _ in false }
+            hasChannel: { shared.channels.policy(of: $0.id, app: $0.bundleID, in: environment) != nil }
         )
+    }
+
+    /// A fault: so much later than usual.
+    private static func feedbackDelay(
+        _ identity: CertificateIdentity,
+        _ environment: PushEnvironment,
+        _ shared: SharedCore
+    ) -> Duration {
+        var random = SystemRandomNumberGenerator()
+        let decision = shared.faults.decide(
+            at: .feedback,
+            for: FaultSubject(
+                door: .feedback,
+                environment: environment,
+                topic: identity.defaultTopic,
+                credential: identity.serial
+            ),
+            random: &random,
+            now: shared.time.now
+        )
+        return decision?.feedbackDelay ?? .zero
     }
 }
 
@@ -58,22 +119,14 @@ final class EnvironmentCore: Sendable {
 struct SharedCore: Sendable {
     let commit: GroupCommit
     let providers: ProviderRegistry
+    let providerAuthority: ProviderAuthority
+    let channels: ChannelRegistry
     let devices: DeviceRegistry
+    let faults: FaultPlan
     let events: EventLog
     let feedback: Feedback
     let authenticator: DeviceAuthenticator
     let sequences: MessageSequence
     let time: any TimeSource
     let logger: Logger
-}
-
-/// What the checks of a push ask for, in one environment.
-struct EnvironmentDirectory: PushDirectory {
-    let environment: PushEnvironment
-    let providers: ProviderRegistry
-    let devices: DeviceRegistry
-
-    func key(_ keyID: String) -> RegisteredKey? { self.providers.key(keyID) }
-    func team(ofApp bundleID: Topic) -> String? { self.providers.team(ofApp: bundleID) }
-    func status(of token: DeviceToken) -> TokenStatus { self.devices.status(of: token, in: self.environment) }
 }

@@ -29,7 +29,7 @@ package final class Gateway: Service {
         }
         self.configuration = configuration
         self.core = try GatewayCore(configuration: configuration, time: time, logger: logger)
-        self.authorityPEM = self.core.authorityPEM
+        self.authorityPEM = try self.core.authorities.gateway.pem
         self.time = time
         self.logger = logger
     }
@@ -57,7 +57,14 @@ package final class Gateway: Service {
             var addresses = GatewayAddresses()
             for core in self.core.environments {
                 guard let doors = self.configuration.doors[core.environment] else { continue }
-                let listeners = try self.core.listeners(core.environment, limits: self.configuration.limits)
+                let listeners = try EnvironmentListeners(
+                    core.environment,
+                    authorities: self.core.authorities,
+                    configuration: self.configuration,
+                    faults: self.core.faults,
+                    time: self.time,
+                    logger: self.logger
+                )
                 open.append(listeners)
                 addresses.doors[core.environment] = try await listeners.bind(core, doors)
             }
@@ -122,7 +129,7 @@ package final class Gateway: Service {
             "gateway is open",
             metadata: [
                 "admin": "\(self.configuration.admin.host):\(addresses.admin)",
-                "authority": "\(self.configuration.dataDirectory)/\(GatewayCore.authorityName).pem",
+                "authority": "\(self.configuration.dataDirectory)/\(Authorities.gatewayName).pem",
             ]
         )
         self.bound.resolve(.success(addresses))

@@ -56,6 +56,12 @@ package struct GatewayConfiguration: Sendable {
     /// Names in the server certificate, besides the loopback addresses. Default localhost.
     package var serverNames = ["localhost"]
     package var limits = Limits()
+    /// How exactly providers have to keep the rules. Default lenient.
+    package var rules = ProviderRules.lenient
+    /// Whether the legacy doors take TLS 1.0 and 1.1, for clients that can do no better. Default no.
+    package var allowsOldTLS = false
+    /// How to misbehave from the start.
+    var faults: [FaultRule] = []
 
     package struct Limits: Sendable {
         /// Open connections per door; more are closed at once. Default 20,000.

@@ -8,41 +8,19 @@ import Synchronization
 
 /// What stands behind a gateway's doors, built from its data directory.
 final class GatewayCore: Sendable {
-    static let authorityName = "authority"
-    private static let deviceAuthorityName = "device-authority"
-
-    let authorityPEM: String
+    let authorities: Authorities
     let environments: [EnvironmentCore]
     let adminDoor: AdminDoor
+    let faults: FaultPlan
     private let events: EventLog
     private let database: DatabasePool
-    private let serverTLS: TLSConfiguration
-    private let deviceAuthorityPEM: String
-    private let logger: Logger
     /// Holds the lock on the folder until the end of ``close()``; what still lives after that cannot write any more.
     private let directory: Mutex<DataDirectory?>
 
     init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
         let directory = try DataDirectory(configuration.dataDirectory)
         let now = Date(timeIntervalSince1970: Double(time.now.seconds))
-        let authority = try CertificateAuthority(
-            name: Self.authorityName,
-            commonName: "Martlet Gateway Authority",
-            in: directory,
-            now: now
-        )
-        let deviceAuthority = try CertificateAuthority(
-            name: Self.deviceAuthorityName,
-            commonName: "Martlet Device Authority",
-            in: directory,
-            now: now
-        )
-        let server = try ServerCertificate(
-            authority: authority,
-            names: configuration.serverNames,
-            in: directory,
-            now: now
-        )
+        let authorities = try Authorities(names: configuration.serverNames, in: directory, now: now)
         let database = try GatewayDatabase.open(path: directory.file(GatewayDatabase.file))
         let commit = GroupCommit(database)
         var eventLimits = EventLog.Limits()
@@ -57,19 +35,14 @@ final class GatewayCore: Sendable {
         )
         let shared = SharedCore(
             commit: commit,
-            providers: try ProviderRegistry(database: database, commit: commit),
+            providers: try ProviderRegistry(database: database),
+            providerAuthority: ProviderAuthority(authority: authorities.providers),
+            channels: try ChannelRegistry(database: database),
             devices: devices,
+            faults: try FaultPlan(starting: configuration.faults, now: time.now),
             events: events,
-            feedback: Feedback(
-                stores: Dictionary(
-                    uniqueKeysWithValues: configuration.doors.keys.map {
-                        ($0, FeedbackStore(database: database, environment: $0))
-                    }
-                ),
-                commit: commit,
-                logger: logger
-            ),
-            authenticator: DeviceAuthenticator(authority: deviceAuthority, devices: devices),
+            feedback: Feedback(database: database, commit: commit, logger: logger),
+            authenticator: DeviceAuthenticator(authority: authorities.devices, devices: devices),
             sequences: MessageSequence(last: try database.read(MessageTable.lastSequence)),
             time: time,
             logger: logger
@@ -77,49 +50,45 @@ final class GatewayCore: Sendable {
         self.environments = configuration.doors.keys.sorted { $0.rawValue > $1.rawValue }
             .map { EnvironmentCore($0, shared: shared, configuration: configuration) }
         self.events = events
-        self.authorityPEM = try authority.pem
-        self.deviceAuthorityPEM = try deviceAuthority.pem
-        self.serverTLS = try server.tlsConfiguration(protocols: [])
-        let activation = DeviceActivation(
-            authority: deviceAuthority,
-            deviceAuthorityPEM: self.deviceAuthorityPEM,
-            authorityPEM: self.authorityPEM
-        )
-        self.adminDoor = AdminDoor(
-            registry: AppsController(registry: shared.providers),
-            devices: DevicesController(
-                devices: devices,
-                environments: self.environments,
-                activation: activation,
-                events: events,
-                time: time
-            ),
-            authorityPEM: self.authorityPEM,
-            logger: logger
-        )
+        self.authorities = authorities
+        self.faults = shared.faults
+        self.adminDoor = try Self.adminDoor(shared, self.environments, authorities, configuration)
         self.database = database
         self.directory = Mutex(directory)
-        self.logger = logger
     }
 
-    /// The TLS doors. A device may show its certificate in the handshake, but need not (courier reference, "Transport").
-    func listeners(_ environment: PushEnvironment, limits: GatewayConfiguration.Limits) throws -> EnvironmentListeners {
-        var http2 = self.serverTLS
-        http2.applicationProtocols = ["h2"]
-        var courier = self.serverTLS
-        courier.applicationProtocols = ["apns-security-v3"]
-        courier.certificateVerification = .optionalVerification
-        courier.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(self.deviceAuthorityPEM.utf8)))
-        let name = environment.rawValue
-        return EnvironmentListeners(
-            http2: try Listener(name: "\(name) HTTP/2", tls: http2, limits: limits, logger: self.logger),
-            courier: try Listener(
-                name: "\(name) courier",
-                tls: courier,
-                limits: limits,
-                watchesHandshake: false,
-                logger: self.logger
-            )
+    private static func adminDoor(
+        _ shared: SharedCore,
+        _ environments: [EnvironmentCore],
+        _ authorities: Authorities,
+        _ configuration: GatewayConfiguration
+    ) throws -> AdminDoor {
+        AdminDoor(
+            apps: AppsController(
+                registry: shared.providers,
+                channels: shared.channels,
+                allowsBroadcastByDefault: configuration.rules.allowsBroadcastByDefault
+            ),
+            keys: KeysController(registry: shared.providers, time: shared.time),
+            certificates: CertificatesController(
+                registry: shared.providers,
+                authority: shared.providerAuthority,
+                time: shared.time
+            ),
+            devices: DevicesController(
+                devices: shared.devices,
+                environments: environments,
+                activation: DeviceActivation(
+                    authority: authorities.devices,
+                    deviceAuthorityPEM: try authorities.devices.pem,
+                    authorityPEM: try authorities.gateway.pem
+                ),
+                events: shared.events,
+                time: shared.time
+            ),
+            faults: FaultsController(plan: shared.faults, time: shared.time),
+            authorityPEM: try authorities.gateway.pem,
+            logger: shared.logger
         )
     }
 
@@ -135,25 +104,5 @@ final class GatewayCore: Sendable {
         try await self.events.end()
         try self.database.close()
         self.directory.withLock { $0 = nil }
-    }
-}
-
-/// The TLS doors of one environment.
-struct EnvironmentListeners: Sendable {
-    let http2: Listener
-    let courier: Listener
-
-    func bind(_ core: EnvironmentCore, _ doors: GatewayConfiguration.Doors) async throws -> GatewayAddresses.Doors {
-        GatewayAddresses.Doors(
-            http2: try await self.http2.bind(doors.http2, initialize: core.providerDoor.initialize),
-            courier: try await self.courier.bind(doors.courier, initialize: core.courierDoor.initialize),
-            binary: 0,
-            feedback: 0
-        )
-    }
-
-    func close() async {
-        await self.http2.close(draining: true)
-        await self.courier.close(draining: false)
     }
 }

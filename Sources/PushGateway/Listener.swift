@@ -18,21 +18,26 @@ final class Listener: Sendable {
     private let maximumConnections: Int
     private let handshakeDeadline: TimeAmount
     private let watchesHandshake: Bool
+    private let checksCertificates: Bool
     private let tls: NIOSSLContext
     private let faults: ConnectionFaults?
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// - Parameter watchesHandshake: `false` for a door whose handler has a deadline that covers the handshake.
+    /// - Parameters:
+    ///   - checksCertificates: `false` for a door that lets every certificate pass the handshake, to judge it itself.
+    ///   - watchesHandshake: `false` for a door whose handler has a deadline that covers the handshake.
     init(
         name: String,
         tls: TLSConfiguration,
         limits: GatewayConfiguration.Limits,
+        checksCertificates: Bool = true,
         watchesHandshake: Bool = true,
         faults: ConnectionFaults? = nil,
         logger: Logger
     ) throws {
         self.watchesHandshake = watchesHandshake
+        self.checksCertificates = checksCertificates
         self.faults = faults
         self.name = name
         self.maximumConnections = limits.connections
@@ -107,7 +112,15 @@ final class Listener: Sendable {
         if let rate = fault?.bytesPerSecond { try pipeline.addHandler(SlowReader(bytesPerSecond: rate)) }
         let showsExpired = fault?.showsExpiredCertificate ?? false
         let tls = showsExpired ? self.faults?.expiredTLS ?? self.tls : self.tls
-        try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+        if self.checksCertificates {
+            try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+        } else {
+            try pipeline.addHandler(
+                NIOSSLServerHandler(context: tls, customVerificationCallback: { _, verified in
+                    verified.succeed(.certificateVerified)
+                })
+            )
+        }
         if self.watchesHandshake {
             try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
         }

@@ -11,10 +11,16 @@ public enum Expiration: Hashable, Sendable {
     public static let longestStorage: Duration = .seconds(30 * 24 * 3600)
 
     /// Reads the header's text: decimal digits only. `nil` means `BadExpirationDate`.
-    public init?(header text: some StringProtocol) {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let seconds = Int64(text)
-        else { return nil }
+    public init?(header text: String) {
+        var seconds: Int64 = 0
+        for digit in text.utf8 {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            let (tens, overflow) = seconds.multipliedReportingOverflow(by: 10)
+            let (sum, sumOverflow) = tens.addingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
+            guard !overflow, !sumOverflow else { return nil }
+            seconds = sum
+        }
+        guard !text.isEmpty else { return nil }
         self = seconds == 0 ? .immediate : .at(seconds: seconds)
     }
 

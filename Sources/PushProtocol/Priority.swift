@@ -7,3 +7,15 @@ public enum Priority: UInt8, CaseIterable, Hashable, Sendable {
     /// At once. The default.
     case immediate = 10
 }
+
+extension Priority {
+    /// Reads the header's text; `nil` means `BadPriority`.
+    package init?(header text: String) {
+        switch text {
+        case "10": self = .immediate
+        case "5": self = .powerAware
+        case "1": self = .low
+        default: return nil
+        }
+    }
+}

@@ -4,6 +4,8 @@ public import NIOCore
 public struct PushNotification: Hashable, Sendable {
     /// Longest `apns-collapse-id`, in bytes (reference 1.5).
     public static let maximumCollapseIDLength = 64
+    /// Largest payload of a broadcast, in bytes (reference 3.6).
+    public static let maximumBroadcastSize = 5120
 
     /// Header `apns-id`: a UUID in canonical form, in the letter case the sender used.
     public var id: String

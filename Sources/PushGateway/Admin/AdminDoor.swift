@@ -11,8 +11,11 @@ struct AdminDoor {
     /// More wait until one ends.
     private static let maximumConnections = 256
 
-    let registry: AppsController
+    let apps: AppsController
+    let keys: KeysController
+    let certificates: CertificatesController
     let devices: DevicesController
+    let faults: FaultsController
     let authorityPEM: String
     let logger: Logger
 
@@ -35,8 +38,11 @@ struct AdminDoor {
         router.get("health") { _, _ in try JSONAnswer.make(.ok, Health()) }
         let v1 = router.group("v1")
         v1.get("authority") { _, _ in try JSONAnswer.make(.ok, Authority(certificate: certificate)) }
-        self.registry.addRoutes(to: v1)
+        self.apps.addRoutes(to: v1)
+        self.keys.addRoutes(to: v1)
+        self.certificates.addRoutes(to: v1)
         self.devices.addRoutes(to: v1)
+        self.faults.addRoutes(to: v1)
         return Application(
             router: router,
             server: .http1(configuration: .init(idleTimeout: .seconds(60))),

@@ -1,55 +1,54 @@
-import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
 import PushHTTP
 import PushProtocol
 
-/// `/v1/apps` and `/v1/keys`: what may be pushed to, and by whom.
+/// `/v1/apps`: what may be pushed to.
 struct AppsController: Sendable {
     let registry: ProviderRegistry
+    let channels: ChannelRegistry
+    /// Whether a new app may use broadcasts if its registration does not say.
+    let allowsBroadcastByDefault: Bool
 
-    private struct App: Codable {
+    private struct App: Encodable {
         var teamId: String
         var bundleId: String
-    }
+        var broadcast: Bool
 
-    private struct Key: Encodable {
-        var teamId: String
-        var keyId: String
-    }
-
-    private struct NewKey: Decodable {
-        var teamId: String
-        var keyId: String
-        /// PEM: a public key, or a .p8 private key, of which only the public part is kept.
-        var key: String
+        init(_ app: ProviderApp) {
+            self.teamId = app.teamID
+            self.bundleId = app.bundleID.name
+            self.broadcast = app.allowsBroadcast
+        }
     }
 
     func addRoutes(to group: RouterGroup<AdminContext>) {
-        group.get("apps", use: self.listApps).post("apps", use: self.addApp)
-        group.get("keys", use: self.listKeys).post("keys", use: self.addKey)
+        group.get("apps", use: self.list).post("apps", use: self.add)
+        group.get("apps/:app", use: self.get).patch("apps/:app", use: self.change).delete("apps/:app", use: self.delete)
     }
 
-    @Sendable private func listApps(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let apps = self.registry.apps.map { App(teamId: $0.teamID, bundleId: $0.bundleID.name) }
-        return try JSONAnswer.make(.ok, ["apps": apps])
-    }
-
-    @Sendable private func addApp(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let app = try APIRefusal.decode(App.self, from: try await context.body(of: request))
-        try Self.check(identifier: app.teamId, field: "teamId")
-        guard let bundleID = Topic(app.bundleId) else {
-            throw APIRefusal(
-                status: 400,
-                code: "invalid_bundle_id",
-                message: "a bundle id has 1 to 255 letters, digits, dots, hyphens or underscores",
-                field: "bundleId"
-            )
+    @Sendable private func list(_ request: Request, _ context: AdminContext) async throws -> Response {
+        let page = try AdminPage(request)
+        return try page.answer("apps", self.registry.apps(after: page.after, limit: page.fetch)) { app in
+            (App(app), app.bundleID.name)
         }
-        switch try await self.registry.add(app: bundleID, team: app.teamId) {
-        case .added: return try JSONAnswer.make(.created, app)
-        case .alreadyThere: return try JSONAnswer.make(.ok, app)
+    }
+
+    @Sendable private func add(_ request: Request, _ context: AdminContext) async throws -> Response {
+        let fields = try JSONFields(
+            parsing: try await context.body(of: request),
+            known: ["teamId", "bundleId", "broadcast"]
+        )
+        let team = try fields.identifier("teamId")
+        let app = ProviderApp(
+            bundleID: try fields.topic("bundleId"),
+            teamID: team,
+            allowsBroadcast: try fields.bool("broadcast") ?? self.allowsBroadcastByDefault
+        )
+        switch try await self.registry.add(app: app) {
+        case .added: return try JSONAnswer.make(.created, App(app))
+        case .alreadyThere: return try JSONAnswer.make(.ok, App(self.registry.app(app.bundleID) ?? app))
         case .conflict:
             throw APIRefusal(
                 status: 409,
@@ -57,56 +56,43 @@ struct AppsController: Sendable {
                 message: "this app is registered for another team",
                 field: "teamId"
             )
+        case .full: throw AdminRefusal.full("apps", ProviderRegistry.capacity)
         }
     }
 
-    @Sendable private func listKeys(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let keys = self.registry.keys.map { Key(teamId: $0.teamID, keyId: $0.keyID) }
-        return try JSONAnswer.make(.ok, ["keys": keys])
+    @Sendable private func get(_ request: Request, _ context: AdminContext) async throws -> Response {
+        guard let app = try self.registry.app(Self.bundleID(context)) else { throw Self.noSuchApp }
+        return try JSONAnswer.make(.ok, App(app))
     }
 
-    @Sendable private func addKey(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let new = try APIRefusal.decode(NewKey.self, from: try await context.body(of: request))
-        try Self.check(identifier: new.teamId, field: "teamId")
-        try Self.check(identifier: new.keyId, field: "keyId")
-        guard let publicKey = Self.publicKey(pem: new.key) else {
-            throw APIRefusal(
-                status: 400,
-                code: "invalid_key",
-                message: "the key must be P-256 in PEM: BEGIN PUBLIC KEY, or the text of a .p8 file",
-                field: "key"
-            )
+    /// Switching broadcasts off deletes all channels of the app (reference 4.1).
+    @Sendable private func change(_ request: Request, _ context: AdminContext) async throws -> Response {
+        let bundleID = try Self.bundleID(context)
+        let fields = try JSONFields(parsing: try await context.body(of: request), known: ["broadcast"])
+        guard let allowsBroadcast = try fields.bool("broadcast") else {
+            throw fields.refusal("broadcast", "missing_field", "this member is required")
         }
-        let key = RegisteredKey(teamID: new.teamId, keyID: new.keyId, publicKey: publicKey)
-        let answer = Key(teamId: new.teamId, keyId: new.keyId)
-        switch try await self.registry.add(key: key) {
-        case .added: return try JSONAnswer.make(.created, answer)
-        case .alreadyThere: return try JSONAnswer.make(.ok, answer)
-        case .conflict:
-            throw APIRefusal(
-                status: 409,
-                code: "other_key",
-                message: "another key or team is registered under this key id",
-                field: "keyId"
-            )
+        guard let app = try await self.registry.set(allowsBroadcast: allowsBroadcast, app: bundleID) else {
+            throw Self.noSuchApp
         }
+        if !allowsBroadcast { _ = try await self.channels.deleteAll(app: bundleID) }
+        return try JSONAnswer.make(.ok, App(app))
     }
 
-    private static func check(identifier: String, field: String) throws {
-        guard identifier.utf8.count == 10, identifier.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
-            throw APIRefusal(
-                status: 400,
-                code: "invalid_identifier",
-                message: "team and key ids have 10 letters or digits",
-                field: field
-            )
-        }
+    /// Its tokens stay with the devices, but nobody may push to them any more.
+    @Sendable private func delete(_ request: Request, _ context: AdminContext) async throws -> Response {
+        let bundleID = try Self.bundleID(context)
+        guard try await self.registry.remove(app: bundleID) else { throw Self.noSuchApp }
+        _ = try await self.channels.deleteAll(app: bundleID)
+        return Response(status: .noContent)
     }
 
-    private static func publicKey(pem: String) -> [UInt8]? {
-        let key =
-            (try? P256.Signing.PublicKey(pemRepresentation: pem))
-            ?? (try? P256.Signing.PrivateKey(pemRepresentation: pem))?.publicKey
-        return key.map { Array($0.x963Representation) }
+    private static func bundleID(_ context: AdminContext) throws -> Topic {
+        guard let topic = context.parameters.get("app").flatMap({ Topic($0) }) else { throw Self.noSuchApp }
+        return topic
+    }
+
+    private static var noSuchApp: APIRefusal {
+        APIRefusal(status: 404, code: "no_such_app", message: "no app is registered with this bundle id", field: "app")
     }
 }

@@ -31,4 +31,10 @@ enum LegacyTLS {
         let tls = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
         return try? tls?.peerCertificate?.toDERBytes()
     }
+
+    /// The same, for whoever is not a handler.
+    static func peerCertificate(_ channel: any Channel) -> [UInt8]? {
+        let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
+        return try? tls?.peerCertificate?.toDERBytes()
+    }
 }

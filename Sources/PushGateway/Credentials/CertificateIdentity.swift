@@ -10,4 +10,6 @@ struct CertificateIdentity: Hashable, Sendable {
     var defaultTopic: Topic
     /// All it may push to (OID …6.3.6, else the default topic alone).
     var topics: Set<Topic>
+    /// Until when it is valid: a connection can outlive it.
+    var expiresAt = Timestamp(milliseconds: .max)
 }

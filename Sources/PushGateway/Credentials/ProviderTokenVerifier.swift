@@ -2,19 +2,18 @@ import Crypto
 import Foundation
 import PushProtocol
 
-/// A provider's key as registered with the gateway.
-struct RegisteredKey: Hashable, Sendable {
-    var teamID: String
-    var keyID: String
-    /// X9.63, 65 bytes.
-    var publicKey: [UInt8]
-}
-
 /// What a good provider token says.
 struct VerifiedProviderToken: Hashable, Sendable {
-    var keyID: String
-    var teamID: String
+    /// Which key has signed it.
+    var key: RegisteredKey
     var issuedAt: Timestamp
+
+    /// Why a token that was good once is not good at `now`; `nil` if it still is.
+    func fault(at now: Timestamp) -> Reason? {
+        let age = now.since(self.issuedAt)
+        if age > ProviderTokenVerifier.tolerance { return .expiredProviderToken }
+        return age < .zero - ProviderTokenVerifier.tolerance ? .invalidProviderToken : nil
+    }
 }
 
 /// Checks a provider token as leniently as Apple does (reference 2.1, "what real clients send").
@@ -24,6 +23,7 @@ enum ProviderTokenVerifier {
     /// Both into the past (expired) and, by design, into the future (invalid).
     static let tolerance: Duration = .seconds(3600)
 
+    /// - Parameter key: the registered key of an id; `nil` for none, or one that was revoked.
     static func verify(
         _ token: String,
         key: (String) -> RegisteredKey?,
@@ -40,15 +40,8 @@ enum ProviderTokenVerifier {
             let claims = Self.object(parts[1]), claims["iss"] as? String == registered.teamID,
             let issuedAt = Self.seconds(claims["iat"]).map(Timestamp.init(seconds:))
         else { return .failure(.invalidProviderToken) }
-        let verified = VerifiedProviderToken(keyID: keyID, teamID: registered.teamID, issuedAt: issuedAt)
-        return Self.age(verified, now: now).map { .failure($0) } ?? .success(verified)
-    }
-
-    /// Why a token that was good once is not good at `now`; `nil` if it still is.
-    static func age(_ token: VerifiedProviderToken, now: Timestamp) -> Reason? {
-        if now.since(token.issuedAt) > Self.tolerance { return .expiredProviderToken }
-        if token.issuedAt.since(now) > Self.tolerance { return .invalidProviderToken }
-        return nil
+        let verified = VerifiedProviderToken(key: registered, issuedAt: issuedAt)
+        return verified.fault(at: now).map { .failure($0) } ?? .success(verified)
     }
 
     /// Raw r‖s, else ASN.1 DER.

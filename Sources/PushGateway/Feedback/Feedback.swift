@@ -1,3 +1,4 @@
+import GRDB
 import Logging
 import PushProtocol
 import Synchronization
@@ -7,21 +8,29 @@ final class Feedback: FeedbackSink {
     /// Entries that wait for the disk; more are dropped, the next push to such a token brings them back.
     private static let maximumWaiting = 10_000
 
-    let stores: [PushEnvironment: FeedbackStore]
+    private let sandbox: FeedbackStore
+    private let production: FeedbackStore
     private let commit: GroupCommit
     private let logger: Logger
     private let waiting = Atomic<Int>(0)
 
-    init(stores: [PushEnvironment: FeedbackStore], commit: GroupCommit, logger: Logger) {
-        self.stores = stores
+    init(database: any DatabaseWriter, commit: GroupCommit, logger: Logger) {
+        self.sandbox = FeedbackStore(database: database, environment: .sandbox)
+        self.production = FeedbackStore(database: database, environment: .production)
         self.commit = commit
         self.logger = logger
     }
 
-    func add(_ token: DeviceToken, topic: Topic, in environment: PushEnvironment, since: Timestamp) {
-        guard let store = self.stores[environment], self.waiting.load(ordering: .relaxed) < Self.maximumWaiting else {
-            return
+    func store(_ environment: PushEnvironment) -> FeedbackStore {
+        switch environment {
+        case .sandbox: self.sandbox
+        case .production: self.production
         }
+    }
+
+    func add(_ token: DeviceToken, topic: Topic, in environment: PushEnvironment, since: Timestamp) {
+        let store = self.store(environment)
+        guard self.waiting.load(ordering: .relaxed) < Self.maximumWaiting else { return }
         self.waiting.add(1, ordering: .relaxed)
         let entry = FeedbackEntry(topic: topic, token: token, time: since)
         self.commit.add {

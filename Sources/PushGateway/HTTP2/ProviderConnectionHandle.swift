@@ -14,6 +14,7 @@ final class ProviderConnectionHandle: Sendable {
         case announce(streamLimit: Int)
         case goAway(HTTP2ErrorCode, debugData: String, lastStream: UInt32?)
         case drain
+        case stall
         case close
     }
 
@@ -72,6 +73,11 @@ final class ProviderConnectionHandle: Sendable {
     /// Ends the connection in order, with reason `Shutdown`.
     func drain() {
         self.perform(.drain)
+    }
+
+    /// Nothing more is read or written, and the connection stays open: a fault.
+    func stall() {
+        self.perform(.stall)
     }
 
     /// Ends the connection without a word.

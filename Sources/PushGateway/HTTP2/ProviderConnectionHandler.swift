@@ -26,6 +26,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
     private var isWritable = true
     private var mustRead = false
     private var isClosing = false
+    private var isStalled = false
     /// Kept so that a turn allocates nothing.
     private var requests: [(stream: UInt32, request: ProviderRequest)] = []
     /// Whether a turn is under way, at whose end everything is written.
@@ -73,6 +74,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
+        guard !self.isStalled else { return }
         if self.isWritable { context.read() } else { self.mustRead = true }
     }
 
@@ -140,6 +142,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
         case .goAway(let code, let debugData, let lastStream):
             self.machine.goAway(code, debugData: debugData, lastStream: lastStream, now: now)
         case .drain: self.machine.drain(now: now)
+        case .stall: self.isStalled = true
         case .close:
             self.isClosing = true
             context.close(promise: nil)
@@ -161,7 +164,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
     }
 
     private func write() {
-        guard let context, !self.isClosing else { return }
+        guard let context, !self.isClosing, !self.isStalled else { return }
         let hasFinished = self.machine.phase == .finished
         if self.machine.output.readableBytes > 0, self.isWritable || hasFinished {
             var output = ByteBuffer()

@@ -1,28 +1,35 @@
-import Foundation
 import Logging
 import NIOCore
 import PushProtocol
 
-/// The provider API of one environment: answers push requests over HTTP/2.
+/// The provider API of one environment: pushes, broadcasts and channels over HTTP/2.
 final class ProviderDoor: Sendable {
-    let directory: EnvironmentDirectory
+    let session: ProviderSession.Shared
+    let channels: ChannelManager
     let router: Router
-    let environment: PushEnvironment
-    private let requestDeadline: TimeAmount
+    let faults: FaultPlan
     let time: any TimeSource
     let logger: Logger
+    private let certificates: CertificateCheck
+    private let requestDeadline: TimeAmount
+
+    var environment: PushEnvironment { self.session.environment }
 
     init(
-        directory: EnvironmentDirectory,
+        session: ProviderSession.Shared,
+        channels: ChannelManager,
         router: Router,
-        environment: PushEnvironment,
+        certificates: CertificateCheck,
+        faults: FaultPlan,
         requestDeadline: TimeAmount,
         time: any TimeSource,
         logger: Logger
     ) {
-        self.directory = directory
+        self.session = session
+        self.channels = channels
         self.router = router
-        self.environment = environment
+        self.certificates = certificates
+        self.faults = faults
         self.requestDeadline = requestDeadline
         self.time = time
         self.logger = logger
@@ -31,15 +38,29 @@ final class ProviderDoor: Sendable {
     /// Sets up a connection after TLS.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.pipeline.syncOperations.addHandler(
-            ProtocolDetector(deadline: self.requestDeadline, configureHTTP2: self.configureHTTP2)
+            ProtocolDetector(deadline: self.requestDeadline) { try self.configureHTTP2($0, fault) }
         )
     }
 
-    private func configureHTTP2(_ channel: any Channel) throws {
+    /// A certificate that is no good here ends the connection with GOAWAY and the reason (reference 1.2).
+    private func configureHTTP2(_ channel: any Channel, _ fault: FaultDecision?) throws {
+        let shown = LegacyTLS.peerCertificate(channel)
+        let certificate = shown.map { self.certificates.identity(of: $0) }
+        let session = ProviderSession(self.session, certificate: try? certificate?.get())
+        let rules = self.session.rules
         var limits = ServiceConnectionLimits()
+        limits.streams = fault?.streamLimit ?? session.streamLimit
+        limits.excess = session.streamLimit == 1 ? .endConnection : .refuseStream
         limits.request = self.requestDeadline
+        limits.idle = rules.idleTimeout.map { TimeAmount($0) }
         try channel.pipeline.syncOperations.addHandler(
-            ProviderConnectionHandler(limits: limits, logger: self.logger) { ProviderReceiver(door: self, handle: $0) }
+            ProviderConnectionHandler(limits: limits, logger: self.logger) { handle in
+                if case .failure(let reason) = certificate {
+                    self.logger.info("certificate refused", metadata: ["door": "HTTP/2", "reason": "\(reason.text)"])
+                    handle.goAway(reason)
+                }
+                return ProviderReceiver(door: self, handle: handle, session: session, eventLoop: channel.eventLoop)
+            }
         )
     }
 }

@@ -1,72 +1,143 @@
-import Foundation
 import Logging
+import NIOCore
 import PushProtocol
+import Synchronization
 
-/// Answers the requests of one provider connection: refusals at once, accepted pushes when the core has settled them.
+/// Answers the requests of one provider connection: refusals at once, what was accepted when the core has settled it.
 final class ProviderReceiver: ProviderRequestReceiver {
-    private let door: ProviderDoor
-    private let owner: Owner
-    private var connection = ProviderConnection()
+    let door: ProviderDoor
+    let handle: ProviderConnectionHandle
+    let eventLoop: any EventLoop
+    private let owner: PendingAnswers
+    private var session: ProviderSession
+    /// Requests so far, for faults.
+    var ordinal = 0
+    /// A fault: nothing is answered any more.
+    var isStalled = false
 
-    /// What the core knows of this connection.
-    private final class Owner: SubmissionOwner {
-        private let handle: ProviderConnectionHandle
-        private let isSandbox: Bool
-
-        init(_ handle: ProviderConnectionHandle, _ environment: PushEnvironment) {
-            self.handle = handle
-            self.isSandbox = environment == .sandbox
-        }
-
-        func settled(_ settlements: [Settlement]) {
-            self.answer(settlements.map { ($0.ticket, self.answer(to: $0)) })
-        }
-
-        func answer(_ answers: [(stream: UInt32, answer: ProviderAnswer)]) { self.handle.answer(answers) }
-
-        private func answer(to settlement: Settlement) -> ProviderAnswer {
-            guard settlement.isAccepted else { return .refused(.internalServerError, apnsID: settlement.id) }
-            return .accepted(apnsID: settlement.id, uniqueID: self.isSandbox ? UUID().uuidString : nil)
-        }
+    init(
+        door: ProviderDoor,
+        handle: ProviderConnectionHandle,
+        session: ProviderSession,
+        eventLoop: any EventLoop
+    ) {
+        self.door = door
+        self.handle = handle
+        self.session = session
+        self.eventLoop = eventLoop
+        self.owner = PendingAnswers(handle)
     }
 
-    init(door: ProviderDoor, handle: ProviderConnectionHandle) {
-        self.door = door
-        self.owner = Owner(handle, door.environment)
+    /// What one turn of the event loop comes to.
+    struct Turn {
+        var submissions: [Submission] = []
+        var pending: [(ticket: UInt32, answer: ProviderAnswer)] = []
+        var answers: [(stream: UInt32, answer: ProviderAnswer)] = []
     }
 
     func received(_ requests: [(stream: UInt32, request: ProviderRequest)]) {
-        let validator = PushRequestValidator(directory: self.door.directory, now: self.door.time.now)
-        var submissions: [Submission] = []
-        var refusals: [(stream: UInt32, answer: ProviderAnswer)] = []
-        submissions.reserveCapacity(requests.count)
-        for (stream, request) in requests {
-            let apnsID = PushRequestValidator.apnsID(of: request) ?? UUID().uuidString
-            do throws(PushRequestValidator.Refusal) {
-                let push = try validator.validate(request, connection: &self.connection, apnsID: apnsID)
-                submissions.append(Submission(push: push, owner: self.owner, ticket: stream))
-            } catch {
-                self.note(error, apnsID: apnsID)
-                refusals.append((stream, .refused(error.reason, apnsID: apnsID, timestamp: error.timestamp)))
+        let now = self.door.time.now
+        var turn = Turn()
+        turn.submissions.reserveCapacity(requests.count)
+        turn.pending.reserveCapacity(requests.count)
+        for (stream, request) in requests where !self.isStalled {
+            let verdict = self.session.receive(request, now: now)
+            self.ordinal += 1
+            if let fault = self.fault(request, verdict.decision, now: now) {
+                self.misbehave(fault, stream, verdict.decision, &turn)
+            } else {
+                self.perform(verdict.decision, stream, &turn)
             }
+            if let instruction = verdict.instruction { self.perform(instruction, &turn) }
         }
-        if !refusals.isEmpty { self.owner.answer(refusals) }
-        if !submissions.isEmpty { self.door.router.submit(submissions) }
+        self.finish(turn)
     }
 
-    func cancelled(_ streams: [UInt32]) {}
+    func cancelled(_ streams: [UInt32]) { self.owner.forget(streams) }
 
-    func closed() {}
+    func closed() { self.owner.forgetAll() }
 
-    private func note(_ refusal: PushRequestValidator.Refusal, apnsID: String) {
-        self.door.logger.info("push refused", metadata: ["apns-id": "\(apnsID)", "reason": "\(refusal.reason.text)"])
+    var credential: String? { self.session.credential }
+
+    // MARK: Requests
+
+    func perform(_ decision: ProviderSession.Decision, _ stream: UInt32, _ turn: inout Turn) {
+        switch decision {
+        case .submit(let push, let answer):
+            turn.pending.append((stream, answer))
+            turn.submissions.append(Submission(push: push, owner: self.owner, ticket: stream))
+        case .broadcast(let broadcast, let answer):
+            self.owner.expect([(stream, answer)])
+            self.door.router.submit(broadcast, owner: self.owner, ticket: stream)
+        case .manage(let command):
+            let (channels, handle) = (self.door.channels, self.handle)
+            Task { handle.answer(stream, await channels.perform(command)) }
+        case .answer(let answer):
+            turn.answers.append((stream, answer))
+        case .refuse(let refusal, let answer):
+            self.note(refusal, answer)
+            turn.answers.append((stream, answer))
+        }
+    }
+
+    /// Hands everything on together.
+    func finish(_ turn: Turn) {
+        if !turn.answers.isEmpty { self.handle.answer(turn.answers) }
+        guard !turn.submissions.isEmpty else { return }
+        self.owner.expect(turn.pending)
+        self.door.router.submit(turn.submissions)
+    }
+
+    /// What was accepted before a GOAWAY is still answered.
+    private func perform(_ instruction: ProviderSession.Instruction, _ turn: inout Turn) {
+        self.finish(turn)
+        turn = Turn()
+        switch instruction {
+        case .announce(let limit): self.handle.announce(streamLimit: limit)
+        case .goAway(let reason): self.handle.goAway(reason)
+        }
+    }
+
+    private func note(_ refusal: ProviderRefusal, _ answer: ProviderAnswer) {
+        let id = answer.apnsID ?? answer.requestID ?? ""
+        self.door.logger.info("request refused", metadata: ["id": "\(id)", "reason": "\(refusal.reason.text)"])
         guard let gone = refusal.token, let since = refusal.timestamp else { return }
         self.door.router.refusedUnregistered(
             gone.token,
             device: gone.device,
             topic: gone.topic,
-            apnsID: apnsID,
+            apnsID: id,
             since: since
         )
     }
+}
+
+/// The answers of one connection that wait for the core.
+final class PendingAnswers: SubmissionOwner {
+    private let handle: ProviderConnectionHandle
+    private let answers = Mutex<[UInt32: ProviderAnswer]>([:])
+
+    init(_ handle: ProviderConnectionHandle) {
+        self.handle = handle
+    }
+
+    func expect(_ answers: [(ticket: UInt32, answer: ProviderAnswer)]) {
+        self.answers.withLock { pending in for (ticket, answer) in answers { pending[ticket] = answer } }
+    }
+
+    func settled(_ settlements: [Settlement]) {
+        let answers = self.answers.withLock { pending in
+            settlements.compactMap { settlement -> (stream: UInt32, answer: ProviderAnswer)? in
+                guard let answer = pending.removeValue(forKey: settlement.ticket) else { return nil }
+                return (settlement.ticket, settlement.isAccepted ? answer : ProviderSession.failure(of: answer))
+            }
+        }
+        self.handle.answer(answers)
+    }
+
+    func forget(_ tickets: [UInt32]) {
+        self.answers.withLock { pending in for ticket in tickets { pending[ticket] = nil } }
+    }
+
+    func forgetAll() { self.answers.withLock { $0 = [:] } }
 }

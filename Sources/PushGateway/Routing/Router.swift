@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// One lock guards the ``RoutingMachine``; nothing blocks under it. A push is answered when its device has acknowledged
 /// it or when it is on disk, whichever comes first (docs/decisions/0008).
-final class Router: PushIntake, Sendable {
+final class Router: PushIntake, BroadcastIntake, Sendable {
     /// How long a push waits for its device before it is stored: between one and two of these.
     static let window: TimeAmount = .milliseconds(50)
 
@@ -65,21 +65,22 @@ final class Router: PushIntake, Sendable {
         }
     }
 
-    /// - Parameter expiresAt: `nil` when the broadcast is not kept for devices that are away.
-    func submit(
-        _ notification: PushNotification,
-        on channel: ChannelName,
-        expiresAt: Timestamp?,
-        owner: any SubmissionOwner,
-        ticket: UInt32
-    ) {
+    func submit(_ accepted: AcceptedBroadcast, owner: any SubmissionOwner, ticket: UInt32) {
         let now = self.time.now
+        let channel = ChannelName(bundleID: accepted.bundleID, id: accepted.channelID)
         let broadcast = Broadcast(
             sequence: self.sequences.next(),
             channel: channel,
-            notification: notification,
+            notification: PushNotification(
+                id: accepted.requestID,
+                topic: channel.topic,
+                pushType: .liveactivity,
+                priority: accepted.priority,
+                expiration: accepted.expiration,
+                payload: accepted.payload
+            ),
             acceptedAt: now,
-            expiresAt: expiresAt
+            expiresAt: accepted.storageEnd(acceptedAt: now)
         )
         self.perform { $0.submit(broadcast, owner: owner, ticket: ticket, now: now, &$1) }
     }
@@ -105,7 +106,9 @@ final class Router: PushIntake, Sendable {
         if let name { self.feedback.add(token, topic: name, in: self.environment, since: since) }
     }
 
-    func removeChannel(_ channel: ChannelName) { self.perform { machine, _ in machine.remove(channel) } }
+    func channelDeleted(bundleID: Topic, channelID: String) {
+        self.perform { machine, _ in machine.remove(ChannelName(bundleID: bundleID, id: channelID)) }
+    }
 
     // MARK: Devices
 

@@ -59,6 +59,14 @@ package struct JSONFields: Sendable {
         }
     }
 
+    package func bool(_ name: String) throws(APIRefusal) -> Bool? {
+        switch self.members[name] {
+        case nil: return nil
+        case .bool(let value): return value
+        default: throw self.wrongType(name, "true or false")
+        }
+    }
+
     package func strings(_ name: String, count: Int, maximum: Int) throws(APIRefusal) -> [String]? {
         guard let value = self.members[name] else { return nil }
         guard case .array(let values) = value else { throw self.wrongType(name, "an array of strings") }

@@ -1,0 +1,55 @@
+import PushProtocol
+
+/// Checks a broadcast, `POST /4/broadcasts/apps/{bundle id}` (reference 4.2, 4.3). The first fault found is the answer.
+struct BroadcastValidator: Sendable {
+    let shared: ProviderSession.Shared
+
+    func validate(
+        _ request: ProviderRequest,
+        app: String,
+        connection: inout ProviderConnection,
+        requestID: String,
+        now: Timestamp
+    ) throws(ProviderRefusal) -> AcceptedBroadcast {
+        guard request.method == "POST" else { throw ProviderRefusal(.methodNotAllowed) }
+        let access = ChannelAccess(shared: self.shared)
+        let bundleID = try access.app(app, request, connection: &connection, now: now)
+        let channel = try access.channel(request, app: bundleID)
+        let expiration = try Self.expiration(request.fields.expiration, channel.policy)
+        let priority = try Self.priority(request.fields.priority)
+        try ChannelAccess.check(pushType: request.fields.pushType)
+        try self.checkPayload(request)
+        return AcceptedBroadcast(
+            bundleID: bundleID,
+            channelID: channel.id,
+            policy: channel.policy,
+            priority: priority,
+            expiration: expiration,
+            payload: request.body,
+            requestID: requestID
+        )
+    }
+
+    /// A channel that stores nothing allows 0 only (reference 4.2); what is left out is decided by the policy (row 12.9).
+    private static func expiration(_ text: String?, _ policy: ChannelPolicy) throws(ProviderRefusal) -> Expiration {
+        guard let text else { return policy == .nothing ? .immediate : .servicePolicy }
+        guard let expiration = Expiration(header: text), policy == .newest || expiration == .immediate else {
+            throw ProviderRefusal(.badExpirationDate)
+        }
+        return expiration
+    }
+
+    private static func priority(_ text: String?) throws(ProviderRefusal) -> Priority {
+        guard let text else { return .immediate }
+        guard let priority = Priority(header: text) else { throw ProviderRefusal(.badPriority) }
+        return priority
+    }
+
+    /// An activity cannot be started by a broadcast (reference 3.4).
+    private func checkPayload(_ request: ProviderRequest) throws(ProviderRefusal) {
+        let object = try ChannelAccess.object(request)
+        guard self.shared.rules.requiresJSONObject else { return }
+        let event = (object["aps"] as? [String: Any])?["event"] as? String
+        guard event == "update" || event == "end" else { throw ProviderRefusal(.badRequestPayload) }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import PushProtocol
+
+/// The checks that broadcasts and channel requests have in common (reference 4.3).
+struct ChannelAccess: Sendable {
+    /// Longest channel id, in bytes of base64 text.
+    static let maximumIDLength = 128
+
+    let shared: ProviderSession.Shared
+
+    /// The app that the path names, if the provider may broadcast to it.
+    func app(
+        _ name: String,
+        _ request: ProviderRequest,
+        connection: inout ProviderConnection,
+        now: Timestamp
+    ) throws(ProviderRefusal) -> Topic {
+        guard let bundleID = Topic(name) else { throw ProviderRefusal(.badPath) }
+        guard !request.fields.hasDuplicate else { throw ProviderRefusal(.duplicateHeaders) }
+        let directory = self.shared.directory
+        let fault = connection.authenticate(
+            request.fields.authorization,
+            directory: directory,
+            rules: self.shared.rules,
+            now: now
+        )
+        if let fault { throw ProviderRefusal(fault) }
+        let app = directory.app(bundleID)
+        guard app != nil || bundleID.bundleID == bundleID else { throw ProviderRefusal(.topicDisallowed) }
+        guard connection.covers(bundleID, directory: directory) else { throw ProviderRefusal(.topicMismatch) }
+        // Only a certificate can cover what was not registered.
+        guard app?.allowsBroadcast ?? self.shared.rules.allowsBroadcastByDefault else {
+            throw ProviderRefusal(.featureNotEnabled)
+        }
+        if let id = request.fields.requestID ?? request.fields.id, !RequestIDs.isID(id) {
+            throw ProviderRefusal(.badMessageId)
+        }
+        return bundleID
+    }
+
+    /// The channel that the request names.
+    func channel(
+        _ request: ProviderRequest,
+        app bundleID: Topic
+    ) throws(ProviderRefusal) -> (id: String, policy: ChannelPolicy) {
+        guard let id = request.fields.channelID, !id.isEmpty else { throw ProviderRefusal(.missingChannelId) }
+        guard id.utf8.count <= Self.maximumIDLength, Data(base64Encoded: id) != nil else {
+            throw ProviderRefusal(.badChannelId)
+        }
+        guard let policy = self.shared.channels.policy(of: id, app: bundleID, in: self.shared.environment) else {
+            throw ProviderRefusal(.channelNotRegistered)
+        }
+        return (id, policy)
+    }
+
+    /// Apple writes the only push type in three ways (reference 4.2).
+    static func check(pushType: String?) throws(ProviderRefusal) {
+        guard let pushType, !pushType.isEmpty else { throw ProviderRefusal(.missingPushType) }
+        guard pushType.lowercased() == PushType.liveactivity.rawValue else { throw ProviderRefusal(.invalidPushType) }
+    }
+
+    /// The body as a JSON object, at most 5120 bytes (reference 3.6).
+    static func object(_ request: ProviderRequest) throws(ProviderRefusal) -> [String: Any] {
+        guard request.bodyLength > 0 else { throw ProviderRefusal(.payloadEmpty) }
+        guard request.bodyLength <= PushNotification.maximumBroadcastSize else {
+            throw ProviderRefusal(.payloadTooLarge)
+        }
+        guard let object = JSONText.object(request.body) else { throw ProviderRefusal(.badRequestPayload) }
+        return object
+    }
+}

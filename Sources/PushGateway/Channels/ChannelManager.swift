@@ -1,0 +1,46 @@
+import Logging
+import PushProtocol
+
+/// Makes and ends channels, and answers when the change is on disk.
+struct ChannelManager: Sendable {
+    let channels: ChannelRegistry
+    /// Hears of channels that end; `nil` where nobody follows channels.
+    let intake: (any BroadcastIntake)?
+    let time: any TimeSource
+    let logger: Logger
+
+    func perform(_ command: ChannelCommand) async -> ProviderAnswer {
+        do {
+            switch command.action {
+            case .create(let policy): return try await self.create(policy, command)
+            case .delete(let id): return try await self.delete(id, command)
+            }
+        } catch {
+            self.logger.error(
+                "channel could not be changed",
+                metadata: ["apns-request-id": "\(command.requestID)", "error": "\(error)"]
+            )
+            return .refused(.internalServerError, requestID: command.requestID)
+        }
+    }
+
+    private func create(_ policy: ChannelPolicy, _ command: ChannelCommand) async throws -> ProviderAnswer {
+        let id = try await self.channels.create(
+            policy,
+            app: command.bundleID,
+            in: command.environment,
+            now: self.time.now
+        )
+        guard let id else { return .refused(.cannotCreateChannelConfig, requestID: command.requestID) }
+        return ProviderAnswer(status: 201, requestID: command.requestID, channelID: id)
+    }
+
+    /// Of two requests that end one channel, the later finds none.
+    private func delete(_ id: String, _ command: ChannelCommand) async throws -> ProviderAnswer {
+        guard try await self.channels.delete(id, app: command.bundleID, in: command.environment) else {
+            return .refused(.channelNotRegistered, requestID: command.requestID)
+        }
+        self.intake?.channelDeleted(bundleID: command.bundleID, channelID: id)
+        return ProviderAnswer(status: 204, requestID: command.requestID)
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import PushProtocol
+
+/// A change of channels that passed every check.
+struct ChannelCommand: Hashable, Sendable {
+    enum Action: Hashable, Sendable {
+        case create(ChannelPolicy)
+        case delete(String)
+    }
+
+    var action: Action
+    var bundleID: Topic
+    var environment: PushEnvironment
+    var requestID: String
+}
+
+/// Checks a request of channel management (reference 4.1, 4.3), and answers it where nothing changes.
+struct ChannelRequestValidator: Sendable {
+    enum Result: Sendable {
+        case answer(ProviderAnswer)
+        case command(ChannelCommand)
+    }
+
+    private static let members: Set<String> = ["message-storage-policy", "push-type"]
+
+    let shared: ProviderSession.Shared
+
+    /// - Parameter isList: the path was `…/all-channels`, not `…/channels`.
+    func validate(
+        _ request: ProviderRequest,
+        app: String,
+        isList: Bool,
+        connection: inout ProviderConnection,
+        requestID: String,
+        now: Timestamp
+    ) throws(ProviderRefusal) -> Result {
+        let methods = isList ? ["GET"] : ["POST", "GET", "DELETE"]
+        guard methods.contains(request.method) else { throw ProviderRefusal(.methodNotAllowed) }
+        let access = ChannelAccess(shared: self.shared)
+        let bundleID = try access.app(app, request, connection: &connection, now: now)
+        if isList { return .answer(self.list(bundleID, requestID)) }
+        switch request.method {
+        case "GET":
+            let channel = try access.channel(request, app: bundleID)
+            return .answer(Self.description(of: channel.policy, requestID))
+        case "DELETE":
+            let channel = try access.channel(request, app: bundleID)
+            return .command(self.command(.delete(channel.id), bundleID, requestID))
+        default:
+            return .command(self.command(.create(try Self.policy(request)), bundleID, requestID))
+        }
+    }
+
+    private func command(_ action: ChannelCommand.Action, _ bundleID: Topic, _ requestID: String) -> ChannelCommand {
+        ChannelCommand(
+            action: action,
+            bundleID: bundleID,
+            environment: self.shared.environment,
+            requestID: requestID
+        )
+    }
+
+    private static func policy(_ request: ProviderRequest) throws(ProviderRefusal) -> ChannelPolicy {
+        let object = try ChannelAccess.object(request)
+        guard object.keys.allSatisfy(Self.members.contains) else { throw ProviderRefusal(.badRequestParams) }
+        let type = object["push-type"]
+        guard type == nil || type is String else { throw ProviderRefusal(.invalidPushType) }
+        try ChannelAccess.check(pushType: type as? String)
+        let policy = (object["message-storage-policy"] as? Int).flatMap(ChannelPolicy.init(rawValue:))
+        guard let policy else { throw ProviderRefusal(.missingChannelQueueSize) }
+        return policy
+    }
+
+    // MARK: Answers. Channel ids are base64: nothing to escape.
+
+    private static func description(of policy: ChannelPolicy, _ requestID: String) -> ProviderAnswer {
+        let body = #"{"message-storage-policy":\#(policy.rawValue),"push-type":"LiveActivity"}"#
+        return ProviderAnswer(status: 200, requestID: requestID, body: body)
+    }
+
+    private func list(_ bundleID: Topic, _ requestID: String) -> ProviderAnswer {
+        let ids = self.shared.channels.channels(app: bundleID, in: self.shared.environment)
+        let body = #"{"channels":[\#(ids.map { "\"\($0)\"" }.joined(separator: ","))]}"#
+        return ProviderAnswer(status: 200, requestID: requestID, body: body)
+    }
+}

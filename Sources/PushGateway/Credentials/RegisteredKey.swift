@@ -1,0 +1,56 @@
+import PushProtocol
+
+/// A provider's key as registered with the gateway.
+struct RegisteredKey: Hashable, Sendable {
+    /// What a key may be used for (reference 2.1, key kinds).
+    enum Scope: Hashable, Sendable {
+        /// All topics of the team, both environments: the old kind.
+        case team
+        /// All topics of the team in one environment.
+        case environment(PushEnvironment)
+        /// Some topics in one environment, on a connection with at most one other key.
+        case topics(TopicScope)
+    }
+
+    /// The reach of a topic-specific key.
+    struct TopicScope: Hashable, Sendable {
+        var topics: Set<Topic>
+        var environment: PushEnvironment
+        /// The key that may be used on the same connection.
+        var relatedKeyID: String?
+    }
+
+    var teamID: String
+    var keyID: String
+    /// X9.63, 65 bytes.
+    var publicKey: [UInt8]
+    var scope = Scope.team
+    /// Revoked keys are kept, so that their ids are not used again.
+    var revokedAt: Timestamp?
+
+    /// Where the key may be used.
+    func serves(_ environment: PushEnvironment) -> Bool {
+        switch self.scope {
+        case .team: true
+        case .environment(let own): own == environment
+        case .topics(let scope): scope.environment == environment
+        }
+    }
+
+    /// Whether both keys may be used on one connection. Topic-specific keys meet only their related key there.
+    func isRelated(to other: RegisteredKey) -> Bool {
+        guard self.teamID == other.teamID else { return false }
+        switch (self.scope, other.scope) {
+        case (.topics(let own), .topics(let others)):
+            return self.keyID == other.keyID || own.relatedKeyID == other.keyID || others.relatedKeyID == self.keyID
+        case (.topics, _), (_, .topics): return false
+        default: return true
+        }
+    }
+
+    /// Whether the key's own list, if it has one, names the topic or its app.
+    func lists(_ topic: Topic, ofApp bundleID: Topic) -> Bool {
+        guard case .topics(let scope) = self.scope else { return true }
+        return scope.topics.contains(topic) || scope.topics.contains(bundleID)
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Logging
+import NIOSSL
+import PushProtocol
+
+/// The TLS doors of one environment.
+struct EnvironmentListeners: Sendable {
+    /// A feedback connection remembers what it wrote until it is read.
+    private static let feedbackConnections = 100
+
+    let http2: Listener
+    let courier: Listener
+    let binary: Listener
+    let feedback: Listener
+
+    init(
+        _ environment: PushEnvironment,
+        authorities: Authorities,
+        configuration: GatewayConfiguration,
+        faults: FaultPlan,
+        time: any TimeSource,
+        logger: Logger
+    ) throws {
+        let limits = configuration.limits
+        let now = Date(timeIntervalSince1970: Double(time.now.seconds))
+        let expired = try authorities.server.expired(authority: authorities.gateway, now: now)
+        func listener(
+            _ door: FaultDoor,
+            _ name: String,
+            limits: GatewayConfiguration.Limits,
+            checksCertificates: Bool = true,
+            watchesHandshake: Bool = true,
+            _ configure: (TLSConfiguration) throws -> TLSConfiguration
+        ) throws -> Listener {
+            try Listener(
+                name: "\(environment.rawValue) \(name)",
+                tls: try configure(authorities.server.tlsConfiguration(protocols: [])),
+                limits: limits,
+                checksCertificates: checksCertificates,
+                watchesHandshake: watchesHandshake,
+                faults: ConnectionFaults(
+                    plan: faults,
+                    door: door,
+                    environment: environment,
+                    expiredTLS: NIOSSLContext(
+                        configuration: try configure(expired.tlsConfiguration(protocols: []))
+                    ),
+                    time: time
+                ),
+                logger: logger
+            )
+        }
+        var few = limits
+        few.connections = min(limits.connections, Self.feedbackConnections)
+        let legacy: (TLSConfiguration) throws -> TLSConfiguration = {
+            LegacyTLS.configuration(
+                server: $0,
+                providerAuthority: try authorities.providers.trustRoots,
+                allowsOldTLS: configuration.allowsOldTLS
+            )
+        }
+        self.http2 = try listener(.http2, "HTTP/2", limits: limits, checksCertificates: false) {
+            try Self.provider($0, authorities)
+        }
+        self.courier = try listener(.courier, "courier", limits: limits, watchesHandshake: false) {
+            try Self.device($0, authorities)
+        }
+        self.binary = try listener(.binary, "binary", limits: limits, legacy)
+        self.feedback = try listener(.feedback, "feedback", limits: few, legacy)
+    }
+
+    /// A provider may show a certificate. It is checked after the handshake, so that a bad one gets its reason.
+    private static func provider(_ server: TLSConfiguration, _ authorities: Authorities) throws -> TLSConfiguration {
+        var tls = server
+        tls.applicationProtocols = ["h2"]
+        tls.certificateVerification = .optionalVerification
+        tls.trustRoots = .certificates(try authorities.providers.trustRoots)
+        tls.sendCANameList = true
+        return tls
+    }
+
+    /// A device may show its certificate in the handshake, but need not (courier reference, "Transport").
+    private static func device(_ server: TLSConfiguration, _ authorities: Authorities) throws -> TLSConfiguration {
+        var tls = server
+        tls.applicationProtocols = ["apns-security-v3"]
+        tls.certificateVerification = .optionalVerification
+        tls.trustRoots = .certificates(try authorities.devices.trustRoots)
+        return tls
+    }
+
+    func bind(_ core: EnvironmentCore, _ doors: GatewayConfiguration.Doors) async throws -> GatewayAddresses.Doors {
+        GatewayAddresses.Doors(
+            http2: try await self.http2.bind(doors.http2, initialize: core.providerDoor.initialize),
+            courier: try await self.courier.bind(doors.courier, initialize: core.courierDoor.initialize),
+            binary: try await self.binary.bind(doors.binary, initialize: core.binaryDoor.initialize),
+            feedback: try await self.feedback.bind(doors.feedback, initialize: core.feedbackDoor.initialize)
+        )
+    }
+
+    /// Providers may finish what they began; devices get again what they have not acknowledged.
+    func close() async {
+        await withTaskGroup(of: Void.self) { group in
+            for listener in [self.http2, self.binary, self.feedback] {
+                group.addTask { await listener.close(draining: true) }
+            }
+        }
+        await self.courier.close(draining: false)
+    }
+}
