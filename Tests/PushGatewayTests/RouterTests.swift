@@ -136,7 +136,12 @@ import Testing
         try await withTemporaryDirectory { directory in
             let database = try GatewayDatabase.open(path: "\(directory)/gateway.sqlite")
             let mint = TokenMint(key: [UInt8](repeating: 1, count: 32))
-            let registry = try Registry(database: database, mint: mint, environment: .sandbox)
+            let registry = try Registry(
+                database: database,
+                providers: try ProviderRegistry(database: database),
+                mint: mint,
+                environment: .sandbox
+            )
             var limits = GatewayConfiguration.Limits()
             limits.unacknowledged = unacknowledged
             let router = try Router(
