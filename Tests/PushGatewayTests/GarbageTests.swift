@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("POST", "/v1/apps", "{", 400, "invalid_json"), ("POST", "/v1/apps", "[]", 400, "wrong_type"),
+        ("POST", "/v1/apps", "{", 400, "invalid_json"), ("POST", "/v1/apps", "[]", 400, "invalid_json"),
         ("POST", "/v1/apps", #"{"teamId":"DEF123GHIJ"}"#, 400, "missing_field"),
         ("POST", "/v1/apps", #"{"teamId":"short","bundleId":"a"}"#, 400, "invalid_identifier"),
         ("POST", "/v1/apps", #"{"teamId":"DEF123GHIJ","bundleId":"a b"}"#, 400, "invalid_bundle_id"),

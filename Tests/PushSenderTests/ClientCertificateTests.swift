@@ -20,18 +20,6 @@ import Testing
         #expect(certificate.fingerprint.count == 64)
     }
 
-    @Test func theReferencesTopicListIsRead() throws {
-        let hex =
-            "306a0c11636f6d2e6578616d706c652e4d7941707030050c036170700c16636f6d2e6578616d706c652e4d794170702e766f697030060c"
-            + "04766f69700c1e636f6d2e6578616d706c652e4d794170702e636f6d706c69636174696f6e300e0c0c636f6d706c69636174696f6e"
-        let bytes = stride(from: 0, to: hex.count, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) }
-        try #require(bytes.count == 108)
-        let topics = try CertificateDetails.topics(bytes)
-        #expect(topics.map(\.topic.name) == Self.topics)
-        #expect(topics.map(\.kinds) == [["app"], ["voip"], ["complication"]])
-        #expect(throws: (any Error).self) { try CertificateDetails.topics(Array(bytes.dropLast())) }
-    }
-
     @Test func aCertificateWithoutAListHasItsDefaultTopic() throws {
         let certificate = try ClientCertificate(pem: PEMFixtures.sandboxCertificate, key: PEMFixtures.ecKey)
         #expect(certificate.topics == [CertificateTopic(topic: try #require(Topic("com.example.MyApp")), kinds: [])])

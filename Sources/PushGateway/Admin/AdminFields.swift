@@ -30,7 +30,9 @@ extension JSONFields {
 
     /// Without repetitions, in the order given; `nil` if the member is not there.
     func topics(_ name: String, count: Int) throws -> [Topic]? {
-        try self.strings(name, count: count, maximum: Topic.maximumLength)?.enumerated().reduce(into: []) { all, entry in
+        try self.strings(name, count: count, maximum: Topic.maximumLength)?.enumerated().reduce(into: []) {
+            all,
+            entry in
             guard let topic = Topic(entry.element) else {
                 throw self.refusal("\(name)[\(entry.offset)]", "invalid_bundle_id", Self.topicRule)
             }

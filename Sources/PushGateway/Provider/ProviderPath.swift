@@ -19,7 +19,9 @@ enum ProviderPath: Hashable, Sendable {
     private static let apps = "/1/apps/"
 
     init(_ path: String) {
-        let device = path.utf8.withContiguousStorageIfAvailable(Self.device) ?? Array(path.utf8)
+        let device =
+            path.utf8.withContiguousStorageIfAvailable(Self.device)
+            ?? Array(path.utf8)
             .withUnsafeBufferPointer(Self.device)
         self = device ?? Self.other(path)
     }

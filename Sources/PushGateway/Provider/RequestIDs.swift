@@ -40,7 +40,7 @@ struct RequestIDs: Sendable {
                     position += 1
                 }
                 let word = index < 16 ? high : low
-                buffer[position] = digits[Int(word >> UInt64(60 - 4 * (index & 15))) & 15]
+                buffer[position] = digits[Int(truncatingIfNeeded: word >> UInt64(60 - 4 * (index & 15))) & 15]
                 position += 1
             }
             return position
