@@ -1,5 +1,6 @@
 import NIOCore
 import PushProtocol
+import PushTesting
 import Testing
 
 @testable import PushSender
