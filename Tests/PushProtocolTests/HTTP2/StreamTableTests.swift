@@ -3,8 +3,6 @@ import PushProtocol
 import PushTesting
 import Testing
 
-@testable import PushSender
-
 @Suite struct StreamTableTests {
     private struct Entry: StreamTableEntry {
         var id: UInt32
