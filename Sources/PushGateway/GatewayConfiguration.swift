@@ -56,6 +56,12 @@ package struct GatewayConfiguration: Sendable {
     /// Names in the server certificate, besides the loopback addresses. Default localhost.
     package var serverNames = ["localhost"]
     package var limits = Limits()
+    /// Faults from the start on, each in its text form, such as `reason=TooManyRequests,percent=20`.
+    package var faults: [String] = []
+    /// A JSON file with more of them.
+    package var faultsFile: String?
+    /// Refuses what Apple declares an error without saying how it answers (reference 12).
+    package var isStrict = false
 
     package struct Limits: Sendable {
         /// Open connections per door; more are closed at once. Default 20,000.

@@ -4,7 +4,6 @@ import Logging
 import NIOCore
 import NIOSSL
 import PushProtocol
-import Synchronization
 
 /// What stands behind a gateway's doors, built from its data directory.
 final class GatewayCore: Sendable {
@@ -14,13 +13,16 @@ final class GatewayCore: Sendable {
     let authorityPEM: String
     let environments: [EnvironmentCore]
     let adminDoor: AdminDoor
+    let doors = OpenDoors()
+    /// Where a door registers what it counts.
+    let gauges = GaugeSource()
     private let events: EventLog
     private let database: DatabasePool
     private let serverTLS: TLSConfiguration
     private let deviceAuthorityPEM: String
     private let logger: Logger
-    /// Holds the lock on the folder until the end of ``close()``; what still lives after that cannot write any more.
-    private let directory: Mutex<DataDirectory?>
+    /// Holds the lock on the folder until the end of ``close()``.
+    private let directory: GatewayDirectory
 
     init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
         let directory = try DataDirectory(configuration.dataDirectory)
@@ -53,9 +55,11 @@ final class GatewayCore: Sendable {
             database: database,
             commit: commit,
             mint: TokenMint(keys: try TokenKeys.load(from: directory)),
-            events: events
+            events: events,
+            time: time
         )
         let shared = SharedCore(
+            database: database,
             commit: commit,
             providers: try ProviderRegistry(database: database, commit: commit),
             devices: devices,
@@ -72,25 +76,45 @@ final class GatewayCore: Sendable {
         self.authorityPEM = try authority.pem
         self.deviceAuthorityPEM = try deviceAuthority.pem
         self.serverTLS = try server.tlsConfiguration(protocols: [])
+        self.directory = GatewayDirectory(directory)
         let activation = DeviceActivation(
             authority: deviceAuthority,
             deviceAuthorityPEM: self.deviceAuthorityPEM,
             authorityPEM: self.authorityPEM
         )
-        self.adminDoor = AdminDoor(
-            registry: AppsController(registry: shared.providers),
-            devices: DevicesController(
+        let parts: [any AdminRoutes] = [
+            StatusController(
+                doors: self.doors,
+                configuration: configuration,
+                devices: devices,
+                environments: self.environments,
+                events: events
+            ),
+            AppsController(registry: shared.providers),
+            DevicesController(devices: devices, environments: self.environments),
+            DeviceChangesController(
                 devices: devices,
                 environments: self.environments,
                 activation: activation,
-                events: events,
                 time: time
             ),
+            TokenKeysController(mint: devices.mint, directory: self.directory),
+            EventsController(events: events, devices: devices, environments: self.environments),
+        ]
+        self.adminDoor = AdminDoor(
+            parts: parts,
+            gauges: self.gauges,
             authorityPEM: self.authorityPEM,
             logger: logger
         )
+        CoreGauges(
+            database: database,
+            commit: commit,
+            devices: devices,
+            events: events,
+            authenticator: shared.authenticator
+        ).add(to: self.gauges, environments: self.environments)
         self.database = database
-        self.directory = Mutex(directory)
         self.logger = logger
     }
 
@@ -103,10 +127,16 @@ final class GatewayCore: Sendable {
         courier.certificateVerification = .optionalVerification
         courier.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(self.deviceAuthorityPEM.utf8)))
         let name = environment.rawValue
-        return EnvironmentListeners(
+        let listeners = EnvironmentListeners(
             http2: try Listener(name: "\(name) HTTP/2", tls: http2, limits: limits, logger: self.logger),
             courier: try Listener(name: "\(name) courier", tls: courier, limits: limits, logger: self.logger)
         )
+        for (door, listener) in [("http2", listeners.http2), ("courier", listeners.courier)] {
+            let labels = ["door": door, "environment": name]
+            self.gauges.add(.connections, labels) { listener.connections }
+            self.gauges.add(.connectionsLimit, labels) { listener.maximumConnections }
+        }
+        return listeners
     }
 
     /// Removes what is too old. Called from time to time.
@@ -119,7 +149,7 @@ final class GatewayCore: Sendable {
         for environment in self.environments { try await environment.router.end() }
         try await self.events.end()
         try self.database.close()
-        self.directory.withLock { $0 = nil }
+        self.directory.close()
     }
 }
 

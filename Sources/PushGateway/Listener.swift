@@ -15,7 +15,7 @@ final class Listener: Sendable {
     }
 
     let name: String
-    private let maximumConnections: Int
+    let maximumConnections: Int
     private let handshakeDeadline: TimeAmount
     private let tls: NIOSSLContext
     private let logger: Logger
@@ -28,6 +28,9 @@ final class Listener: Sendable {
         self.tls = try NIOSSLContext(configuration: tls)
         self.logger = logger
     }
+
+    /// Open now.
+    var connections: Int { self.state.withLock { $0.children.count } }
 
     /// Starts to listen; `initialize` sets up what stands after TLS in each connection's pipeline.
     /// - Returns: the port.
