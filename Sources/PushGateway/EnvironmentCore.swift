@@ -1,3 +1,4 @@
+import GRDB
 import Logging
 import NIOCore
 import PushProtocol
@@ -5,6 +6,7 @@ import PushProtocol
 /// What stands behind the doors of one environment.
 final class EnvironmentCore: Sendable {
     let environment: PushEnvironment
+    private let database: any DatabaseReader
     let router: Router
     let providerDoor: ProviderDoor
     let courierDoor: CourierDoor
@@ -16,6 +18,7 @@ final class EnvironmentCore: Sendable {
         var routing = RoutingMachine.Limits()
         routing.unacknowledged = limits.unacknowledged
         self.environment = environment
+        self.database = shared.database
         self.router = Router(
             machine: RoutingMachine(
                 environment: environment,
@@ -113,10 +116,17 @@ final class EnvironmentCore: Sendable {
         )
         return decision?.feedbackDelay ?? .zero
     }
+
+    /// Messages that wait for their device.
+    func storedMessages() async throws -> Int {
+        let environment = self.environment
+        return try await self.database.read { try MessageTable(database: $0, environment: environment).count() }
+    }
 }
 
 /// What all environments of a gateway share.
 struct SharedCore: Sendable {
+    let database: any DatabaseReader
     let commit: GroupCommit
     let providers: ProviderRegistry
     let providerAuthority: ProviderAuthority

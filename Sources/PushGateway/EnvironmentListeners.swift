@@ -97,6 +97,18 @@ struct EnvironmentListeners: Sendable {
         )
     }
 
+    /// Tells how many connections there are, and how many there may be.
+    func addGauges(to gauges: GaugeSource, _ environment: PushEnvironment) {
+        let listeners = [
+            ("http2", self.http2), ("courier", self.courier), ("binary", self.binary), ("feedback", self.feedback),
+        ]
+        for (door, listener) in listeners {
+            let labels = ["door": door, "environment": environment.rawValue]
+            gauges.add(.connections, labels) { listener.connections }
+            gauges.add(.connectionsLimit, labels) { listener.maximumConnections }
+        }
+    }
+
     /// Providers may finish what they began; devices get again what they have not acknowledged.
     func close() async {
         await withTaskGroup(of: Void.self) { group in

@@ -10,6 +10,8 @@ import ServiceLifecycle
 ///
 /// Making one prepares the data directory; ``run()`` opens the doors.
 package final class Gateway: Service {
+    /// How long requests at the admin door may take once the gateway is to end.
+    private static let adminGrace: Duration = .seconds(2)
     /// Between two removals of what has expired.
     private static let purgeInterval: Duration = .seconds(30)
 
@@ -66,6 +68,7 @@ package final class Gateway: Service {
                     logger: self.logger
                 )
                 open.append(listeners)
+                listeners.addGauges(to: self.core.gauges, core.environment)
                 addresses.doors[core.environment] = try await listeners.bind(core, doors)
             }
             try await self.runAdmin { [addresses] port in
@@ -88,12 +91,24 @@ package final class Gateway: Service {
         let address = self.configuration.admin
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.purgeRegularly() }
+            group.addTask {
+                // Somebody who does not read an answer must not keep the gateway from ending.
+                try? await gracefulShutdown()
+                try await Task.sleep(for: Self.adminGrace)
+                throw CancellationError()
+            }
+            group.addTask {
+                do {
+                    try await admin.run()
+                } catch let error as IOError {
+                    throw GatewayError.cannotListen(door: "admin", address: "\(address)", why: "\(error)")
+                }
+                throw CancellationError()
+            }
             defer { group.cancelAll() }
             do {
-                try await admin.run()
-            } catch let error as IOError {
-                throw GatewayError.cannotListen(door: "admin", address: "\(address)", why: "\(error)")
-            }
+                for try await _ in group {}
+            } catch is CancellationError {}
         }
     }
 
@@ -132,6 +147,7 @@ package final class Gateway: Service {
                 "authority": "\(self.configuration.dataDirectory)/\(Authorities.gatewayName).pem",
             ]
         )
+        self.core.doors.set(addresses)
         self.bound.resolve(.success(addresses))
     }
 

@@ -60,8 +60,10 @@ package struct GatewayConfiguration: Sendable {
     package var rules = ProviderRules.lenient
     /// Whether the legacy doors take TLS 1.0 and 1.1, for clients that can do no better. Default no.
     package var allowsOldTLS = false
-    /// How to misbehave from the start.
-    var faults: [FaultRule] = []
+    /// Faults from the start on, each in its text form, such as `reason=TooManyRequests,percent=20`.
+    package var faults: [String] = []
+    /// A JSON file with more of them.
+    package var faultsFile: String?
 
     package struct Limits: Sendable {
         /// Open connections per door; more are closed at once. Default 20,000.

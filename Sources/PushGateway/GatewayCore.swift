@@ -4,7 +4,6 @@ import Logging
 import NIOCore
 import NIOSSL
 import PushProtocol
-import Synchronization
 
 /// What stands behind a gateway's doors, built from its data directory.
 final class GatewayCore: Sendable {
@@ -12,10 +11,13 @@ final class GatewayCore: Sendable {
     let environments: [EnvironmentCore]
     let adminDoor: AdminDoor
     let faults: FaultPlan
+    let doors = OpenDoors()
+    /// Where a door registers what it counts.
+    let gauges = GaugeSource()
     private let events: EventLog
     private let database: DatabasePool
-    /// Holds the lock on the folder until the end of ``close()``; what still lives after that cannot write any more.
-    private let directory: Mutex<DataDirectory?>
+    /// Holds the lock on the folder until the end of ``close()``.
+    private let directory: GatewayDirectory
 
     init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
         let directory = try DataDirectory(configuration.dataDirectory)
@@ -31,15 +33,17 @@ final class GatewayCore: Sendable {
             database: database,
             commit: commit,
             mint: TokenMint(keys: try TokenKeys.load(from: directory)),
-            events: events
+            events: events,
+            time: time
         )
         let shared = SharedCore(
+            database: database,
             commit: commit,
             providers: try ProviderRegistry(database: database),
             providerAuthority: ProviderAuthority(authority: authorities.providers),
             channels: try ChannelRegistry(database: database),
             devices: devices,
-            faults: try FaultPlan(starting: configuration.faults, now: time.now),
+            faults: try FaultPlan(starting: try configuration.faultRules(), now: time.now),
             events: events,
             feedback: Feedback(database: database, commit: commit, logger: logger),
             authenticator: DeviceAuthenticator(authority: authorities.devices, devices: devices),
@@ -52,44 +56,74 @@ final class GatewayCore: Sendable {
         self.events = events
         self.authorities = authorities
         self.faults = shared.faults
-        self.adminDoor = try Self.adminDoor(shared, self.environments, authorities, configuration)
+        self.directory = GatewayDirectory(directory)
+        let parts = try Self.adminParts(
+            shared,
+            self.environments,
+            authorities,
+            self.directory,
+            self.doors,
+            configuration
+        )
+        self.adminDoor = AdminDoor(
+            parts: parts,
+            gauges: self.gauges,
+            authorityPEM: try authorities.gateway.pem,
+            logger: logger
+        )
+        CoreGauges(
+            database: database,
+            commit: commit,
+            devices: devices,
+            events: events,
+            authenticator: shared.authenticator
+        ).add(to: self.gauges, environments: self.environments)
         self.database = database
-        self.directory = Mutex(directory)
     }
 
-    private static func adminDoor(
+    private static func adminParts(
         _ shared: SharedCore,
         _ environments: [EnvironmentCore],
         _ authorities: Authorities,
+        _ directory: GatewayDirectory,
+        _ doors: OpenDoors,
         _ configuration: GatewayConfiguration
-    ) throws -> AdminDoor {
-        AdminDoor(
-            apps: AppsController(
+    ) throws -> [any AdminRoutes] {
+        let activation = DeviceActivation(
+            authority: authorities.devices,
+            deviceAuthorityPEM: try authorities.devices.pem,
+            authorityPEM: try authorities.gateway.pem
+        )
+        return [
+            StatusController(
+                doors: doors,
+                configuration: configuration,
+                devices: shared.devices,
+                environments: environments,
+                events: shared.events
+            ),
+            AppsController(
                 registry: shared.providers,
                 channels: shared.channels,
                 allowsBroadcastByDefault: configuration.rules.allowsBroadcastByDefault
             ),
-            keys: KeysController(registry: shared.providers, time: shared.time),
-            certificates: CertificatesController(
+            KeysController(registry: shared.providers, time: shared.time),
+            CertificatesController(
                 registry: shared.providers,
                 authority: shared.providerAuthority,
                 time: shared.time
             ),
-            devices: DevicesController(
+            DevicesController(devices: shared.devices, environments: environments),
+            DeviceChangesController(
                 devices: shared.devices,
                 environments: environments,
-                activation: DeviceActivation(
-                    authority: authorities.devices,
-                    deviceAuthorityPEM: try authorities.devices.pem,
-                    authorityPEM: try authorities.gateway.pem
-                ),
-                events: shared.events,
+                activation: activation,
                 time: shared.time
             ),
-            faults: FaultsController(plan: shared.faults, time: shared.time),
-            authorityPEM: try authorities.gateway.pem,
-            logger: shared.logger
-        )
+            TokenKeysController(mint: shared.devices.mint, directory: directory),
+            EventsController(events: shared.events, devices: shared.devices, environments: environments),
+            FaultsController(plan: shared.faults, time: shared.time),
+        ]
     }
 
     /// Removes what is too old. Called from time to time.
@@ -103,6 +137,6 @@ final class GatewayCore: Sendable {
         for environment in self.environments { try await environment.router.end() }
         try await self.events.end()
         try self.database.close()
-        self.directory.withLock { $0 = nil }
+        self.directory.close()
     }
 }

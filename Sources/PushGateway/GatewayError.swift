@@ -8,6 +8,8 @@ package enum GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     case dataDirectoryInUse(String)
     /// The admin door asks for no login and must not be reachable from elsewhere.
     case adminNotLoopback(String)
+    /// A fault that was asked for at start makes no sense.
+    case badFault(String, why: String)
     /// The gateway ended before its doors were open.
     case ended
 
@@ -18,6 +20,7 @@ package enum GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
         case .dataDirectoryInUse(let path): "another gateway is using the data directory \(path)"
         case .adminNotLoopback(let host):
             "the admin door asks for no login, so it listens on 127.0.0.1, ::1 or localhost only, not on \(host)"
+        case .badFault(let text, let why): "the fault '\(text)' cannot be used: \(why)"
         case .ended: "the gateway ended before its doors were open"
         }
     }

@@ -15,7 +15,7 @@ final class Listener: Sendable {
     }
 
     let name: String
-    private let maximumConnections: Int
+    let maximumConnections: Int
     private let handshakeDeadline: TimeAmount
     private let watchesHandshake: Bool
     private let checksCertificates: Bool
@@ -45,6 +45,9 @@ final class Listener: Sendable {
         self.tls = try NIOSSLContext(configuration: tls)
         self.logger = logger
     }
+
+    /// Open now.
+    var connections: Int { self.state.withLock { $0.children.count } }
 
     /// Starts to listen; `initialize` sets up what stands after TLS in each connection's pipeline.
     /// - Returns: the port.
@@ -89,11 +92,6 @@ final class Listener: Sendable {
         }
     }
 
-    /// Open connections, and how many there may be.
-    var connections: (open: Int, limit: Int) {
-        (self.state.withLock { $0.children.count }, self.maximumConnections)
-    }
-
     private func accept(_ channel: any Channel, _ initialize: (any Channel, FaultDecision?) throws -> Void) throws {
         let id = ObjectIdentifier(channel)
         let isWelcome = self.state.withLock { state in
@@ -116,9 +114,12 @@ final class Listener: Sendable {
             try pipeline.addHandler(NIOSSLServerHandler(context: tls))
         } else {
             try pipeline.addHandler(
-                NIOSSLServerHandler(context: tls, customVerificationCallback: { _, verified in
-                    verified.succeed(.certificateVerified)
-                })
+                NIOSSLServerHandler(
+                    context: tls,
+                    customVerificationCallback: { _, verified in
+                        verified.succeed(.certificateVerified)
+                    }
+                )
             )
         }
         if self.watchesHandshake {

@@ -16,9 +16,10 @@ package enum JSONAnswer {
         return Self.make(status, try encoder.encode(value), headers: headers)
     }
 
-    package static func refusal(_ refusal: APIRefusal) -> Response {
-        let challenge: HTTPFields = refusal.status == 401 ? [.wwwAuthenticate: "Bearer"] : [:]
-        return Self.make(HTTPResponse.Status(code: refusal.status), refusal.body, headers: challenge)
+    package static func refusal(_ refusal: APIRefusal, headers: HTTPFields = [:]) -> Response {
+        var headers = headers
+        if refusal.status == 401 { headers[.wwwAuthenticate] = "Bearer" }
+        return Self.make(HTTPResponse.Status(code: refusal.status), refusal.body, headers: headers)
     }
 
     private static func make(_ status: HTTPResponse.Status, _ body: Data, headers: HTTPFields) -> Response {

@@ -33,11 +33,7 @@ package struct RefusalMiddleware<Context: JSONContext>: RouterMiddleware {
     private static func refusal(_ status: HTTPResponse.Status, _ context: Context) -> APIRefusal {
         switch status {
         case .notFound:
-            APIRefusal(
-                status: 404,
-                code: "not_found",
-                message: "there is nothing at this path, or not with this method"
-            )
+            APIRefusal(status: 404, code: "not_found", message: "there is nothing at this path")
         case .contentTooLarge: .bodyTooLarge(maximum: context.maxUploadSize)
         default: APIRefusal(status: status.code, code: "refused", message: status.reasonPhrase)
         }

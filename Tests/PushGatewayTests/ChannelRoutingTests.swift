@@ -97,21 +97,18 @@ import Testing
     /// Whether it was accepted.
     private static func broadcast(_ id: String, _ core: TestCore, keptFor time: Duration?) async throws -> Bool {
         let channel = try Self.channel()
-        let notification = PushNotification(
-            id: id,
-            topic: channel.topic,
-            pushType: .liveactivity,
-            payload: ByteBuffer(string: #"{"aps":{"event":"update"}}"#)
+        let broadcast = AcceptedBroadcast(
+            bundleID: channel.bundleID,
+            channelID: channel.id,
+            policy: time == nil ? .nothing : .newest,
+            priority: .immediate,
+            expiration: time.map { .at(seconds: core.time.now.advanced(by: $0).seconds) } ?? .immediate,
+            payload: ByteBuffer(string: #"{"aps":{"event":"update"}}"#),
+            requestID: id
         )
-        let now = core.time.now
         let isAccepted = await withCheckedContinuation { continuation in
-            core.router.submit(
-                notification,
-                on: channel,
-                expiresAt: time.map { now.advanced(by: $0) },
-                owner: SingleSubmission { continuation.resume(returning: $0) },
-                ticket: 0
-            )
+            let owner = SingleSubmission { continuation.resume(returning: $0) }
+            core.router.submit(broadcast, owner: owner, ticket: 0)
         }
         try await core.router.settle()
         return isAccepted

@@ -25,7 +25,8 @@ struct TestCore: Sendable {
             database: self.database,
             commit: self.commit,
             mint: self.devices.mint,
-            events: self.events
+            events: self.events,
+            time: self.time
         )
     }
 
@@ -79,7 +80,13 @@ func withCore(
         let commit = GroupCommit(database)
         let events = try EventLog(database: database, commit: commit, limits: .init(), logger: silentLogger)
         let mint = TokenMint(keys: [[UInt8](repeating: 1, count: 32)])
-        let devices = try DeviceRegistry(database: database, commit: commit, mint: mint, events: events)
+        let devices = try DeviceRegistry(
+            database: database,
+            commit: commit,
+            mint: mint,
+            events: events,
+            time: time
+        )
         let feedback = RecordedFeedback()
         let sequences = MessageSequence(last: 0)
         let make: @Sendable (PushEnvironment) -> Router = { environment in
@@ -90,6 +97,7 @@ func withCore(
                 events: events,
                 feedback: feedback,
                 sequences: sequences,
+                faults: FaultPlan(),
                 time: time,
                 logger: silentLogger
             )

@@ -137,7 +137,7 @@ import Testing
 
     @Test(arguments: [
         ("GET", "/nothing", 404, "not_found"), ("GET", "/v1/apps/unknown", 404, "no_such_app"),
-        ("GET", "/v1/apps/%00%ff", 404, "not_found"), ("PATCH", "/v1/apps", 404, "not_found"),
+        ("GET", "/v1/apps/%00%ff", 404, "not_found"), ("PATCH", "/v1/apps", 405, "method_not_allowed"),
         ("GET", "/v1/notifications/x", 404, "no_such_notification"), ("DELETE", "/v1/keys/x", 404, "no_such_key"),
         ("GET", "\(app)/devices/zz", 400, "invalid_token"), ("GET", "\(app)/devices?limit=0", 400, "invalid_value"),
         ("GET", "\(app)/devices?limit=99999999999999999999", 400, "invalid_value"),

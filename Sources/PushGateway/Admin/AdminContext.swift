@@ -22,3 +22,38 @@ struct AdminContext: JSONContext {
         return id
     }
 }
+
+extension Request {
+    /// The query item `name`; `nil` if it is not there.
+    /// - Throws: ``APIRefusal`` with status 400 for an item without text.
+    func text(_ name: String) throws -> String? {
+        guard let text = self.uri.queryParameters[name[...]] else { return nil }
+        guard !text.isEmpty else {
+            throw APIRefusal(status: 400, code: "invalid_value", message: "it must not be empty", field: name)
+        }
+        return String(text)
+    }
+
+    /// The query item `environment`.
+    func environment() throws -> PushEnvironment? {
+        guard let text = try self.text("environment") else { return nil }
+        guard let environment = PushEnvironment(rawValue: text) else {
+            throw APIRefusal(
+                status: 400,
+                code: "invalid_environment",
+                message: "use sandbox or production",
+                field: "environment"
+            )
+        }
+        return environment
+    }
+
+    /// The query item `name` as the id of a device.
+    func device(_ name: String) throws -> UUID? {
+        guard let text = try self.text(name) else { return nil }
+        guard let id = UUID(uuidString: text) else {
+            throw APIRefusal(status: 400, code: "invalid_value", message: "a device id is a UUID", field: name)
+        }
+        return id
+    }
+}

@@ -3,21 +3,27 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
+import NIOCore
 import PushHTTP
 import PushProtocol
 
 /// The admin door: apps, provider keys, devices and what happened to them, over plain HTTP on the loopback address.
 struct AdminDoor {
-    /// More wait until one ends.
-    private static let maximumConnections = 256
-
-    let apps: AppsController
-    let keys: KeysController
-    let certificates: CertificatesController
-    let devices: DevicesController
-    let faults: FaultsController
+    /// What is served below `/v1`, besides the authority.
+    let parts: [any AdminRoutes]
+    let gauges: GaugeSource
     let authorityPEM: String
     let logger: Logger
+    private let connections = AdminConnections()
+
+    init(parts: [any AdminRoutes], gauges: GaugeSource, authorityPEM: String, logger: Logger) {
+        self.parts = parts
+        self.gauges = gauges
+        self.authorityPEM = authorityPEM
+        self.logger = logger
+        gauges.add(.connections, ["door": "admin"]) { [connections] in connections.count }
+        gauges.add(.connectionsLimit, ["door": "admin"]) { AdminConnections.maximum }
+    }
 
     private struct Health: Encodable {
         var status = "ok"
@@ -31,28 +37,36 @@ struct AdminDoor {
         listening address: ListenAddress,
         onPort: @escaping @Sendable (Int) async -> Void
     ) -> some ApplicationProtocol {
-        let router = Hummingbird.Router(context: AdminContext.self)
-        router.add(middleware: RefusalMiddleware(logger: self.logger))
-        router.add(middleware: AdminGuard())
-        let certificate = self.authorityPEM
-        router.get("health") { _, _ in try JSONAnswer.make(.ok, Health()) }
-        let v1 = router.group("v1")
-        v1.get("authority") { _, _ in try JSONAnswer.make(.ok, Authority(certificate: certificate)) }
-        self.apps.addRoutes(to: v1)
-        self.keys.addRoutes(to: v1)
-        self.certificates.addRoutes(to: v1)
-        self.devices.addRoutes(to: v1)
-        self.faults.addRoutes(to: v1)
-        return Application(
-            router: router,
+        Application(
+            router: self.router,
             server: .http1(configuration: .init(idleTimeout: .seconds(60))),
             configuration: .init(
                 address: .hostname(address.host, port: address.port),
-                availableConnectionsDelegate: MaximumAvailableConnections(Self.maximumConnections)
+                availableConnectionsDelegate: self.connections
             ),
             onServerRunning: { channel in await onPort(channel.localAddress?.port ?? address.port) },
             logger: Self.quiet(self.logger)
         )
+    }
+
+    private var router: Hummingbird.Router<AdminContext> {
+        let router = Hummingbird.Router(context: AdminContext.self)
+        router.add(middleware: RefusalMiddleware(logger: self.logger))
+        router.add(middleware: AdminGuard())
+        let (certificate, gauges) = (self.authorityPEM, self.gauges)
+        router.get("health") { _, _ in try JSONAnswer.make(.ok, Health()) }
+        router.get("metrics") { _, _ in
+            Response(
+                status: .ok,
+                headers: [.contentType: PrometheusText.contentType],
+                body: .init(byteBuffer: ByteBuffer(string: try await gauges.text()))
+            )
+        }
+        let v1 = router.group("v1")
+        v1.get("authority") { _, _ in try JSONAnswer.make(.ok, Authority(certificate: certificate)) }
+        for part in self.parts { part.addRoutes(to: v1) }
+        router.refuseOtherMethods()
+        return router
     }
 
     /// The server's own start and stop messages would only repeat ours.

@@ -5,7 +5,7 @@ import PushHTTP
 import PushProtocol
 
 /// `/v1/apps`: what may be pushed to.
-struct AppsController: Sendable {
+struct AppsController: AdminRoutes {
     let registry: ProviderRegistry
     let channels: ChannelRegistry
     /// Whether a new app may use broadcasts if its registration does not say.

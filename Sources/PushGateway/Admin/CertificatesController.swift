@@ -6,7 +6,7 @@ import PushHTTP
 import PushProtocol
 
 /// `/v1/certificates`: what makes a provider known in the TLS handshake.
-struct CertificatesController: Sendable {
+struct CertificatesController: AdminRoutes {
     private static let members: Set<String> = ["topic", "topics", "environments", "csr", "keyType", "passphrase"]
     private static let maximumTopics = 100
 

@@ -3,7 +3,7 @@ import PushHTTP
 import PushProtocol
 
 /// `/v1/faults`: how the gateway misbehaves on command. What is changed here lasts until the gateway ends.
-struct FaultsController: Sendable {
+struct FaultsController: AdminRoutes {
     let plan: FaultPlan
     let time: any TimeSource
 

@@ -6,7 +6,7 @@ import PushHTTP
 import PushProtocol
 
 /// `/v1/keys`: the keys that sign provider tokens.
-struct KeysController: Sendable {
+struct KeysController: AdminRoutes {
     private static let members: Set<String> = [
         "teamId", "keyId", "key", "generate", "scope", "environment", "topics", "relatedKeyId",
     ]

@@ -24,6 +24,9 @@ final class DeviceAuthenticator: Sendable {
         self.devices = devices
     }
 
+    /// Proofs remembered.
+    var nonceCount: Int { self.nonces.withLock { $0.count } }
+
     /// One of the two proofs must be good; the one in *Connect* counts where both are there.
     /// - Parameter tlsCertificate: DER, as presented in the handshake, where its key was proved.
     func device(_ connect: CourierConnect, tlsCertificate: [UInt8]?, now: Timestamp) throws(Refusal) -> UUID {

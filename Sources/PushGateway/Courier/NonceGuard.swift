@@ -12,6 +12,8 @@ struct NonceGuard: Sendable {
 
     init() {}
 
+    var count: Int { self.seen.count }
+
     /// Whether the nonce is fresh; it is not from then on.
     mutating func accept(_ nonce: CourierNonce, now: Timestamp) -> Bool {
         guard now.since(nonce.time) <= Self.window, nonce.time.since(now) <= Self.window else { return false }

@@ -37,6 +37,9 @@ struct Device: Hashable, Sendable {
 
         var isActive: Bool { self.endedAt == nil }
 
+        /// The app is not there any more; its token is good until `time`, unless it ended before that.
+        mutating func end(at time: Timestamp) { self.endedAt = min(self.endedAt ?? time, time) }
+
         /// When the token of `generation` ended; `nil` for the current one while it is good.
         func end(of generation: UInt32) -> Timestamp? {
             if generation == self.generation { return self.endedAt }

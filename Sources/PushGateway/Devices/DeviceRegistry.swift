@@ -5,7 +5,7 @@ import Synchronization
 
 /// Devices and their tokens' generations: in memory for the checks of every push, in SQLite to last.
 ///
-/// A change is written to SQLite first and then to memory.
+/// A change is written to SQLite first and then made in memory, in the order of the transactions.
 final class DeviceRegistry: Sendable {
     private struct State {
         var devices: [UUID: Device] = [:]
@@ -25,12 +25,20 @@ final class DeviceRegistry: Sendable {
     let mint: TokenMint
     private let commit: GroupCommit
     private let events: EventLog
+    private let time: any TimeSource
     private let state: Mutex<State>
 
-    init(database: any DatabaseReader, commit: GroupCommit, mint: TokenMint, events: EventLog) throws {
+    init(
+        database: any DatabaseReader,
+        commit: GroupCommit,
+        mint: TokenMint,
+        events: EventLog,
+        time: any TimeSource
+    ) throws {
         self.mint = mint
         self.commit = commit
         self.events = events
+        self.time = time
         var state = State()
         for device in try database.read({ try DeviceTable(database: $0).devices() }) {
             state.devices[device.id] = device
@@ -38,13 +46,26 @@ final class DeviceRegistry: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Those not deleted, oldest first.
-    var devices: [Device] {
-        self.state.withLock { $0.devices.values.filter { $0.deletedAt == nil } }
-            .sorted { ($0.activatedAt, $0.id.uuidString) < ($1.activatedAt, $1.id.uuidString) }
+    /// Those not deleted.
+    var count: Int { self.state.withLock { $0.devices.values.count { $0.deletedAt == nil } } }
+
+    /// At most `limit` of the devices that are wanted and not deleted, in the order of their activation.
+    /// - Parameter cursor: the device after which to begin; it may be deleted by now. `nil` begins with the oldest.
+    /// - Returns: `nil` if there never was a device `cursor`.
+    func page(after cursor: UUID?, limit: Int, where isWanted: (Device) -> Bool) -> [Device]? {
+        let all = self.state.withLock { $0.devices }
+        var rest = all.values.filter { $0.deletedAt == nil }
+        if let cursor {
+            guard let start = all[cursor] else { return nil }
+            rest.removeAll { !Self.isBefore(start, $0) }
+        }
+        return Array(rest.sorted(by: Self.isBefore).lazy.filter(isWanted).prefix(limit))
     }
 
-    var count: Int { self.state.withLock { $0.devices.count } }
+    private static func isBefore(_ left: Device, _ right: Device) -> Bool {
+        guard left.activatedAt == right.activatedAt else { return left.activatedAt < right.activatedAt }
+        return left.id.uuidString < right.id.uuidString
+    }
 
     /// `nil` if it was never activated, or deleted.
     func device(_ id: UUID) -> Device? {
@@ -58,7 +79,7 @@ final class DeviceRegistry: Sendable {
                 let install = device.install(claims.topic, in: environment), claims.generation <= install.generation
             else { return .unknown }
             let ended = install.end(of: claims.generation)
-            if let end = [ended, device.deletedAt].compactMap({ $0 }).min() {
+            if let end = [ended, device.deletedAt].compactMap({ $0 }).min(), end <= self.time.now {
                 return .gone(device: device.id, topic: claims.topic, since: end)
             }
             return .active(device: device.id, topic: claims.topic)
@@ -172,47 +193,73 @@ final class DeviceRegistry: Sendable {
         self.events.append(Event(.activated, device: device.id, time: device.activatedAt))
     }
 
+    /// The user moved from the hardware `old` to new hardware: that is `device`, and `old` is no more.
+    /// Whether `old` was there.
+    func restore(_ device: Device, of old: UUID) async throws -> Bool {
+        let now = device.activatedAt
+        let deleted = try await self.change(old, Event(.deleted, device: old, time: now)) { table in
+            try table.save(device)
+            try table.delete(old, at: now)
+        } apply: {
+            $0.deletedAt = now
+        }
+        guard deleted != nil else { return false }
+        self.state.withLock { $0.devices[device.id] = device }
+        self.events.append(Event(.activated, device: device.id, time: now))
+        return true
+    }
+
     /// The device's system was installed anew: it has a new certificate, and all its tokens so far are gone.
     /// `nil` if there is no such device.
     func reinstall(_ id: UUID, certificateSerial: String, now: Timestamp) async throws -> Device? {
-        guard var device = self.device(id) else { return nil }
-        device.certificateSerial = certificateSerial
-        device.revokedAt = nil
-        device.epoch &+= 1
-        for index in device.installs.indices where device.installs[index].isActive {
-            device.installs[index].endedAt = now
+        try await self.change(id, Event(.activated, device: id, time: now)) { table in
+            try table.reinstall(id, certificateSerial: certificateSerial, at: now)
+        } apply: { device in
+            device.certificateSerial = certificateSerial
+            device.revokedAt = nil
+            device.epoch &+= 1
+            for index in device.installs.indices { device.installs[index].end(at: now) }
         }
-        try await self.replace(device, event: Event(.activated, device: id, time: now))
-        return device
     }
 
     /// The device's certificate is not good any more; its tokens stay. Whether it was there.
     func revoke(_ id: UUID, now: Timestamp) async throws -> Bool {
-        guard var device = self.device(id) else { return false }
-        device.revokedAt = now
-        try await self.replace(device, event: Event(.revoked, device: id, time: now))
-        return true
+        try await self.change(id, Event(.revoked, device: id, time: now)) { table in
+            try table.revoke(id, at: now)
+        } apply: {
+            $0.revokedAt = now
+        } != nil
     }
 
     /// The device is no more: all its tokens are gone. Whether it was there.
     func delete(_ id: UUID, now: Timestamp) async throws -> Bool {
-        guard var device = self.device(id) else { return false }
-        device.deletedAt = now
-        try await self.replace(device, event: Event(.deleted, device: id, time: now))
-        return true
+        try await self.change(id, Event(.deleted, device: id, time: now)) { table in
+            try table.delete(id, at: now)
+        } apply: {
+            $0.deletedAt = now
+        } != nil
     }
 
-    /// The app was removed from the device: its token is gone. Whether it was there.
-    func remove(_ topic: Topic, from id: UUID, in environment: PushEnvironment, now: Timestamp) async throws -> Bool {
-        guard var install = self.device(id)?.install(TopicHash(topic), in: environment), install.isActive else {
-            return false
-        }
-        install.endedAt = now
-        let ended = install
-        try await self.commit.write { try DeviceTable(database: $0).save(ended, device: id) }
-        self.put(ended, on: id)
-        self.events.append(Event(.appRemoved, device: id, time: now, environment: environment, topic: topic))
-        return true
+    /// The app was removed from the device. Its token is gone, at once or `delay` later, as Apple may learn of it late
+    /// (reference 7.7); the device gets nothing more for it in any case. Whether it was there.
+    func remove(
+        _ topic: Topic,
+        from id: UUID,
+        in environment: PushEnvironment,
+        now: Timestamp,
+        delay: Duration = .zero
+    ) async throws -> Bool {
+        let (hash, end) = (TopicHash(topic), now.advanced(by: delay))
+        guard self.isInstalled(hash, on: id, in: environment) else { return false }
+        let event = Event(.appRemoved, device: id, time: now, environment: environment, topic: topic)
+        return try await self.change(id, event) { table in
+            try table.end(topic, on: id, in: environment, at: end)
+        } apply: { device in
+            for index in device.installs.indices
+            where device.installs[index].hash == hash && device.installs[index].environment == environment {
+                device.installs[index].end(at: end)
+            }
+        } != nil
     }
 
     /// When the device last connected or left. Written with the next group, waited for by nobody.
@@ -224,13 +271,30 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    private func replace(_ device: Device, event: Event) async throws {
-        try await self.commit.write { database in
-            let table = DeviceTable(database: database)
-            try table.save(device)
-            for install in device.installs { try table.save(install, device: device.id) }
+    /// Writes a change, then makes it in memory. The device as it is then; `nil` if there is no such device.
+    private func change(
+        _ id: UUID,
+        _ event: Event,
+        write: @escaping @Sendable (DeviceTable) throws -> Void,
+        apply: @escaping @Sendable (inout Device) -> Void
+    ) async throws -> Device? {
+        guard self.device(id) != nil else { return nil }
+        return try await withCheckedThrowingContinuation { waiter in
+            self.commit.add {
+                try write(DeviceTable(database: $0))
+            } completion: { result in
+                waiter.resume(
+                    with: result.map { () -> Device? in
+                        defer { self.events.append(event) }
+                        return self.state.withLock { state in
+                            guard var device = state.devices[id] else { return nil }
+                            apply(&device)
+                            state.devices[id] = device
+                            return device
+                        }
+                    }
+                )
+            }
         }
-        self.state.withLock { $0.devices[device.id] = device }
-        self.events.append(event)
     }
 }

@@ -27,16 +27,12 @@ struct DeviceTable {
         }
     }
 
-    /// Writes the device's own row, new or changed.
+    /// Writes the row of a new device.
     func save(_ device: Device) throws {
         try self.database.execute(
             sql: """
                 INSERT INTO device (id, name, activatedAt, lastSeenAt, deletedAt, certificateSerial, revokedAt, epoch)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (id) DO UPDATE
-                SET lastSeenAt = excluded.lastSeenAt, deletedAt = excluded.deletedAt,
-                    certificateSerial = excluded.certificateSerial, revokedAt = excluded.revokedAt,
-                    epoch = excluded.epoch
                 """,
             arguments: [
                 device.id.uuidString, device.name, device.activatedAt.milliseconds, device.lastSeenAt?.milliseconds,
@@ -68,6 +64,42 @@ struct DeviceTable {
                 device.uuidString, install.environment.rawValue, install.topic.name, install.generation, install.keyID,
                 install.mintedAt.milliseconds, install.endedAt?.milliseconds,
             ]
+        )
+    }
+
+    /// A new installation of the device's system: another certificate, no app yet.
+    func reinstall(_ device: UUID, certificateSerial: String, at now: Timestamp) throws {
+        try self.database.execute(
+            sql: "UPDATE device SET certificateSerial = ?, revokedAt = NULL, epoch = epoch + 1 WHERE id = ?",
+            arguments: [certificateSerial, device.uuidString]
+        )
+        try self.database.execute(
+            sql: "UPDATE install SET endedAt = ? WHERE device = ? AND (endedAt IS NULL OR endedAt > ?)",
+            arguments: [now.milliseconds, device.uuidString, now.milliseconds]
+        )
+    }
+
+    func revoke(_ device: UUID, at now: Timestamp) throws {
+        try self.database.execute(
+            sql: "UPDATE device SET revokedAt = ? WHERE id = ?",
+            arguments: [now.milliseconds, device.uuidString]
+        )
+    }
+
+    func delete(_ device: UUID, at now: Timestamp) throws {
+        try self.database.execute(
+            sql: "UPDATE device SET deletedAt = ? WHERE id = ?",
+            arguments: [now.milliseconds, device.uuidString]
+        )
+    }
+
+    /// The app is not on the device any more; its token is good until `end`.
+    func end(_ topic: Topic, on device: UUID, in environment: PushEnvironment, at end: Timestamp) throws {
+        try self.database.execute(
+            sql: """
+                UPDATE install SET endedAt = ? WHERE device = ? AND environment = ? AND topic = ? AND endedAt IS NULL
+                """,
+            arguments: [end.milliseconds, device.uuidString, environment.rawValue, topic.name]
         )
     }
 

@@ -52,6 +52,33 @@ struct Event: Hashable, Sendable {
             case .unsubscribed: "Channel Unsubscribed"
             }
         }
+
+        /// For programs: lower case, underscores.
+        var code: String {
+            switch self {
+            case .received: "received"
+            case .delivered: "delivered"
+            case .deliveredFromStorage: "delivered_from_storage"
+            case .storedOffline: "stored_offline"
+            case .storedPower: "stored_power"
+            case .replaced: "replaced"
+            case .expired: "expired"
+            case .unregistered: "unregistered"
+            case .unregisteredFromStorage: "unregistered_from_storage"
+            case .disabled: "disabled"
+            case .disabledFromStorage: "disabled_from_storage"
+            case .refusedByDevice: "refused_by_device"
+            case .activated: "device_activated"
+            case .connected: "device_connected"
+            case .disconnected: "device_disconnected"
+            case .tokenMinted: "token_minted"
+            case .appRemoved: "app_removed"
+            case .deleted: "device_deleted"
+            case .revoked: "certificate_revoked"
+            case .subscribed: "channel_subscribed"
+            case .unsubscribed: "channel_unsubscribed"
+            }
+        }
     }
 
     /// Rises with every event of this gateway, also after a restart. Given by ``EventLog``.

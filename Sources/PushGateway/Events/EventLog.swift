@@ -19,7 +19,7 @@ final class EventLog: Sendable {
 
     static let flushInterval: TimeAmount = .milliseconds(250)
     /// Events in memory before new ones are dropped, when the disk does not keep up.
-    private static let maximumUnwritten = 200_000
+    static let maximumUnwritten = 200_000
 
     private struct State {
         var nextID: Int64
@@ -35,7 +35,7 @@ final class EventLog: Sendable {
     let stream = EventStream()
     private let commit: GroupCommit
     private let database: any DatabaseReader
-    private let limits: Limits
+    let limits: Limits
     private let logger: Logger
     private let state: Mutex<State>
 
@@ -59,6 +59,8 @@ final class EventLog: Sendable {
                 state.nextID += 1
                 state.counts[Self.slot(events[index])] += 1
             }
+            // Under the lock, so that those who watch get the events in the order of their ids.
+            self.stream.publish(numbered)
             guard state.fresh.count + state.writing.count < Self.maximumUnwritten else {
                 state.dropped += numbered.count
                 return (false, false)
@@ -68,7 +70,6 @@ final class EventLog: Sendable {
             defer { state.isFlushScheduled = true }
             return (isFull, !state.isFlushScheduled)
         }
-        self.stream.publish(numbered)
         if flushNow { self.flush() }
         if schedule { self.scheduleFlush() }
     }
@@ -88,6 +89,22 @@ final class EventLog: Sendable {
     var backlog: (dropped: Int, waiting: Int) {
         self.state.withLock { ($0.dropped, $0.fresh.count + $0.writing.count) }
     }
+
+    /// The id of the newest event.
+    var lastID: Int64 { self.state.withLock { $0.nextID } - 1 }
+
+    /// Events that match and are newer than `id`, oldest first.
+    func events(_ filter: EventFilter, after id: Int64, limit: Int) async throws -> [Event] {
+        let recent = self.state.withLock { $0.writing + $0.fresh }
+        let before = recent.first?.id ?? .max
+        let stored = try await self.database.read {
+            try EventTable(database: $0).events(filter, after: id, before: before, limit: limit)
+        }
+        return stored + recent.lazy.filter { $0.id > id && filter.matches($0) }.prefix(limit - stored.count)
+    }
+
+    /// Events that are on disk.
+    func stored() async throws -> Int { try await self.database.read { try EventTable(database: $0).count() } }
 
     /// Events that match, newest first.
     func events(_ filter: EventFilter, limit: Int) async throws -> [Event] {

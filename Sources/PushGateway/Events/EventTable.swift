@@ -10,14 +10,11 @@ struct EventFilter: Hashable, Sendable {
     /// Compared without regard to letter case.
     var apnsID: String?
     var topic: String?
-    /// Only newer ones than this id.
-    var after: Int64?
 
     func matches(_ event: Event) -> Bool {
         if let device, event.device != device { return false }
         if let environment, event.environment != environment { return false }
         if let topic, event.topic != topic { return false }
-        if let after, event.id <= after { return false }
         if let apnsID {
             guard let id = event.apnsID, id.count == apnsID.count, id.lowercased() == apnsID.lowercased() else {
                 return false
@@ -60,8 +57,8 @@ struct EventTable {
         var found: [Event] = []
         let rows = try Row.fetchCursor(
             self.database,
-            sql: "SELECT id, events FROM eventBlock WHERE id < ? AND id + count > ? ORDER BY id DESC",
-            arguments: [before, filter.after ?? 0]
+            sql: "SELECT id, events FROM eventBlock WHERE id < ? ORDER BY id DESC",
+            arguments: [before]
         )
         while found.count < limit, let row = try rows.next() {
             guard let first = row["id"] as Int64?, let blob = row["events"] as Data? else { continue }
@@ -70,6 +67,28 @@ struct EventTable {
             found += matching.prefix(limit - found.count)
         }
         return found
+    }
+
+    /// Oldest first, among the events with ids above `after` and below `before`.
+    func events(_ filter: EventFilter, after: Int64, before: Int64, limit: Int) throws -> [Event] {
+        var found: [Event] = []
+        // A block that begins before `after` may reach beyond it.
+        let rows = try Row.fetchCursor(
+            self.database,
+            sql: "SELECT id, events FROM eventBlock WHERE id > ? AND id < ? ORDER BY id",
+            arguments: [after &- Int64(EventBlock.capacity), before]
+        )
+        while found.count < limit, let row = try rows.next() {
+            guard let first = row["id"] as Int64?, let blob = row["events"] as Data? else { continue }
+            let matching = EventBlock.decode(blob, firstID: first).lazy
+                .filter { $0.id > after && $0.id < before && filter.matches($0) }
+            found += matching.prefix(limit - found.count)
+        }
+        return found
+    }
+
+    func count() throws -> Int {
+        try Int.fetchOne(self.database, sql: "SELECT coalesce(sum(count), 0) FROM eventBlock") ?? 0
     }
 
     func trim(before oldest: Int64, since: Timestamp) throws {

@@ -40,6 +40,9 @@ struct DeviceSession: Sendable {
         var submission: StoreBatch.Waiter?
         /// Whether the store has it, or will have it with the next group.
         var isStored: Bool
+
+        /// Whether it is for this topic; every one is for `nil`.
+        func isFor(_ topic: TopicHash?) -> Bool { topic.map { $0 == self.message.topicHash } ?? true }
     }
 
     let id: ID

@@ -21,6 +21,7 @@ final class Router: PushIntake, BroadcastIntake, Sendable {
     }
 
     let environment: PushEnvironment
+    let limits: RoutingMachine.Limits
     private let commit: GroupCommit
     private let devices: DeviceRegistry
     private let events: EventLog
@@ -43,6 +44,7 @@ final class Router: PushIntake, BroadcastIntake, Sendable {
         logger: Logger
     ) {
         self.environment = machine.environment
+        self.limits = machine.limits
         self.commit = commit
         self.devices = devices
         self.events = events
@@ -121,6 +123,12 @@ final class Router: PushIntake, BroadcastIntake, Sendable {
 
     func isOnline(_ device: UUID) -> Bool { self.state.withLock { $0.machine.sessions[device] != nil } }
 
+    /// All connected devices.
+    var online: Set<UUID> { self.state.withLock { Set($0.machine.sessions.keys) } }
+
+    /// The connection of a device; `nil` if it has none.
+    func session(of device: UUID) -> DeviceSession? { self.state.withLock { $0.machine.sessions[device] } }
+
     /// A device has proved who it is. Its earlier session, if there is one, is closed.
     /// - Returns: `nil` if it was deleted meanwhile.
     func connected(_ device: UUID, isActive: Bool, link: any DeviceLink) -> DeviceSession.ID? {
@@ -186,8 +194,12 @@ final class Router: PushIntake, BroadcastIntake, Sendable {
         self.perform { $0.forget(topic, of: device, now: now, &$1) }
     }
 
-    /// Ends the device's connection, if it has one.
-    func close(_ device: UUID) { self.state.withLock { $0.machine.sessions[device]?.link }?.close() }
+    /// Ends the device's connection; whether it has one.
+    func close(_ device: UUID) -> Bool {
+        guard let link = self.state.withLock({ $0.machine.sessions[device]?.link }) else { return false }
+        link.close()
+        return true
+    }
 
     // MARK: Time
 

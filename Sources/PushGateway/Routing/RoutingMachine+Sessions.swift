@@ -87,18 +87,22 @@ extension RoutingMachine {
         }
     }
 
-    /// The app was removed from the device, or with no topic, the device is no more.
+    /// The app was removed from the device, or with no topic, the device is no more or all its apps are gone: what was
+    /// on its way or stored is dropped.
     mutating func forget(_ topic: Topic?, of device: UUID, now: Timestamp, _ effects: inout Effects) {
         self.batch.changes.append(.discard(device: device, topic: topic))
         guard let index = self.sessions.index(forKey: device) else { return }
-        guard let topic else { return effects.closing.append(self.sessions.values[index].link) }
-        let hash = TopicHash(topic)
-        self.sessions.values[index].forget(hash)
-        for entry in self.sessions.values[index].unacknowledged where entry.message.topicHash == hash {
+        let hash = topic.map { TopicHash($0) }
+        if let hash {
+            self.sessions.values[index].forget(hash)
+        } else {
+            effects.closing.append(self.sessions.values[index].link)
+        }
+        for entry in self.sessions.values[index].unacknowledged where entry.isFor(hash) {
             effects.events.append(self.event(.unregisteredFromStorage, entry.message, now))
             if let submission = entry.submission { effects.settled.append(submission) }
         }
-        self.sessions.values[index].unacknowledged.removeAll { $0.message.topicHash == hash }
+        self.sessions.values[index].unacknowledged.removeAll { $0.isFor(hash) }
     }
 
     /// A read of the store failed: the device has to come again.

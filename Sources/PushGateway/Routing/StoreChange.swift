@@ -97,6 +97,7 @@ struct StoreBatch: Sendable {
             ]
         case .remove(let message): try messages.remove(message)
         case .discard(let device, let topic):
+            if topic == nil { try channels.unsubscribeAll(device) }
             return try messages.take(device: device, topic: topic)
                 .map { Event(.unregisteredFromStorage, $0, environment, time: now) }
         case .putBroadcast(let broadcast):

@@ -49,6 +49,14 @@ struct ChannelTables {
         )
     }
 
+    /// The device follows nothing any more.
+    func unsubscribeAll(_ device: UUID) throws {
+        try self.database.execute(
+            sql: "DELETE FROM subscription WHERE device = ? AND environment = ?",
+            arguments: [device.uuidString, self.environment.rawValue]
+        )
+    }
+
     /// The device has the broadcast `sequence`.
     func advance(_ device: UUID, on channel: ChannelName, to sequence: Int64) throws {
         try self.database.cachedStatement(

@@ -26,6 +26,7 @@ package struct API: Sendable {
         DevicesController(store: self.store, time: self.time).addRoutes(to: v1)
         NotificationsController(store: self.store, wake: self.wake, time: self.time).addRoutes(to: v1)
         KeysController(store: self.store, keys: self.keys).addRoutes(to: v1)
+        router.refuseOtherMethods()
         return router
     }
 }

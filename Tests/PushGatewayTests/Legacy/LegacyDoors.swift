@@ -44,6 +44,7 @@ struct LegacyDoors: Sendable {
                 status: LegacyFixtures.status,
                 intake: intake,
                 certificates: certificates,
+                faults: FaultPlan(),
                 limits: limits,
                 time: SystemTime(),
                 logger: silentLogger

@@ -100,6 +100,7 @@ enum LegacyFixtures {
             status: Self.status,
             intake: intake,
             certificates: Self.certificates(identity),
+            faults: FaultPlan(),
             isStrict: isStrict,
             limits: limits,
             time: time,

@@ -1,0 +1,115 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PushHTTP
+import PushProtocol
+import ServiceLifecycle
+
+/// Events as they happen, as server-sent events (WHATWG HTML, section 9.2).
+///
+/// What a reader missed, because it was away or slow, comes from the log, as long as that has it.
+struct EventFeed: Sendable {
+    typealias Write = @concurrent (ByteBuffer) async throws -> Void
+
+    /// Between two signs of life when nothing happens. Default 15 s.
+    var keepAlive: Duration = .seconds(15)
+    /// Events read from the log at a time.
+    private static let page = 500
+
+    let log: EventLog
+    let filter: EventFilter
+    /// Only events with higher ids are sent.
+    let start: Int64
+    /// The id of the first event that the watcher can get.
+    private let first: Int64
+
+    init(log: EventLog, filter: EventFilter, start: Int64) {
+        self.log = log
+        self.filter = filter
+        self.start = start
+        self.first = log.lastID + 1
+    }
+
+    /// - Throws: ``APIRefusal`` with status 503 when there are too many watchers.
+    func response(to request: Request) throws -> Response {
+        guard let watcher = self.log.stream.watch() else {
+            throw APIRefusal(
+                status: 503,
+                code: "too_many_watchers",
+                message: "at most \(EventStream.maximumWatchers) event streams can be open"
+            )
+        }
+        return Response(
+            status: .ok,
+            headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+            body: .init { writer in
+                try await withGracefulShutdownHandler {
+                    try await request.body.consumeWithInboundCloseHandler { _ in
+                        try await self.run(watcher) { try await writer.write($0) }
+                    } onInboundClosed: {
+                        watcher.end()
+                    }
+                } onGracefulShutdown: {
+                    watcher.end()
+                }
+                try await writer.finish(nil)
+            }
+        )
+    }
+
+    /// Writes until the watcher ends.
+    @concurrent func run(_ watcher: EventStream.Watcher, write: Write) async throws {
+        let keepAlive = self.keepAlive
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                while true {
+                    try await Task.sleep(for: keepAlive)
+                    watcher.remind()
+                }
+            }
+            defer { group.cancelAll() }
+            try await write(ByteBuffer(string: ": events follow\n\n"))
+            try await self.pass(watcher.events, write: write)
+        }
+    }
+
+    @concurrent private func pass(_ groups: AsyncStream<[Event]>, write: Write) async throws {
+        var last = try await self.replay(after: self.start, write: write)
+        var next = self.first
+        for await events in groups {
+            guard let first = events.first, let newest = events.last else {
+                try await write(ByteBuffer(string: ": nothing new\n\n"))
+                continue
+            }
+            if first.id > next { last = try await self.replay(after: last, write: write) }
+            next = newest.id + 1
+            try await self.send(events.filter { $0.id > last && self.filter.matches($0) }, write: write)
+            last = max(last, newest.id)
+        }
+    }
+
+    /// Sends what the log has; the id of the last event sent.
+    @concurrent private func replay(after start: Int64, write: Write) async throws -> Int64 {
+        var last = start
+        while true {
+            let events = try await self.log.events(self.filter, after: last, limit: Self.page)
+            try await self.send(events, write: write)
+            last = events.last?.id ?? last
+            guard events.count == Self.page else { return last }
+        }
+    }
+
+    @concurrent private func send(_ events: [Event], write: Write) async throws {
+        guard !events.isEmpty else { return }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var buffer = ByteBuffer()
+        for event in events {
+            buffer.writeString("id: \(event.id)\nevent: \(event.name.code)\ndata: ")
+            buffer.writeBytes(try encoder.encode(EventEntry(event)))
+            buffer.writeString("\n\n")
+        }
+        try await write(buffer)
+    }
+}

@@ -1,0 +1,37 @@
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProtocol
+
+/// `/v1/token-keys`: the keys that seal device tokens.
+struct TokenKeysController: AdminRoutes {
+    let mint: TokenMint
+    let directory: GatewayDirectory
+
+    private struct Rotated: Encodable {
+        /// The key that seals from now on.
+        var tokenKeyId: UInt8
+    }
+
+    func addRoutes(to group: RouterGroup<AdminContext>) {
+        group.post("token-keys", use: self.rotate)
+    }
+
+    /// A new key. Tokens of earlier keys stay good until their device has asked for new ones.
+    @Sendable private func rotate(_ request: Request, _ context: AdminContext) async throws -> Response {
+        let id: UInt8? = try self.directory.use { directory in
+            let count = Int(self.mint.currentKeyID)
+            guard count < TokenMint.maximumKeys else { return nil }
+            return self.mint.rotate(to: try TokenKeys.makeNext(after: count, in: directory))
+                ? self.mint.currentKeyID : nil
+        }
+        guard let id else {
+            throw APIRefusal(
+                status: 409,
+                code: "too_many_token_keys",
+                message: "there are \(TokenMint.maximumKeys) token keys, which is the most there can be"
+            )
+        }
+        return try JSONAnswer.make(.created, Rotated(tokenKeyId: id))
+    }
+}

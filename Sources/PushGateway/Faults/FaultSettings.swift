@@ -1,0 +1,29 @@
+import Foundation
+import PushProtocol
+
+extension GatewayConfiguration {
+    /// The faults of flags and file.
+    /// - Throws: ``GatewayError`` that names the one at fault.
+    func faultRules() throws -> [FaultRule] {
+        var rules: [FaultRule] = []
+        for text in self.faults {
+            do {
+                rules.append(try FaultRule(text: text))
+            } catch {
+                throw GatewayError.badFault(text, why: Self.text(of: error))
+            }
+        }
+        guard let file = self.faultsFile else { return rules }
+        do {
+            return rules + (try FaultPlan.rules(json: try Data(contentsOf: URL(filePath: file))))
+        } catch let refusal as APIRefusal {
+            throw GatewayError.badFile(path: file, why: Self.text(of: refusal))
+        } catch {
+            throw GatewayError.badFile(path: file, why: ErrorText.of(error))
+        }
+    }
+
+    private static func text(of refusal: APIRefusal) -> String {
+        [refusal.field, refusal.message].compactMap { $0 }.joined(separator: ": ")
+    }
+}

@@ -1,0 +1,28 @@
+import HTTPTypes
+package import Hummingbird
+import PushProtocol
+
+extension Router where Context: JSONContext {
+    /// From now on, every path so far answers methods that it does not know with 405 and `allow` (RFC 9110 section
+    /// 15.5.6). Called after the last route was added.
+    package func refuseOtherMethods() {
+        for routes in Dictionary(grouping: self.routes, by: { $0.path.description }).values {
+            guard let path = routes.first?.path else { continue }
+            let known = Set(routes.map(\.method))
+            let allow = known.map(\.rawValue).sorted().joined(separator: ", ")
+            for method: HTTPRequest.Method in [.get, .head, .post, .put, .patch, .delete, .options]
+            where !known.contains(method) {
+                self.on(path, method: method) { _, _ in
+                    JSONAnswer.refusal(
+                        APIRefusal(
+                            status: 405,
+                            code: "method_not_allowed",
+                            message: "this path knows \(allow) only"
+                        ),
+                        headers: [.allow: allow]
+                    )
+                }
+            }
+        }
+    }
+}
