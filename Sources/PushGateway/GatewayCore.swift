@@ -123,6 +123,13 @@ final class GatewayCore: Sendable {
             TokenKeysController(mint: shared.devices.mint, directory: directory),
             EventsController(events: shared.events, devices: shared.devices, environments: environments),
             FaultsController(plan: shared.faults, time: shared.time),
+            ChannelsController(
+                registry: shared.providers,
+                channels: shared.channels,
+                environments: environments,
+                time: shared.time
+            ),
+            FeedbackController(feedback: shared.feedback),
         ]
     }
 

@@ -59,6 +59,14 @@ final class FeedbackStore: Sendable {
         }
     }
 
+    /// The entries that were found last, of one topic or of all.
+    func newest(topic: String?, limit: Int) async throws -> [FeedbackEntry] {
+        let environment = self.environment
+        return try await self.database.read { database in
+            try FeedbackTable(database: database, environment: environment).newest(topic: topic, limit: limit)
+        }
+    }
+
     /// A provider has read these. What was listed again with another time meanwhile stays.
     func clear(_ entries: [FeedbackEntry]) async throws {
         let environment = self.environment

@@ -63,6 +63,24 @@ struct FeedbackTable {
         }
     }
 
+    /// Newest first.
+    func newest(topic: String?, limit: Int) throws -> [FeedbackEntry] {
+        try Row.fetchAll(
+            self.database,
+            sql: """
+                SELECT topic, token, time FROM feedback WHERE environment = ?1 AND (?2 IS NULL OR topic = ?2)
+                ORDER BY time DESC LIMIT ?3
+                """,
+            arguments: [self.environment.rawValue, topic, max(0, limit)]
+        ).compactMap { row in
+            guard let topic = (row["topic"] as String?).flatMap({ Topic($0) }),
+                let token = (row["token"] as Data?).flatMap({ DeviceToken(bytes: Array($0)) }),
+                let time = row["time"] as Int64?
+            else { return nil }
+            return FeedbackEntry(topic: topic, token: token, time: Timestamp(milliseconds: time))
+        }
+    }
+
     /// Removes an entry, unless its time has changed since.
     func remove(_ entry: FeedbackEntry) throws {
         try self.database.execute(

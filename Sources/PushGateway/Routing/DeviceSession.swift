@@ -45,6 +45,7 @@ struct DeviceSession: Sendable {
         func isFor(_ topic: TopicHash?) -> Bool { topic.map { $0 == self.message.topicHash } ?? true }
     }
 
+    let device: UUID
     let id: ID
     let link: any DeviceLink
     private(set) var topics: [(hash: TopicHash, interest: Interest)] = []
@@ -66,7 +67,8 @@ struct DeviceSession: Sendable {
     /// When background notifications were delivered, per topic, within the last hour.
     var background: [TopicHash: [Timestamp]] = [:]
 
-    init(id: ID, link: any DeviceLink) {
+    init(_ device: UUID, id: ID, link: any DeviceLink) {
+        self.device = device
         self.id = id
         self.link = link
     }

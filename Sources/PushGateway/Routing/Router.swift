@@ -117,17 +117,17 @@ final class Router: PushIntake, BroadcastIntake, Sendable {
     /// Connected devices, and messages that they have not acknowledged.
     var load: (sessions: Int, unacknowledged: Int) {
         self.state.withLock { state in
-            (state.machine.sessions.count, state.machine.sessions.values.reduce(0) { $0 + $1.unacknowledged.count })
+            (state.machine.sessions.count, state.machine.sessions.unacknowledged)
         }
     }
 
-    func isOnline(_ device: UUID) -> Bool { self.state.withLock { $0.machine.sessions[device] != nil } }
+    func isOnline(_ device: UUID) -> Bool { self.state.withLock { $0.machine.sessions.index(of: device) != nil } }
 
     /// All connected devices.
-    var online: Set<UUID> { self.state.withLock { Set($0.machine.sessions.keys) } }
+    var online: Set<UUID> { self.state.withLock { Set($0.machine.sessions.devices) } }
 
     /// The connection of a device; `nil` if it has none.
-    func session(of device: UUID) -> DeviceSession? { self.state.withLock { $0.machine.sessions[device] } }
+    func session(of device: UUID) -> DeviceSession? { self.state.withLock { $0.machine.sessions.session(of: device) } }
 
     /// A device has proved who it is. Its earlier session, if there is one, is closed.
     /// - Returns: `nil` if it was deleted meanwhile.
@@ -196,7 +196,7 @@ final class Router: PushIntake, BroadcastIntake, Sendable {
 
     /// Ends the device's connection; whether it has one.
     func close(_ device: UUID) -> Bool {
-        guard let link = self.state.withLock({ $0.machine.sessions[device]?.link }) else { return false }
+        guard let link = self.state.withLock({ $0.machine.sessions.session(of: device)?.link }) else { return false }
         link.close()
         return true
     }

@@ -29,23 +29,23 @@ extension RoutingMachine {
             effects.settled.append(.init(owner: owner, ticket: ticket, id: id))
         }
         for device in self.followers[broadcast.channel] ?? [] {
-            guard let index = self.sessions.index(forKey: device) else { continue }
+            guard let index = self.sessions.index(of: device) else { continue }
             self.pass(broadcast.message(for: device), at: index, now: now, &effects)
         }
     }
 
     private mutating func pass(
         _ message: Message,
-        at index: Dictionary<UUID, DeviceSession>.Index,
+        at index: Int,
         now: Timestamp,
         _ effects: inout Effects
     ) {
-        let session = self.sessions.values[index]
+        let session = self.sessions[index]
         switch self.power.verdict(on: message, for: session, now: now, isWindow: false) {
         case .deliver where session.unacknowledged.count < self.limits.unacknowledged:
             self.launch(message, nil, at: index, now: now, &effects)
-        case .deliver: self.sessions.values[index].hasBacklog = true
-        case .hold: self.sessions.values[index].hasHeld = true
+        case .deliver: self.sessions[index].hasBacklog = true
+        case .hold: self.sessions[index].hasHeld = true
         case .offline: break
         case .discard: effects.events.append(self.event(.disabled, message, now))
         }
@@ -57,7 +57,7 @@ extension RoutingMachine {
     /// The device follows a channel from now on. `false` when it follows too many.
     mutating func follow(_ channel: ChannelName, _ device: UUID, session id: DeviceSession.ID, now: Timestamp) -> Bool {
         guard let index = self.index(device, id) else { return false }
-        guard self.sessions.values[index].channels.count < self.limits.channels else { return false }
+        guard self.sessions[index].channels.count < self.limits.channels else { return false }
         self.batch.changes.append(.subscribe(device: device, channel: channel))
         self.follow(channel, at: index, device)
         self.load(.channel(channel), at: index, device)
@@ -66,7 +66,7 @@ extension RoutingMachine {
 
     mutating func unfollow(_ channel: ChannelName, _ device: UUID, session id: DeviceSession.ID) {
         guard let index = self.index(device, id) else { return }
-        self.sessions.values[index].channels.remove(channel)
+        self.sessions[index].channels.remove(channel)
         self.unfollow(channel, device)
         self.batch.changes.append(.unsubscribe(device: device, channel: channel))
     }
@@ -74,13 +74,13 @@ extension RoutingMachine {
     /// The channel is no more.
     mutating func remove(_ channel: ChannelName) {
         for device in self.followers.removeValue(forKey: channel) ?? [] {
-            self.sessions[device]?.channels.remove(channel)
+            if let index = self.sessions.index(of: device) { self.sessions[index].channels.remove(channel) }
         }
         self.batch.changes.append(.removeChannel(channel))
     }
 
-    mutating func follow(_ channel: ChannelName, at index: Dictionary<UUID, DeviceSession>.Index, _ device: UUID) {
-        self.sessions.values[index].channels.insert(channel)
+    mutating func follow(_ channel: ChannelName, at index: Int, _ device: UUID) {
+        self.sessions[index].channels.insert(channel)
         self.followers[channel, default: []].insert(device)
     }
 

@@ -12,14 +12,14 @@ extension RoutingMachine {
         now: Timestamp,
         _ effects: inout Effects
     ) {
-        if let earlier = self.sessions[device] {
+        if let earlier = self.sessions.session(of: device) {
             effects.closing.append(earlier.link)
             self.end(earlier, of: device, now: now, &effects)
         }
-        var session = DeviceSession(id: id, link: link)
+        var session = DeviceSession(device, id: id, link: link)
         session.isActive = isActive
         if !isActive { session.nextWindow = now.advanced(by: self.power.window) }
-        self.sessions[device] = session
+        self.sessions.put(session)
         effects.events.append(Event(.connected, device: device, time: now, environment: self.environment))
     }
 
@@ -31,15 +31,16 @@ extension RoutingMachine {
         _ effects: inout Effects
     ) -> Bool {
         guard let index = self.index(device, id) else { return false }
-        self.end(self.sessions.values[index], of: device, now: now, &effects)
-        self.sessions[device] = nil
+        self.end(self.sessions[index], of: device, now: now, &effects)
+        self.sessions.remove(device)
         effects.events.append(Event(.disconnected, device: device, time: now, environment: self.environment))
         return true
     }
 
     /// The gateway ends.
     mutating func endAllSessions(now: Timestamp, _ effects: inout Effects) {
-        for (device, session) in self.sessions {
+        for device in self.sessions.devices {
+            guard let session = self.sessions.session(of: device) else { continue }
             effects.closing.append(session.link)
             _ = self.disconnected(device, session: session.id, now: now, &effects)
         }
@@ -59,31 +60,29 @@ extension RoutingMachine {
     /// The device named its topics: what is stored for them comes.
     mutating func subscribed(_ device: UUID, session id: DeviceSession.ID, to filter: CourierFilter) {
         guard let index = self.index(device, id) else { return }
-        self.sessions.values[index].take(filter)
+        self.sessions[index].take(filter)
         self.read(.messages(isFirst: true), at: index, device)
     }
 
     /// The device is in use now, or is not.
     mutating func stateChanged(_ device: UUID, session id: DeviceSession.ID, isActive: Bool, now: Timestamp) {
-        guard let index = self.index(device, id), self.sessions.values[index].isActive != isActive else { return }
-        self.sessions.values[index].isActive = isActive
-        self.sessions.values[index].nextWindow =
+        guard let index = self.index(device, id), self.sessions[index].isActive != isActive else { return }
+        self.sessions[index].isActive = isActive
+        self.sessions[index].nextWindow =
             isActive ? Timestamp(milliseconds: .max) : now.advanced(by: self.power.window)
-        if isActive, self.sessions.values[index].hasHeld { self.read(.messages(isFirst: false), at: index, device) }
+        if isActive, self.sessions[index].hasHeld { self.read(.messages(isFirst: false), at: index, device) }
     }
 
     /// Time has passed: what has expired goes, and devices that are not in use are woken for what may wait.
     mutating func tick(now: Timestamp) {
         self.batch.changes.append(.purge)
-        var index = self.sessions.startIndex
-        while index != self.sessions.endIndex {
-            let (device, session) = self.sessions[index]
-            let isWindow = session.nextWindow <= now
-            if isWindow { self.sessions.values[index].nextWindow = now.advanced(by: self.power.window) }
-            if session.hasHeld, isWindow || self.power.backgroundPerHour != nil {
+        for index in self.sessions.indices {
+            let isWindow = self.sessions[index].nextWindow <= now
+            if isWindow { self.sessions[index].nextWindow = now.advanced(by: self.power.window) }
+            if self.sessions[index].hasHeld, isWindow || self.power.backgroundPerHour != nil {
+                let device = self.sessions[index].device
                 self.read(.messages(isFirst: false), at: index, device, isWindow: isWindow)
             }
-            index = self.sessions.index(after: index)
         }
     }
 
@@ -91,33 +90,33 @@ extension RoutingMachine {
     /// on its way or stored is dropped.
     mutating func forget(_ topic: Topic?, of device: UUID, now: Timestamp, _ effects: inout Effects) {
         self.batch.changes.append(.discard(device: device, topic: topic))
-        guard let index = self.sessions.index(forKey: device) else { return }
+        guard let index = self.sessions.index(of: device) else { return }
         let hash = topic.map { TopicHash($0) }
         if let hash {
-            self.sessions.values[index].forget(hash)
+            self.sessions[index].forget(hash)
         } else {
-            effects.closing.append(self.sessions.values[index].link)
+            effects.closing.append(self.sessions[index].link)
         }
-        for entry in self.sessions.values[index].unacknowledged where entry.isFor(hash) {
+        for entry in self.sessions[index].unacknowledged where entry.isFor(hash) {
             effects.events.append(self.event(.unregisteredFromStorage, entry.message, now))
             if let submission = entry.submission { effects.settled.append(submission) }
         }
-        self.sessions.values[index].unacknowledged.removeAll { $0.isFor(hash) }
+        self.sessions[index].unacknowledged.removeAll { $0.isFor(hash) }
     }
 
     /// A read of the store failed: the device has to come again.
     func loadFailed(_ load: StoreLoad, _ effects: inout Effects) {
         guard let index = self.index(load.device, load.session) else { return }
-        effects.closing.append(self.sessions.values[index].link)
+        effects.closing.append(self.sessions[index].link)
     }
 
     private mutating func read(
         _ part: StoreLoad.Part,
-        at index: Dictionary<UUID, DeviceSession>.Index,
+        at index: Int,
         _ device: UUID,
         isWindow: Bool = false
     ) {
-        self.sessions.values[index].hasHeld = false
+        self.sessions[index].hasHeld = false
         self.load(part, at: index, device, isWindow: isWindow)
     }
 }

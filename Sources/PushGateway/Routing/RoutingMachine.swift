@@ -24,7 +24,7 @@ struct RoutingMachine: Sendable {
     let environment: PushEnvironment
     let limits: Limits
     let power: PowerRules
-    var sessions: [UUID: DeviceSession] = [:]
+    var sessions = SessionTable()
     /// Who follows a channel, among the connected devices.
     var followers: [ChannelName: Set<UUID>] = [:]
     var batch = StoreBatch()
@@ -69,22 +69,22 @@ struct RoutingMachine: Sendable {
 
     private mutating func route(_ message: Message, _ submission: Submission, now: Timestamp, _ effects: inout Effects)
     {
-        guard let index = self.sessions.index(forKey: message.device) else {
+        guard let index = self.sessions.index(of: message.device) else {
             return self.keep(message, submission, as: .storedOffline, now: now, &effects)
         }
-        if self.sessions.values[index].isLoading {
-            self.sessions.values[index].newest[message.topicHash] = message.sequence
+        if self.sessions[index].isLoading {
+            self.sessions[index].newest[message.topicHash] = message.sequence
         }
-        switch self.power.verdict(on: message, for: self.sessions.values[index], now: now, isWindow: false) {
-        case .deliver where self.sessions.values[index].unacknowledged.count < self.limits.unacknowledged:
+        switch self.power.verdict(on: message, for: self.sessions[index], now: now, isWindow: false) {
+        case .deliver where self.sessions[index].unacknowledged.count < self.limits.unacknowledged:
             self.launch(message, submission, at: index, now: now, &effects)
         case .deliver:
-            self.sessions.values[index].hasBacklog = true
+            self.sessions[index].hasBacklog = true
             self.keep(message, submission, as: .storedOffline, now: now, &effects)
         case .offline:
             self.keep(message, submission, as: .storedOffline, now: now, &effects)
         case .hold:
-            self.sessions.values[index].hasHeld = true
+            self.sessions[index].hasHeld = true
             self.keep(message, submission, as: .storedPower, now: now, &effects)
         case .discard:
             effects.events.append(self.event(.disabled, message, now))
@@ -113,14 +113,14 @@ struct RoutingMachine: Sendable {
     mutating func launch(
         _ message: Message,
         _ submission: Submission?,
-        at index: Dictionary<UUID, DeviceSession>.Index,
+        at index: Int,
         isFromStorage: Bool = false,
         now: Timestamp,
         _ effects: inout Effects
     ) {
         // Only what is needed is copied: a copy of the session would make the list below be copied with every message.
-        let (id, link) = (self.sessions.values[index].nextMessageID, self.sessions.values[index].link)
-        self.sessions.values[index].nextMessageID = id == .max ? 1 : id + 1
+        let (id, link) = (self.sessions[index].nextMessageID, self.sessions[index].link)
+        self.sessions[index].nextMessageID = id == .max ? 1 : id + 1
         var entry = DeviceSession.InFlight(
             id: id,
             message: message,
@@ -135,9 +135,9 @@ struct RoutingMachine: Sendable {
                 self.recent.append((message.device, message.sequence))
             }
         }
-        self.sessions.values[index].unacknowledged.append(entry)
+        self.sessions[index].unacknowledged.append(entry)
         if self.power.backgroundPerHour != nil, message.notification.pushType == .background {
-            self.sessions.values[index].noteBackground(message.topicHash, now: now)
+            self.sessions[index].noteBackground(message.topicHash, now: now)
         }
         effects.packets.append((link, .message(message, id: id)))
     }
@@ -151,15 +151,15 @@ struct RoutingMachine: Sendable {
     /// owner does not wait longer for a slow device.
     mutating func windowPassed() {
         for (device, sequence) in self.waiting {
-            guard let index = self.sessions.index(forKey: device),
-                let position = self.sessions.values[index].unacknowledged.firstIndex(where: {
+            guard let index = self.sessions.index(of: device),
+                let position = self.sessions[index].unacknowledged.firstIndex(where: {
                     $0.message.sequence == sequence
                 })
             else { continue }
-            let entry = self.sessions.values[index].unacknowledged[position]
+            let entry = self.sessions[index].unacknowledged[position]
             guard let submission = entry.submission else { continue }
-            self.sessions.values[index].unacknowledged[position].submission = nil
-            self.sessions.values[index].unacknowledged[position].isStored = true
+            self.sessions[index].unacknowledged[position].submission = nil
+            self.sessions[index].unacknowledged[position].isStored = true
             self.batch.changes.append(.put(entry.message))
             self.batch.waiters.append(submission)
         }
@@ -177,7 +177,7 @@ struct RoutingMachine: Sendable {
     ) {
         guard let index = self.index(device, id) else { return }
         for ack in acks {
-            guard let done = self.sessions.values[index].removeUnacknowledged(ack.messageID) else { continue }
+            guard let done = self.sessions[index].removeUnacknowledged(ack.messageID) else { continue }
             let delivered: Event.Name = done.isFromStorage ? .deliveredFromStorage : .delivered
             effects.events.append(self.event(ack.status == 0 ? delivered : .refusedByDevice, done.message, now))
             if let submission = done.submission { effects.settled.append(submission) }
@@ -188,9 +188,9 @@ struct RoutingMachine: Sendable {
                 self.batch.changes.append(.remove(done.message))
             }
         }
-        let session = self.sessions.values[index]
-        if session.hasBacklog, session.unacknowledged.count <= self.limits.unacknowledged / 2 {
-            self.sessions.values[index].hasBacklog = false
+        let hasRoom = self.sessions[index].unacknowledged.count <= self.limits.unacknowledged / 2
+        if self.sessions[index].hasBacklog, hasRoom {
+            self.sessions[index].hasBacklog = false
             self.load(.messages(isFirst: false), at: index, device)
         }
     }
@@ -199,12 +199,12 @@ struct RoutingMachine: Sendable {
 
     mutating func load(
         _ part: StoreLoad.Part,
-        at index: Dictionary<UUID, DeviceSession>.Index,
+        at index: Int,
         _ device: UUID,
         isWindow: Bool = false
     ) {
-        self.sessions.values[index].loads += 1
-        let session = self.sessions.values[index].id
+        self.sessions[index].loads += 1
+        let session = self.sessions[index].id
         self.batch.loads.append(StoreLoad(device: device, session: session, part: part, isWindow: isWindow))
     }
 
@@ -216,7 +216,7 @@ struct RoutingMachine: Sendable {
         _ effects: inout Effects
     ) {
         guard let index = self.index(loaded.load.device, loaded.load.session) else { return }
-        self.sessions.values[index].loads -= 1
+        self.sessions[index].loads -= 1
         for channel in loaded.subscriptions { self.follow(channel, at: index, loaded.load.device) }
         var kept: Set<TopicHash> = []
         for message in loaded.messages {
@@ -224,9 +224,9 @@ struct RoutingMachine: Sendable {
                 kept.insert(message.topicHash)
             }
         }
-        if !self.sessions.values[index].isLoading { self.sessions.values[index].newest = [:] }
+        if !self.sessions[index].isLoading { self.sessions[index].newest = [:] }
         guard loaded.load.part == .messages(isFirst: true) else { return }
-        let session = self.sessions.values[index]
+        let session = self.sessions[index]
         let nothing = session.topics.filter { $0.interest != .ignored && !kept.contains($0.hash) }.map(\.hash)
         if !nothing.isEmpty { effects.packets.append((session.link, .nothingStored(nothing))) }
     }
@@ -234,13 +234,13 @@ struct RoutingMachine: Sendable {
     /// Delivers one stored message, or lets it wait, or drops it. Whether there was something for its topic.
     private mutating func offer(
         _ message: Message,
-        at index: Dictionary<UUID, DeviceSession>.Index,
+        at index: Int,
         _ load: StoreLoad,
         isInstalled: (Message) -> Bool,
         now: Timestamp,
         _ effects: inout Effects
     ) -> Bool {
-        let session = self.sessions.values[index]
+        let session = self.sessions[index]
         if session.unacknowledged.contains(where: { $0.message.sequence == message.sequence }) { return true }
         if message.isExpired(at: now) { return self.drop(message, .expired, now, &effects) }
         if message.channel == nil {
@@ -253,8 +253,8 @@ struct RoutingMachine: Sendable {
         switch self.power.verdict(on: message, for: session, now: now, isWindow: load.isWindow) {
         case .deliver where session.unacknowledged.count < self.limits.unacknowledged:
             self.launch(message, nil, at: index, isFromStorage: true, now: now, &effects)
-        case .deliver: self.sessions.values[index].hasBacklog = true
-        case .hold: self.sessions.values[index].hasHeld = true
+        case .deliver: self.sessions[index].hasBacklog = true
+        case .hold: self.sessions[index].hasHeld = true
         case .offline: break
         case .discard: return self.drop(message, .disabledFromStorage, now, &effects)
         }
@@ -279,12 +279,12 @@ struct RoutingMachine: Sendable {
     /// A message that is on its way.
     func message(_ id: UInt32, _ device: UUID, session: DeviceSession.ID) -> Message? {
         guard let index = self.index(device, session) else { return nil }
-        return self.sessions.values[index].unacknowledged.first { $0.id == id }?.message
+        return self.sessions[index].unacknowledged.first { $0.id == id }?.message
     }
 
     /// The place of the device's session, if `id` is still its current one.
-    func index(_ device: UUID, _ id: DeviceSession.ID) -> Dictionary<UUID, DeviceSession>.Index? {
-        guard let index = self.sessions.index(forKey: device), self.sessions.values[index].id == id else { return nil }
+    func index(_ device: UUID, _ id: DeviceSession.ID) -> Int? {
+        guard let index = self.sessions.index(of: device), self.sessions[index].id == id else { return nil }
         return index
     }
 }
