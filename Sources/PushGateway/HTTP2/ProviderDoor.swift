@@ -25,7 +25,9 @@ struct ProviderDoor: Sendable {
         var limits = ServiceConnectionLimits()
         limits.request = self.requestDeadline
         try channel.pipeline.syncOperations.addHandler(
-            ProviderConnectionHandler(limits: limits, logger: self.logger) { Receiver(door: self, handle: $0) }
+            ProviderConnectionHandler(limits: limits, now: channel.eventLoop.now, logger: self.logger) {
+                Receiver(door: self, handle: $0)
+            }
         )
     }
 
