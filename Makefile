@@ -33,9 +33,10 @@ conformance:  ## the sender against other people's servers and proxies
 	@scripts/setup conformance
 	@scripts/conformance
 
-fuzz:  ## fuzz the HTTP/2 machine (SECONDS_EACH=60)
+fuzz:  ## fuzz both ends of HTTP/2 (SECONDS_EACH=60)
 	@scripts/setup
 	@scripts/fuzz HTTP2 $(SECONDS_EACH)
+	@scripts/fuzz ProviderHTTP2 $(SECONDS_EACH)
 
 setup:  ## install missing system packages, or say which ones are missing
 	@scripts/setup

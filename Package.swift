@@ -55,7 +55,14 @@ func fuzzTargets() -> [Target] {
             path: "Fuzz/HTTP2Fuzz",
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
-        )
+        ),
+        .executableTarget(
+            name: "ProviderHTTP2Fuzz",
+            dependencies: ["PushGateway", "PushProtocol", .nioCore, .nioHPACK],
+            path: "Fuzz/ProviderHTTP2Fuzz",
+            swiftSettings: strict,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+        ),
     ]
 }
 

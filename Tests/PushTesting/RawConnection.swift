@@ -64,6 +64,16 @@ package struct RawConnection: Sendable {
         return packets
     }
 
+    /// Reads until `isEnough`, or until the peer closes.
+    package func read(until isEnough: ([UInt8]) -> Bool) async throws -> [UInt8] {
+        var all: [UInt8] = []
+        for try await buffer in self.received {
+            all += buffer.readableBytesView
+            if isEnough(all) { break }
+        }
+        return all
+    }
+
     package func close() async {
         try? await self.channel.close()
     }

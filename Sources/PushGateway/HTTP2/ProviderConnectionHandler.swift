@@ -14,7 +14,6 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
     /// Between two looks at the deadlines, at least.
     private static let shortestTimer: TimeAmount = .milliseconds(10)
 
-    private let limits: ServiceConnectionLimits
     private let logger: Logger
     private let makeReceiver: (ProviderConnectionHandle) -> any ProviderRequestReceiver
     private var machine: ServiceConnectionMachine
@@ -32,23 +31,24 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
     /// Whether a turn is under way, at whose end everything is written.
     private(set) var isInTurn = false
 
-    /// - Parameter makeReceiver: called once, on the event loop, when the connection begins.
+    /// - Parameters:
+    ///   - now: of the event loop.
+    ///   - makeReceiver: called once, on the event loop, when the connection begins.
     init(
         limits: ServiceConnectionLimits,
+        now: NIODeadline,
         logger: Logger,
         makeReceiver: @escaping (ProviderConnectionHandle) -> any ProviderRequestReceiver
     ) {
-        self.limits = limits
         self.logger = logger
         self.makeReceiver = makeReceiver
-        self.machine = ServiceConnectionMachine(limits: limits, now: .now())
+        self.machine = ServiceConnectionMachine(limits: limits, now: now)
     }
 
     // MARK: The channel's events
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        self.machine = ServiceConnectionMachine(limits: self.limits, now: context.eventLoop.now)
         let handle = ProviderConnectionHandle(self, eventLoop: context.eventLoop)
         self.handle = handle
         self.receiver = self.makeReceiver(handle)

@@ -54,7 +54,7 @@ final class ProviderDoor: Sendable {
         limits.request = self.requestDeadline
         limits.idle = rules.idleTimeout.map { TimeAmount($0) }
         try channel.pipeline.syncOperations.addHandler(
-            ProviderConnectionHandler(limits: limits, logger: self.logger) { handle in
+            ProviderConnectionHandler(limits: limits, now: channel.eventLoop.now, logger: self.logger) { handle in
                 if case .failure(let reason) = certificate {
                     self.logger.info("certificate refused", metadata: ["door": "HTTP/2", "reason": "\(reason.text)"])
                     handle.goAway(reason)

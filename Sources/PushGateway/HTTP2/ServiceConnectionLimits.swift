@@ -53,7 +53,7 @@ struct ServiceConnectionLimits: Sendable {
     /// Looks at the clock at which requests were late, with no complete request between them.
     static let maximumLateRequests = 3
     /// Streams that we ended first and whose frames may still come.
-    static let maximumEndedStreams = 128
+    static let maximumEndedStreams = 1024
     /// A piece of a body under this size, in bytes, counts as an idle frame unless it is the last.
     static let smallData = 256
     /// What a stream that came to nothing takes from the flood budget.

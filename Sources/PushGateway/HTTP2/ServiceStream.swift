@@ -31,6 +31,9 @@ struct IncompleteRequest {
 
 /// Values in places that stay theirs until they are taken out.
 struct SlotTable<Value> {
+    /// Kept when they are all free.
+    private static var keptSlots: Int { 64 }
+
     private(set) var slots: [Value?] = []
     private var free: [Int] = []
 
@@ -51,6 +54,8 @@ struct SlotTable<Value> {
     mutating func remove(_ slot: Int) -> Value? {
         guard let value = self.slots[slot].take() else { return nil }
         self.free.append(slot)
+        // After a burst the memory goes back.
+        if self.free.count == self.slots.count, self.slots.count > Self.keptSlots { self = Self() }
         return value
     }
 }

@@ -50,7 +50,7 @@ import Testing
     @Test func answersMayComeFromAnyThread() async throws {
         let receiver = RecordingReceiver()
         let channel = try await NIOAsyncTestingChannel { channel in
-            try channel.pipeline.syncOperations.addHandler(Connection.handler(receiver))
+            try channel.pipeline.syncOperations.addHandler(Connection.handler(receiver, on: channel))
         }
         try await channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
         let input = Connection.input { harness in
@@ -221,12 +221,13 @@ private struct Connection {
         configure(self.receiver)
         self.channel = EmbeddedChannel()
         if let below { try self.channel.pipeline.syncOperations.addHandler(below) }
-        try self.channel.pipeline.syncOperations.addHandler(Self.handler(self.receiver))
+        try self.channel.pipeline.syncOperations.addHandler(Self.handler(self.receiver, on: self.channel))
         try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 
-    static func handler(_ receiver: RecordingReceiver) -> ProviderConnectionHandler {
-        ProviderConnectionHandler(limits: .init(), logger: Logger(label: "test")) { handle in
+    static func handler(_ receiver: RecordingReceiver, on channel: any Channel) -> ProviderConnectionHandler {
+        let now = channel.eventLoop.now
+        return ProviderConnectionHandler(limits: .init(), now: now, logger: Logger(label: "test")) { handle in
             receiver.handle = handle
             return receiver
         }

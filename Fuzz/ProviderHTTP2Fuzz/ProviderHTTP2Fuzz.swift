@@ -1,0 +1,157 @@
+import Foundation
+import NIOCore
+import NIOHPACK
+import PushProtocol
+
+@testable import PushGateway
+
+/// Runs libFuzzer: the first byte of each input says what is tried with the rest.
+@main
+enum ProviderHTTP2Fuzz {
+    static func main() {
+        var count = CommandLine.argc
+        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv
+        exit(
+            runFuzzer(&count, &arguments) { start, count in
+                ProviderHTTP2Fuzz.tryOut(UnsafeBufferPointer(start: start, count: count))
+                return 0
+            }
+        )
+    }
+
+    private static func tryOut(_ input: UnsafeBufferPointer<UInt8>) {
+        guard let first = input.first else { return }
+        let rest = Array(input.dropFirst())
+        if first & 3 == 0 {
+            DecoderComparison.run(rest)
+        } else {
+            ConnectionRun.run(rest, startsOpen: first & 1 == 1, streams: first & 128 == 0 ? 1000 : 2)
+        }
+    }
+}
+
+/// libFuzzer's own driver; its `main` is not used because the package manager has one.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+    _ tryOut: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// Plays a connection: the input decides how many bytes come at a time, what is answered and when time passes.
+enum ConnectionRun {
+    static func run(_ input: [UInt8], startsOpen: Bool, streams: Int) {
+        var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+        var limits = ServiceConnectionLimits()
+        limits.streams = streams
+        limits.idle = .minutes(10)
+        if streams == 2 { limits.excess = .endConnection }
+        var machine = ServiceConnectionMachine(limits: limits, now: now)
+        if startsOpen {
+            var start = ByteBuffer(string: HTTP2Limits.preface)
+            start.writeBytes([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0])
+            machine.received(start, now: now)
+        }
+        var awaited: [UInt32] = []
+        var highest: UInt32 = 0
+        var input = input[...]
+        while let command = input.popFirst() {
+            switch command >> 6 {
+            case 0:
+                for stream in awaited.prefix(Int(command & 7)) {
+                    machine.answer(stream, Self.answer(stream, hasBody: command & 8 != 0))
+                }
+                awaited.removeFirst(min(awaited.count, Int(command & 7)))
+            case 1:
+                now = now + .milliseconds(Int64(command & 63) * 500)
+                machine.tick(now: now)
+                precondition(machine.nextDeadline > now, "a deadline is due twice")
+            case 2 where command >= 0xb8: Self.steer(&machine, command, now: now)
+            default:
+                let length = Int(command & 63)
+                machine.received(ByteBuffer(bytes: input.prefix(length)), now: now)
+                input = input.dropFirst(length)
+            }
+            Self.note(&machine, &awaited, &highest)
+            precondition(machine.openStreams <= ServiceConnectionLimits.maximumStreams, "too many streams")
+            precondition(machine.incomplete.readableBytes < 20_000, "too much is kept")
+            machine.output.clear()
+        }
+    }
+
+    private static func steer(_ machine: inout ServiceConnectionMachine, _ command: UInt8, now: NIODeadline) {
+        switch command {
+        case 0xbf: machine.drain(now: now)
+        case 0xbe: machine.transportClosed()
+        case 0xbd: machine.goAway(.noError, debugData: "enough", lastStream: 3, now: now)
+        case 0xbc: machine.announce(streamLimit: 1, now: now)
+        case 0xbb: machine.announce(streamLimit: 5000, now: now)
+        case 0xba: machine.reset(1, .internalError)
+        case 0xb9: machine.setWritable(false, now: now)
+        default: machine.setWritable(true, now: now)
+        }
+    }
+
+    private static func note(
+        _ machine: inout ServiceConnectionMachine,
+        _ awaited: inout [UInt32],
+        _ highest: inout UInt32
+    ) {
+        var requests: [(stream: UInt32, request: ProviderRequest)] = []
+        machine.takeRequests(&requests)
+        for (stream, request) in requests {
+            precondition(!awaited.contains(stream), "stream \(stream) came twice")
+            precondition(request.body.readableBytes <= ProviderRequest.maximumBody, "too much of a body is kept")
+            precondition(request.body.readableBytes <= request.bodyLength, "a body longer than it came")
+            awaited.append(stream)
+        }
+        for stream in machine.takeCancelled() { awaited.removeAll { $0 == stream } }
+    }
+
+    private static func answer(_ stream: UInt32, hasBody: Bool) -> ProviderAnswer {
+        ProviderAnswer(
+            status: hasBody ? 400 : 200,
+            apnsID: "eabeae54-14a8-11e5-b60b-1697f925ec7b",
+            body: hasBody ? String(repeating: "b", count: Int(stream % 7) * 5000) : nil
+        )
+    }
+}
+
+/// Decodes header blocks with our decoder and with NIOHPACK: both take the same, and read the same out of it.
+enum DecoderComparison {
+    static func run(_ input: [UInt8]) {
+        var ours = RequestHeaderDecoder()
+        var theirs = HPACKDecoder(allocator: ByteBufferAllocator())
+        theirs.maxHeaderListSize = 100_000
+        var input = input[...]
+        while let length = input.popFirst() {
+            let block = Array(input.prefix(Int(length)))
+            input = input.dropFirst(Int(length))
+            var request = ProviderRequest()
+            let head = try? ours.decode(block.span, into: &request)
+            var buffer = ByteBuffer(bytes: block)
+            let their = try? theirs.decodeHeaders(from: &buffer)
+            // NIOHPACK also refuses what HTTP forbids in names; after a refusal the tables may differ.
+            guard let their else { return }
+            guard let head else { preconditionFailure("only NIOHPACK takes \(block)") }
+            guard !head.isMalformed, !head.isTooLong else { continue }
+            Self.compare(request, their, block)
+        }
+    }
+
+    private static func compare(_ request: ProviderRequest, _ headers: HPACKHeaders, _ block: [UInt8]) {
+        let fields = request.fields
+        let pairs: [(String, String?)] = [
+            ("authorization", fields.authorization), ("apns-push-type", fields.pushType),
+            ("apns-topic", fields.topic), ("apns-id", fields.id), ("apns-expiration", fields.expiration),
+            ("apns-priority", fields.priority), ("apns-collapse-id", fields.collapseID),
+            ("apns-channel-id", fields.channelID), ("apns-request-id", fields.requestID),
+            (":method", request.method.isEmpty ? nil : request.method),
+            (":path", request.path.isEmpty ? nil : request.path),
+        ]
+        for (name, value) in pairs {
+            let their = headers.last { $0.name == name }?.value
+            precondition(value == (name.hasPrefix(":") && their == "" ? nil : their), "\(name) of \(block)")
+        }
+    }
+}
