@@ -5,6 +5,7 @@ import PushProtocol
 /// One connection's worth of work: announces topics, asks for tokens, queues and acknowledges notifications.
 struct CourierSession: Sendable {
     let tokens: TokenRequests
+    let channels: FollowedChannels
     let queue: AsyncStream<ReceivedNotification>.Continuation
     let logger: Logger
     let baseTokenChanged: @Sendable ([UInt8]) -> Void
@@ -15,7 +16,10 @@ struct CourierSession: Sendable {
         write: @escaping @Sendable (CourierPacket) -> Void
     ) async -> Bool {
         var isConnected = false
-        defer { self.tokens.attach(nil) }
+        defer {
+            self.tokens.attach(nil)
+            self.channels.attach(nil)
+        }
         for await event in events {
             switch event {
             case .connected(let baseToken):
@@ -34,7 +38,10 @@ struct CourierSession: Sendable {
                 )
             case .channel(let response):
                 guard response.status != .ok else { continue }
-                self.logger.warning("channel refused", metadata: ["channel": "\(response.channel)"])
+                self.logger.warning(
+                    "channel cannot be followed",
+                    metadata: ["channel": "\(response.channel)", "reason": "\(response.status)"]
+                )
             case .failed(let why):
                 self.logger.warning("connection failed", metadata: ["error": "\(why)"])
             case .closed(let reason):
@@ -44,7 +51,7 @@ struct CourierSession: Sendable {
         return isConnected
     }
 
-    /// Names the topics, then asks for the token of each: the service may have reissued them.
+    /// Names the topics, then asks for the token of each: the service may have reissued them. Then the channels.
     private func announce(_ write: @escaping @Sendable (CourierPacket) -> Void) {
         let tokens = self.tokens
         let ask: @Sendable (Topic) -> Void = { topic in
@@ -56,6 +63,7 @@ struct CourierSession: Sendable {
         for topic in tokens.topics {
             write(CourierScopedTokenRequest(baseToken: nil, topic: TopicHash(topic)).packet)
         }
+        self.channels.attach { write($0.packet) }
     }
 
     private static func filter(_ tokens: TokenRequests) -> CourierPacket {

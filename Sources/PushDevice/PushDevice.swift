@@ -19,6 +19,7 @@ public final class PushDevice: Service {
     private let configuration: DeviceConfiguration
     private let queue: AsyncStream<ReceivedNotification>.Continuation
     private let tokens: TokenRequests
+    private let channels = FollowedChannels()
     private let state: Mutex<DeviceIdentity>
     private let time: any TimeSource
     private let logger: Logger
@@ -55,6 +56,19 @@ public final class PushDevice: Service {
         return try await self.tokens.token(for: valid, timeout: timeout)
     }
 
+    /// From now on the device receives what is broadcast on a channel of the app `bundleID`. Waits for the connection if
+    /// there is none.
+    ///
+    /// Whether there is such a channel is in the log.
+    /// - Parameter channel: its id, in base64.
+    /// - Throws: ``DeviceError``, as ``deviceToken(for:timeout:)`` for the app's topic of Live Activities.
+    public func follow(channel: String, of bundleID: String, timeout: Duration = .seconds(30)) async throws {
+        guard let app = Topic(bundleID) else { throw DeviceError.badTopic(bundleID) }
+        // What the service has to hear before it sends broadcasts of this app.
+        _ = try await self.deviceToken(for: bundleID + PushType.liveactivity.topicSuffix, timeout: timeout)
+        self.channels.add(CourierChannelRequest(topic: TopicHash(app), channel: channel, follows: true))
+    }
+
     /// Connects and reconnects until cancelled or shut down.
     public func run() async throws {
         defer {
@@ -73,6 +87,7 @@ public final class PushDevice: Service {
         while !Task.isCancelled {
             let session = CourierSession(
                 tokens: self.tokens,
+                channels: self.channels,
                 queue: self.queue,
                 logger: self.logger,
                 baseTokenChanged: { token in self.state.withLock { $0.baseToken = token } }

@@ -4,7 +4,7 @@ import PushProtocol
 
 /// A notification as it arrived at the device.
 public struct ReceivedNotification: Hashable, Sendable {
-    /// Lower-case hexadecimal.
+    /// Lower-case hexadecimal; the device's base token for a broadcast.
     public var deviceToken: String
     /// `nil` if it is none of the topics the device asked for.
     public var topic: String?
@@ -19,6 +19,8 @@ public struct ReceivedNotification: Hashable, Sendable {
     public var pushType: String?
     public var priority: Int?
     public var collapseID: String?
+    /// The broadcast channel that it came on, in base64; `nil` if it was sent to this device alone.
+    public var channelID: String?
 
     init(_ message: CourierMessage, topic: Topic?) {
         self.deviceToken = Hexadecimal.encode(message.token)
@@ -30,5 +32,6 @@ public struct ReceivedNotification: Hashable, Sendable {
         self.pushType = message.pushType
         self.priority = message.priority.map(Int.init)
         self.collapseID = message.collapseID
+        self.channelID = message.channelID
     }
 }

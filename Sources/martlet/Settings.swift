@@ -40,6 +40,9 @@ struct Settings: Sendable {
     func strings(_ key: String) -> [String]? { self.reader.stringArray(forKey: ConfigKey(key)) }
     func secret(_ key: String) -> String? { self.reader.string(forKey: ConfigKey(key), isSecret: true) }
 
+    /// Whether the setting is on; off when it is absent.
+    func flag(_ key: String) -> Bool { self.reader.bool(forKey: ConfigKey(key), default: false) }
+
     /// A TCP port: 0 to 65,535, where 0 means any free one.
     func port(_ key: String, default value: Int) -> Int {
         let port = self.reader.int(forKey: ConfigKey(key), default: value)
