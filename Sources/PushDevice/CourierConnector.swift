@@ -39,6 +39,7 @@ struct CourierConnector: Sendable {
         let signature = try self.privateKey.signature(for: nonce)
         return CourierConnect(
             baseToken: identity.baseToken,
+            state: self.configuration.isActive ? .active : .inactive,
             certificate: self.certificate,
             nonce: nonce,
             signature: CourierSignature.ecdsaP256SHA256 + Array(signature.derRepresentation),

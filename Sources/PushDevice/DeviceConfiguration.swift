@@ -6,6 +6,8 @@ public struct DeviceConfiguration: Sendable {
     public var host: String
     /// Default 5223.
     public var port: Int
+    /// Whether the device is in use. One that is not gets less urgent notifications later. Default true.
+    public var isActive = true
     /// Between keep-alives. Default 30 s.
     public var keepAlive: Duration = .seconds(30)
     /// TCP and TLS. Default 10 s.

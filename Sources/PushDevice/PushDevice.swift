@@ -21,7 +21,7 @@ public final class PushDevice: Service {
     private let tokens: TokenRequests
     private let channels = ChannelRequests()
     /// Whether the device is in use, and how the connection is told.
-    private let use = Mutex<(isActive: Bool, tell: (@Sendable (CourierPacket) -> Void)?)>((true, nil))
+    private let use: Mutex<(isActive: Bool, tell: (@Sendable (CourierPacket) -> Void)?)>
     private let state: Mutex<DeviceIdentity>
     private let time: any TimeSource
     private let logger: Logger
@@ -38,6 +38,7 @@ public final class PushDevice: Service {
     ) {
         self.configuration = configuration
         self.state = Mutex(identity)
+        self.use = Mutex((configuration.isActive, nil))
         self.tokens = TokenRequests()
         self.time = time
         var logger = logger
@@ -105,7 +106,7 @@ public final class PushDevice: Service {
             use.tell = write
             return use.isActive
         }
-        if !isActive { write?(Self.state(false)) }
+        if isActive != self.configuration.isActive { write?(Self.state(isActive)) }
     }
 
     private func reconnect(_ connector: CourierConnector) async {

@@ -4,7 +4,7 @@ import PushProtocol
 
 /// A notification as it arrived at the device.
 public struct ReceivedNotification: Hashable, Sendable {
-    /// Lower-case hexadecimal.
+    /// Lower-case hexadecimal; the device's base token for a broadcast.
     public var deviceToken: String
     /// `nil` if it is none of the topics the device asked for.
     public var topic: String?

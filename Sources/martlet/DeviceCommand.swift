@@ -17,10 +17,21 @@ struct DeviceCommand: AsyncParsableCommand {
             """
     )
 
+    enum State: String, CaseIterable {
+        case active
+        case inactive
+    }
+
     @OptionGroup var common: CommonOptions
 
     @Option(help: "The app to receive for, as its topic; repeat it for several (device.topics).")
     var topic: [String] = []
+
+    @Option(help: "A broadcast channel to follow, as APP:ID with the id in base64; repeat it (device.channels).")
+    var channel: [String] = []
+
+    @Option(help: "active or inactive: one that is not in use gets less urgent pushes later (device.state).")
+    var state: String?
 
     @Option(help: "Gateway's courier door (device.host; default: localhost).")
     var host: String?
@@ -45,24 +56,35 @@ struct DeviceCommand: AsyncParsableCommand {
             "device.topics": self.topic.setting(), "device.host": self.host.setting(),
             "device.port": self.port.setting(), "device.admin": self.admin.setting(),
             "device.identity": self.identity.setting(), "device.name": self.name.setting(),
+            "device.channels": self.channel.setting(), "device.state": self.state.setting(),
         ])
-        let configuration = DeviceConfiguration(
+        var configuration = DeviceConfiguration(
             host: settings.string("device.host", default: "localhost"),
             port: settings.port("device.port", default: 5223)
         )
+        configuration.isActive = settings.choice("device.state", default: State.active) == .active
         let topics = settings.strings("device.topics") ?? []
+        let channels = try (settings.strings("device.channels") ?? []).map(FollowedChannel.init)
         let file = IdentityFile(path: settings.string("device.identity", default: "martlet-data/device.json"))
         let admin = settings.string("device.admin", default: "http://127.0.0.1:2198")
         let name = settings.string("device.name", default: "Martlet device")
         let log = LogSetup(settings, defaultLevel: .warning)
         try settings.check()
-        guard !topics.isEmpty else { throw ValidationError("Name at least one app with --topic.") }
+        guard !topics.isEmpty || !channels.isEmpty else {
+            throw ValidationError("Name at least one app with --topic, or a channel with --channel.")
+        }
 
         let identity = try await file.loadOrCreate {
             try await DeviceActivation(adminURL: admin).activate(name: name)
         }
         let device = PushDevice(identity: identity, configuration: configuration, logger: log.logger("device"))
-        let printer = NotificationPrinter(device: device, topics: topics, file: file, asJSON: self.json)
+        let printer = NotificationPrinter(
+            device: device,
+            topics: topics,
+            channels: channels,
+            file: file,
+            asJSON: self.json
+        )
         try await ServiceRun.run([device], endsWith: printer, logger: log.logger("martlet"))
     }
 }

@@ -17,3 +17,10 @@ extension [String] {
         self.isEmpty ? nil : ConfigValue(.stringArray(self), isSecret: false)
     }
 }
+
+extension Bool {
+    /// `nil` when the flag was not given: then the setting may still be on.
+    func setting() -> ConfigValue? {
+        self ? ConfigValue(.bool(true), isSecret: false) : nil
+    }
+}

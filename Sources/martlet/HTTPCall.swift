@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import PushProtocol
 
 /// One request to an HTTP API of ours: JSON out, JSON in.
 struct HTTPCall: Sendable {
@@ -13,13 +14,21 @@ struct HTTPCall: Sendable {
         let status: UInt
         let text: String
 
-        var description: String { "the server answered \(self.status): \(self.text)" }
+        /// The words of the server's error, if it is one of ours.
+        var description: String {
+            guard let error = try? JSONValue(parsing: Data(self.text.utf8))["error"],
+                let message = error["message"].stringValue
+            else { return "the server answered \(self.status): \(self.text.printable)" }
+            let field = error["field"].stringValue.map { " (\($0.printable))" } ?? ""
+            return "the server refused: \(message.printable)\(field)"
+        }
     }
 
     enum Method: String {
         case get = "GET"
         case post = "POST"
         case put = "PUT"
+        case delete = "DELETE"
     }
 
     /// Says at once when nobody listens, instead of trying again until the time is up.
@@ -47,21 +56,50 @@ struct HTTPCall: Sendable {
         headers: [(String, String)] = [],
         body: [String: Any]? = nil
     ) async throws -> [String: Any] {
+        let data = try body.map { try JSONSerialization.data(withJSONObject: $0) }
+        let answer = try await self.data(method, path, headers: headers, body: data)
+        return try JSONSerialization.jsonObject(with: answer) as? [String: Any] ?? [:]
+    }
+
+    /// The answer's body.
+    /// - Throws: as ``callAsFunction(_:_:headers:body:)``.
+    func data(
+        _ method: Method,
+        _ path: String,
+        headers: [(String, String)] = [],
+        body: Data? = nil
+    ) async throws -> Data {
+        var request = self.request(method, path, headers: headers)
+        if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
+        let response = try await self.response(to: request, deadline: .now() + Self.timeout)
+        return Data(try await response.body.collect(upTo: Self.maximumReplyLength).readableBytesView)
+    }
+
+    /// The answer's body as it comes, without an end to wait for.
+    /// - Throws: as ``callAsFunction(_:_:headers:body:)``.
+    func stream(_ path: String) async throws -> HTTPClientResponse.Body {
+        try await self.response(to: self.request(.get, path, headers: []), deadline: .distantFuture).body
+    }
+
+    private func request(_ method: Method, _ path: String, headers: [(String, String)]) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: self.baseURL + path)
         request.method = HTTPMethod(rawValue: method.rawValue)
         request.headers = HTTPHeaders(headers + [("content-type", "application/json")])
         if let apiKey { request.headers.add(name: "authorization", value: "Bearer \(apiKey)") }
-        if let body { request.body = .bytes(ByteBuffer(bytes: try JSONSerialization.data(withJSONObject: body))) }
+        return request
+    }
+
+    private func response(to request: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
         let response: HTTPClientResponse
         do {
-            response = try await Self.client.execute(request, timeout: Self.timeout)
+            response = try await Self.client.execute(request, deadline: deadline)
         } catch {
             throw SettingsError("no answer from \(self.baseURL): is it running? (\(error))")
         }
-        let answer = try await response.body.collect(upTo: Self.maximumReplyLength)
         guard (200..<300).contains(response.status.code) else {
-            throw Refused(status: response.status.code, text: String(buffer: answer))
+            let text = try await response.body.collect(upTo: Self.maximumReplyLength)
+            throw Refused(status: response.status.code, text: String(buffer: text))
         }
-        return try JSONSerialization.jsonObject(with: Data(answer.readableBytesView)) as? [String: Any] ?? [:]
+        return response
     }
 }

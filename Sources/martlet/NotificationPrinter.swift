@@ -6,6 +6,7 @@ import ServiceLifecycle
 struct NotificationPrinter: Service {
     let device: PushDevice
     let topics: [String]
+    let channels: [FollowedChannel]
     let file: IdentityFile
     let asJSON: Bool
 
@@ -14,6 +15,7 @@ struct NotificationPrinter: Service {
             let token = try await self.device.deviceToken(for: topic)
             StandardError.line("device token for \(topic): \(token)")
         }
+        for channel in self.channels { try await self.device.follow(channel: channel.id, of: channel.app) }
         try self.file.save(self.device.identity)
         StandardError.line("waiting for notifications; Ctrl-C ends")
         for await notification in self.device.notifications.cancelOnGracefulShutdown() {

@@ -9,10 +9,11 @@ enum NotificationText {
         var lines = ["── \(time) \(notification.topic ?? "unknown topic") \(notification.pushType ?? "")"]
         let alert = Alert(payload: notification.payload)
         for (name, text) in [("title", alert.title), ("subtitle", alert.subtitle), ("body", alert.body)] {
-            if let text { lines.append("   \(name): \(Self.printable(text))") }
+            if let text { lines.append("   \(name): \(text.printable)") }
         }
-        lines.append("   payload: \(Self.printable(String(decoding: notification.payload, as: UTF8.self)))")
-        if let id = notification.apnsID { lines.append("   apns-id: \(Self.printable(id))") }
+        lines.append("   payload: \(String(decoding: notification.payload, as: UTF8.self).printable)")
+        if let id = notification.apnsID { lines.append("   apns-id: \(id.printable)") }
+        if let channel = notification.channelID { lines.append("   broadcast on channel: \(channel.printable)") }
         return lines.joined(separator: "\n")
     }
 
@@ -29,6 +30,7 @@ enum NotificationText {
         members["pushType"] = notification.pushType
         members["priority"] = notification.priority
         members["collapseId"] = notification.collapseID
+        members["channelId"] = notification.channelID
         let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
         let data = (try? JSONSerialization.data(withJSONObject: members, options: options)) ?? Data()
         return String(decoding: data, as: UTF8.self)
@@ -36,13 +38,6 @@ enum NotificationText {
 
     private static func time(_ date: Date) -> String {
         date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
-
-    /// Without control characters: what arrives must not steer the terminal.
-    private static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "�" : $0 })
-        )
     }
 
     /// What the user would see of an alert.

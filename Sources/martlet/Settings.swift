@@ -40,11 +40,23 @@ struct Settings: Sendable {
     func strings(_ key: String) -> [String]? { self.reader.stringArray(forKey: ConfigKey(key)) }
     func secret(_ key: String) -> String? { self.reader.string(forKey: ConfigKey(key), isSecret: true) }
 
+    /// Whether the setting is on; off when it is absent.
+    func flag(_ key: String) -> Bool { self.reader.bool(forKey: ConfigKey(key), default: false) }
+
     /// A TCP port: 0 to 65,535, where 0 means any free one.
     func port(_ key: String, default value: Int) -> Int {
         let port = self.reader.int(forKey: ConfigKey(key), default: value)
         if !(0...65_535).contains(port) { self.faults.add("\(key): \(port) is no port, use 0 to 65535") }
         return port
+    }
+
+    /// A whole number; `nil` where there is none.
+    func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
+        guard let number = self.reader.int(forKey: ConfigKey(key)) else { return nil }
+        if !range.contains(number) {
+            self.faults.add("\(key): \(number) is not between \(range.lowerBound) and \(range.upperBound)")
+        }
+        return number
     }
 
     /// One of the raw values of an enumeration.

@@ -24,10 +24,11 @@ struct DevicesController: AdminRoutes {
         let limit = Int(try request.number("limit", in: 1...1000, default: 100))
         let filter = try Self.filter(request)
         let online = self.environments.reduce(into: Set<UUID>()) { $0.formUnion($1.router.online) }
-        let page = self.devices.page(after: try request.device("after"), limit: limit) {
+        // One more than wanted, to see whether there are more.
+        let found = self.devices.page(after: try request.device("after"), limit: limit + 1) {
             filter($0, online.contains($0.id))
         }
-        guard let page else {
+        guard let found else {
             throw APIRefusal(
                 status: 400,
                 code: "invalid_value",
@@ -35,11 +36,12 @@ struct DevicesController: AdminRoutes {
                 field: "after"
             )
         }
+        let page = found.prefix(limit)
         return try JSONAnswer.make(
             .ok,
             Page(
                 devices: page.map { DeviceEntry($0, isOnline: online.contains($0.id)) },
-                next: page.count == limit ? page.last?.id.uuidString : nil
+                next: found.count > limit ? page.last?.id.uuidString : nil
             )
         )
     }

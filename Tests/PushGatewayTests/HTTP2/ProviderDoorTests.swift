@@ -15,7 +15,7 @@ import Testing
             try await withGateway(in: directory) { gateway in
                 var tls = try gateway.tls
                 tls.applicationProtocols = protocols
-                let connection = try await RawConnection.open(port: gateway.addresses.http2Port, tls: tls)
+                let connection = try await RawConnection.open(port: gateway.addresses.main.http2, tls: tls)
                 connection.write(try Self.burst(100))
                 let bytes = try await connection.read { bytes in
                     ClientFrame.frames(bytes).count { $0.type == .data } == 100

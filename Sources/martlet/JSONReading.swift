@@ -1,0 +1,27 @@
+import Foundation
+import PushProtocol
+
+/// Looking into an answer.
+extension JSONValue {
+    /// The member `name`; `null` if there is none.
+    subscript(name: String) -> JSONValue {
+        if case .object(let members) = self { members[name] ?? .null } else { .null }
+    }
+
+    var stringValue: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    var integerValue: Int64? {
+        if case .integer(let value) = self { value } else { nil }
+    }
+
+    var elements: [JSONValue] {
+        if case .array(let values) = self { values } else { [] }
+    }
+
+    /// One line of JSON.
+    var line: String {
+        get throws { String(decoding: try self.text, as: UTF8.self) }
+    }
+}
