@@ -153,7 +153,8 @@ extension CertificateIdentity {
 }
 
 extension Certificate {
-    fileprivate var serialHex: String { Hexadecimal.encode(self.serialNumber.bytes) }
+    /// Without leading zero bytes, which are a matter of encoding.
+    fileprivate var serialHex: String { Hexadecimal.encode(self.serialNumber.bytes.drop { $0 == 0 }) }
 }
 
 extension Timestamp {

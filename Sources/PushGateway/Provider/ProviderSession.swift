@@ -53,6 +53,8 @@ struct ProviderSession: Sendable {
         var instruction: Instruction?
     }
 
+    private static let maximumWeight = 1000
+
     private let shared: Shared
     private let validator: PushRequestValidator
     private var connection: ProviderConnection
@@ -194,7 +196,8 @@ struct ProviderSession: Sendable {
         let rules = self.shared.rules
         if reason == .badCertificate || reason == .badCertificateEnvironment { return .goAway(reason) }
         guard reason.status != 410 else { return nil }
-        self.refusals += reason == .badDeviceToken ? max(1, rules.badDeviceTokenWeight) : 1
+        let weight = min(max(1, rules.badDeviceTokenWeight), Self.maximumWeight)
+        self.refusals += reason == .badDeviceToken ? weight : 1
         if let limit = rules.refusalsBeforeEnd, self.refusals >= limit { return .goAway(reason) }
         guard let limit = rules.refusalsBeforeSlowdown, self.refusals >= limit, self.streamLimit > 1 else { return nil }
         self.streamLimit = 1
