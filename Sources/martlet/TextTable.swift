@@ -13,6 +13,7 @@ struct TextTable {
         }
 
         var title: String
+        /// With dots where it stands in an inner object.
         var member: String
         var style: Style
 
@@ -21,6 +22,10 @@ struct TextTable {
             self.member = member
             self.style = style
         }
+
+        func value(in object: JSONValue) -> JSONValue {
+            self.member.split(separator: ".").reduce(object) { $0[String($1)] }
+        }
     }
 
     private var rows: [[String]]
@@ -28,7 +33,7 @@ struct TextTable {
     init(_ columns: [Column], _ objects: [JSONValue]) {
         self.rows = [columns.map { $0.title.uppercased() }]
         for object in objects {
-            self.rows.append(columns.map { CellText.of(object[$0.member], $0.style).printable })
+            self.rows.append(columns.map { CellText.of($0.value(in: object), $0.style).printable })
         }
     }
 
@@ -46,7 +51,7 @@ struct TextTable {
     static func details(_ columns: [Column], _ object: JSONValue) -> String {
         let width = columns.map(\.title.count).max() ?? 0
         return columns.compactMap { column in
-            let value = CellText.of(object[column.member], column.style).printable
+            let value = CellText.of(column.value(in: object), column.style).printable
             guard !value.isEmpty else { return nil }
             return "\(column.title.padding(toLength: width, withPad: " ", startingAt: 0))  \(value)"
         }.joined(separator: "\n")

@@ -38,7 +38,7 @@ enum EventText {
 
     /// One event as one line.
     static func line(_ event: JSONValue) -> String {
-        let texts = Self.columns.dropLast().map { CellText.of(event[$0.member], $0.style).printable }
+        let texts = Self.columns.dropLast().map { CellText.of($0.value(in: event), $0.style).printable }
         return texts.filter { !$0.isEmpty }.joined(separator: "  ")
     }
 }

@@ -22,7 +22,10 @@ struct GatewayFaultCommand: AsyncParsableCommand {
             try await self.admin.list(
                 "faults",
                 ["faults"],
-                [.init("id", "id"), .init("fault", "text"), .init("seen", "seen"), .init("hits", "hits")]
+                [
+                    .init("id", "rule.id"), .init("fault", "text"), .init("from", "source"), .init("seen", "seen"),
+                    .init("hits", "hits"),
+                ]
             )
         }
     }
@@ -42,7 +45,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
             let isFile = FileManager.default.fileExists(atPath: self.fault)
             let body = isFile ? try Self.file(self.fault) : FaultMembers.of(self.fault)
             try await self.admin.show(AdminRequest(.post, ["faults"], body: body)) {
-                "fault \($0["id"].stringValue?.printable ?? "?") is on"
+                "fault \($0["rule"]["id"].stringValue?.printable ?? "?") is on"
             }
         }
 
