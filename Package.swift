@@ -188,7 +188,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "PushDevice", "PushGateway", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore",
-                "PushTesting", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioPosix, .nioSSL,
+                "PushTesting", "martlet", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix,
+                .nioSSL,
             ]
         ),
     ] + fuzzTargets(),
