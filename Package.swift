@@ -140,6 +140,16 @@ let package = Package(
             path: "Benchmarks/SenderBenchmark",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "GatewayBenchmark",
+            dependencies: [
+                "PushDevice", "PushProtocol", "PushSender", .argumentParser, .asyncHTTPClient, .crypto, .logging,
+                .nioCore,
+                .nioHTTP1, .nioPosix, .nioSSL, .swiftASN1, .x509,
+            ],
+            path: "Benchmarks/GatewayBenchmark",
+            swiftSettings: strict
+        ),
         .target(
             name: "PushTesting",
             dependencies: [
