@@ -3,12 +3,12 @@ ARGS ?=
 FILTER ?=
 SECONDS_EACH ?= 60
 # Sizes of the benchmarks; exported to the scripts, which have quick defaults.
-export N PAIRS SENDS
+export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY
 
-.PHONY: help demo build test check format setup clean bench-sender conformance fuzz
+.PHONY: help demo build test check format setup clean bench-sender bench-gateway conformance fuzz
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 demo: build  ## run gateway, provider and device in one process (ARGS=--exit ends after one notification)
 	@.build/debug/martlet demo $(ARGS)
@@ -28,6 +28,10 @@ format:  ## rewrite the sources in the house style
 bench-sender:  ## the sender beside h2load against nghttpd (N=200000 PAIRS=5 SENDS=1000000)
 	@scripts/setup bench
 	@scripts/bench-sender
+
+bench-gateway:  ## the gateway beside nghttpd and mosquitto (N=20000 PAIRS=3 DEVICES=2000 ONLY=intake,idle,fanout,storm)
+	@scripts/setup bench
+	@scripts/bench-gateway
 
 conformance:  ## the sender against other people's servers and proxies
 	@scripts/setup conformance

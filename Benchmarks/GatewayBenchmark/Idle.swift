@@ -9,6 +9,8 @@ struct Idle: AsyncParsableCommand {
     @OptionGroup var swarm: SwarmOptions
     @Option(help: "Port of an MQTT broker with TLS, to be measured instead of the gateway; --pid is the broker's.")
     var mqttPort: Int?
+    @Option(help: "How many connect at the same time.") var together = Int.max
+    @Option(help: "The server's name in the figures.") var name: String
 
     func run() async throws {
         let crowd: any Crowd
@@ -18,7 +20,7 @@ struct Idle: AsyncParsableCommand {
             crowd = try Swarm(self.swarm, DeviceFile.read(self.swarm.file).prefix(self.swarm.devices))
         }
         let before = try self.look()
-        try await crowd.gather()
+        try await crowd.gather(together: self.together)
         try await Task.sleep(for: Self.settling)
         let with = try self.look()
         await crowd.disconnect()
@@ -36,32 +38,35 @@ struct Idle: AsyncParsableCommand {
     }
 
     private func report(_ before: Look, _ with: Look, after: Look) {
-        let name = self.mqttPort == nil ? "gateway" : "mosquitto"
         let count = Double(self.swarm.devices)
         func perConnection(_ what: String, _ value: (Look) -> Double) {
-            figure("idle_\(name)_\(what)", (value(with) - value(before)) / count, "kB/connection")
+            figure("idle_\(self.name)_\(what)", (value(with) - value(before)) / count, "kB/connection")
         }
         perConnection("resident") { $0.server.residentKB }
         perConnection("anonymous") { $0.server.anonymousKB }
         perConnection("kernel_slab_both_ends") { $0.kernel.slabKB }
         perConnection("kernel_unreclaimable_both_ends") { $0.kernel.unreclaimableKB }
         perConnection("kernel_socket_buffers_both_ends") { $0.kernel.socketKB }
-        figure("idle_\(name)_resident_before", before.server.residentKB, "kB")
-        figure("idle_\(name)_resident_connected", with.server.residentKB, "kB")
-        figure("idle_\(name)_resident_after", after.server.residentKB, "kB")
-        figure("idle_\(name)_cpu", (with.server.cpuSeconds - before.server.cpuSeconds) * 1e6 / count, "us/connection")
+        figure("idle_\(self.name)_resident_before", before.server.residentKB, "kB")
+        figure("idle_\(self.name)_resident_connected", with.server.residentKB, "kB")
+        figure("idle_\(self.name)_resident_after", after.server.residentKB, "kB")
+        figure(
+            "idle_\(self.name)_cpu",
+            (with.server.cpuSeconds - before.server.cpuSeconds) * 1e6 / count,
+            "us/connection"
+        )
     }
 }
 
 /// Connections that come and go together.
 protocol Crowd: Sendable {
     /// All are connected and known to the server.
-    func gather() async throws
+    func gather(together: Int) async throws
     func disconnect() async
 }
 
 extension Swarm: Crowd {
-    func gather() async throws {
-        try await self.connect()
+    func gather(together: Int) async throws {
+        try await self.connect(together: together)
     }
 }

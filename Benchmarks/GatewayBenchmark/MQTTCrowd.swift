@@ -1,35 +1,24 @@
 import NIOCore
-import Synchronization
 
 /// MQTT 3.1.1 clients that connect over TLS and then say nothing.
-final class MQTTCrowd: Crowd {
-    private let port: Int
+struct MQTTCrowd: Crowd {
     private let count: Int
     private let tally: Tally
-    private let channels = Mutex<[any Channel]>([])
+    private let connections: ClientConnections
 
     init(port: Int, count: Int) {
-        self.port = port
         self.count = count
         self.tally = Tally(devices: count)
+        self.connections = ClientConnections(port: port, alpn: [], tally: self.tally)
     }
 
-    func gather() async throws {
-        let (count, tally) = (self.count, self.tally)
-        let connecting = try ClientSockets.connect(port: self.port, count: count, alpn: []) {
-            MQTTHandler(number: $0, tally: tally)
-        }
-        for future in connecting {
-            let channel = try await future.get()
-            self.channels.withLock { $0.append(channel) }
-        }
-        try await tally.wait(for: "connecting to the broker", seconds: 120) { $0.ready == count }
+    func gather(together: Int) async throws {
+        let tally = self.tally
+        _ = try await self.connections.open(self.count, together: together) { MQTTHandler(number: $0, tally: tally) }
     }
 
     func disconnect() async {
-        let channels = self.channels.withLock { $0 }
-        for channel in channels { channel.close(promise: nil) }
-        for channel in channels { try? await channel.closeFuture.get() }
+        await self.connections.close()
     }
 }
 
