@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
+import NIOCore
 import PushHTTP
 import PushProtocol
 
@@ -26,6 +27,7 @@ struct AdminDoor {
 
     func application(
         listening address: ListenAddress,
+        limits: GatewayConfiguration.Limits,
         onPort: @escaping @Sendable (Int) async -> Void
     ) -> some ApplicationProtocol {
         let router = Hummingbird.Router(context: AdminContext.self)
@@ -39,7 +41,12 @@ struct AdminDoor {
         self.devices.addRoutes(to: v1)
         return Application(
             router: router,
-            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [RequestDeadlineHandler(deadline: TimeAmount(limits.request))],
+                    idleTimeout: TimeAmount(limits.adminIdle)
+                )
+            ),
             configuration: .init(
                 address: .hostname(address.host, port: address.port),
                 availableConnectionsDelegate: MaximumAvailableConnections(Self.maximumConnections)
