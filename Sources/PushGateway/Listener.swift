@@ -19,6 +19,7 @@ final class Listener: Sendable {
     private let handshakeDeadline: TimeAmount
     private let tls: NIOSSLContext
     private let logger: Logger
+    private let memory = FreedMemory()
     private let state = Mutex(State())
 
     init(name: String, tls: TLSConfiguration, limits: GatewayConfiguration.Limits, logger: Logger) throws {
@@ -84,7 +85,10 @@ final class Listener: Sendable {
             channel.close(promise: nil)
             return
         }
-        channel.closeFuture.whenComplete { _ in self.state.withLock { $0.children[id] = nil } }
+        channel.closeFuture.whenComplete { _ in
+            self.state.withLock { $0.children[id] = nil }
+            self.memory.connectionClosed()
+        }
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(NIOSSLServerHandler(context: self.tls))
         try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
