@@ -2,13 +2,14 @@
 ARGS ?=
 FILTER ?=
 SECONDS_EACH ?= 60
+TARGET ?= all
 # Sizes of the benchmarks; exported to the scripts, which have quick defaults.
-export N PAIRS SENDS
+export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS
 
-.PHONY: help demo build test check format setup clean bench-sender conformance fuzz
+.PHONY: help demo build test check format setup clean bench-sender bench-gateway conformance fuzz torture-gateway
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
 
 demo: build  ## run gateway, provider and device in one process (ARGS=--exit ends after one notification)
 	@.build/debug/martlet demo $(ARGS)
@@ -29,14 +30,21 @@ bench-sender:  ## the sender beside h2load against nghttpd (N=200000 PAIRS=5 SEN
 	@scripts/setup bench
 	@scripts/bench-sender
 
+bench-gateway:  ## the gateway beside nghttpd and mosquitto (N=20000 PAIRS=3 DEVICES=2000 ONLY=intake,idle,fanout,storm)
+	@scripts/setup bench
+	@scripts/bench-gateway
+
 conformance:  ## the sender against other people's servers and proxies
 	@scripts/setup conformance
 	@scripts/conformance
 
-fuzz:  ## fuzz both ends of HTTP/2 (SECONDS_EACH=60)
+fuzz:  ## fuzz every parser, or one of them (SECONDS_EACH=60 TARGET=HTTP2)
 	@scripts/setup
-	@scripts/fuzz HTTP2 $(SECONDS_EACH)
-	@scripts/fuzz ProviderHTTP2 $(SECONDS_EACH)
+	@scripts/fuzz $(TARGET) $(SECONDS_EACH)
+
+torture-gateway:  ## a running gateway against half-open connections (CONNECTIONS=10000)
+	@scripts/setup bench
+	@scripts/torture-gateway
 
 setup:  ## install missing system packages, or say which ones are missing
 	@scripts/setup

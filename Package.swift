@@ -28,6 +28,7 @@ extension Target.Dependency {
     static let nioHPACK = product(name: "NIOHPACK", package: "swift-nio-http2")
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
     static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
+    static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
     static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
     static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -48,22 +49,25 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 /// Fuzz targets need the fuzzer's own main function, so they exist only for `scripts/fuzz`.
 func fuzzTargets() -> [Target] {
     guard Context.environment["MARTLET_FUZZ"] != nil else { return [] }
-    return [
-        .executableTarget(
-            name: "HTTP2Fuzz",
-            dependencies: ["PushProtocol", "PushSender", .nioCore, .nioHPACK],
-            path: "Fuzz/HTTP2Fuzz",
-            swiftSettings: strict,
-            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
-        ),
-        .executableTarget(
-            name: "ProviderHTTP2Fuzz",
-            dependencies: ["PushGateway", "PushProtocol", .nioCore, .nioHPACK],
-            path: "Fuzz/ProviderHTTP2Fuzz",
-            swiftSettings: strict,
-            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
-        ),
+    let targets: [(String, [Target.Dependency])] = [
+        ("BinaryFrameFuzz", ["PushProtocol", .nioCore]),
+        ("CourierFuzz", ["PushProtocol", .nioCore]),
+        ("HTTP2Fuzz", ["PushProtocol", "PushSender", .nioCore, .nioHPACK]),
+        ("PayloadFuzz", ["PushProtocol", "PushProvider", "PushStore"]),
+        ("ProviderTokenFuzz", ["PushGateway", "PushProtocol", .crypto]),
+        ("ProviderHTTP2Fuzz", ["PushGateway", "PushProtocol", .nioCore, .nioHPACK]),
     ]
+    let common = Target.target(name: "Fuzzing", dependencies: [.nioCore], path: "Fuzz/Fuzzing", swiftSettings: strict)
+    return [common]
+        + targets.map { name, dependencies in
+            .executableTarget(
+                name: name,
+                dependencies: ["Fuzzing"] + dependencies,
+                path: "Fuzz/\(name)",
+                swiftSettings: strict,
+                linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+            )
+        }
 }
 
 let package = Package(
@@ -102,7 +106,7 @@ let package = Package(
                 .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
-        module("PushHTTP", ["PushProtocol", .httpTypes, .hummingbird, .logging, .nioCore]),
+        module("PushHTTP", ["PushProtocol", .httpTypes, .hummingbird, .logging, .nioCore, .nioHTTPTypes]),
         module("PushStore", ["PushProtocol", .crypto, .grdb]),
         module(
             "PushProvider",
@@ -144,6 +148,16 @@ let package = Package(
             name: "SenderBenchmark",
             dependencies: ["PushProtocol", "PushSender", .argumentParser, .logging, .nioCore],
             path: "Benchmarks/SenderBenchmark",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "GatewayBenchmark",
+            dependencies: [
+                "PushDevice", "PushProtocol", "PushSender", .argumentParser, .asyncHTTPClient, .crypto, .logging,
+                .nioCore,
+                .nioHTTP1, .nioPosix, .nioSSL, .swiftASN1, .x509,
+            ],
+            path: "Benchmarks/GatewayBenchmark",
             swiftSettings: strict
         ),
         .target(

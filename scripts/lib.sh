@@ -44,3 +44,38 @@ make_identity() {
     printf '%s' '{"aps":{"alert":{"title":"Hello","body":"World, this is a push of ordinary size"},"badge":3,' \
         '"sound":"default"},"id":12345678}' >"$work/payload.json"
 }
+
+# start_gateway DATA [OPTION…]: a gateway on free ports; sets gateway_pid, http2_port, courier_port and admin_port.
+start_gateway() {
+    local data=$1
+    shift
+    : >"$work/gateway.log"
+    start gateway "$martlet" gateway --data-directory "$data" --http2-port 0 --courier-port 0 --admin-port 0 \
+        --log-format json "$@"
+    gateway_pid=${servers[-1]}
+    for _ in $(seq 300); do
+        if grep -q '"gateway is open"' "$work/gateway.log"; then
+            http2_port=$(port_of http2) courier_port=$(port_of courier) admin_port=$(port_of admin)
+            return 0
+        fi
+        kill -0 "$gateway_pid" 2>/dev/null || break
+        sleep 0.1
+    done
+    echo "the gateway does not open:" >&2
+    tail -n 15 "$work/gateway.log" >&2
+    exit 1
+}
+
+# port_of DOOR: the first address of that name which the gateway has logged.
+port_of() { grep -oE "\"$1\":\"[^\"]+:[0-9]+\"" "$work/gateway.log" | head -n 1 | grep -oE '[0-9]+"$' | tr -d '"'; }
+
+# stop_server PID: asks it to end and waits for that.
+stop_server() {
+    kill "$1" 2>/dev/null || true
+    wait "$1" 2>/dev/null || true
+}
+
+# raise_open_files COUNT: lets this script and what it starts have that many files open; fails if the system forbids it.
+raise_open_files() {
+    [ "$(ulimit -n)" = unlimited ] || [ "$(ulimit -n)" -ge "$1" ] || ulimit -n "$1" 2>/dev/null
+}

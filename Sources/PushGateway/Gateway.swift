@@ -87,8 +87,12 @@ package final class Gateway: Service {
 
     /// Ends on graceful shutdown or cancellation, like every part of a gateway.
     private func runAdmin(onPort: @escaping @Sendable (Int) -> Void) async throws {
-        let admin = self.core.adminDoor.application(listening: self.configuration.admin, onPort: onPort)
         let address = self.configuration.admin
+        let admin = self.core.adminDoor.application(
+            listening: address,
+            limits: self.configuration.limits,
+            onPort: onPort
+        )
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.purgeRegularly() }
             group.addTask {

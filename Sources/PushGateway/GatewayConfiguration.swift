@@ -72,6 +72,8 @@ package struct GatewayConfiguration: Sendable {
         package var handshake: Duration = .seconds(10)
         /// From the first frame of a request to its last. Default 30 s.
         package var request: Duration = .seconds(30)
+        /// Between two requests at the admin door. Default 60 s.
+        package var adminIdle: Duration = .seconds(60)
         /// Messages that a device may leave unacknowledged; more wait in the store. Default 100.
         package var unacknowledged = 100
         /// Events kept. Default 1,000,000.

@@ -137,7 +137,6 @@ final class GatewayCore: Sendable {
     func tick(now: Timestamp) async throws {
         for environment in self.environments { environment.router.tick() }
         try await self.events.trim(now: now)
-        FreeMemory.giveBack()
     }
 
     func close() async throws {

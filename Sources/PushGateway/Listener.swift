@@ -22,6 +22,7 @@ final class Listener: Sendable {
     private let tls: NIOSSLContext
     private let faults: ConnectionFaults?
     private let logger: Logger
+    private let memory = FreedMemory()
     private let state = Mutex(State())
 
     /// - Parameters:
@@ -104,7 +105,10 @@ final class Listener: Sendable {
             channel.close(promise: nil)
             return
         }
-        channel.closeFuture.whenComplete { _ in self.state.withLock { $0.children[id] = nil } }
+        channel.closeFuture.whenComplete { _ in
+            self.state.withLock { $0.children[id] = nil }
+            self.memory.connectionClosed()
+        }
         let pipeline = channel.pipeline.syncOperations
         let fault = self.faults?.decide()
         if let rate = fault?.bytesPerSecond { try pipeline.addHandler(SlowReader(bytesPerSecond: rate)) }

@@ -19,17 +19,6 @@ import Testing
     }
 
     @Test(arguments: 0..<2)
-    func halfATLSHandshakeEndsAtTheDeadline(door: Int) async throws {
-        try await self.withGateway(deadline: .milliseconds(200)) { gateway in
-            let connection = try await RawConnection.open(port: gateway.port(ofDoor: door))
-            // The start of a TLS record of 512 bytes, of which ten come.
-            connection.write([22, 3, 1, 2, 0, 1, 0, 1, 252, 3])
-            _ = await connection.readToEnd()
-            try await gateway.expectAlive()
-        }
-    }
-
-    @Test(arguments: 0..<2)
     func randomBytesInsideTLSEndTheConnection(door: Int) async throws {
         try await self.withGateway(deadline: .milliseconds(200)) { gateway in
             let connection = try await RawConnection.open(port: gateway.port(ofDoor: door), tls: gateway.tls)

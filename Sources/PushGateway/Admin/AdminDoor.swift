@@ -35,11 +35,17 @@ struct AdminDoor {
 
     func application(
         listening address: ListenAddress,
+        limits: GatewayConfiguration.Limits,
         onPort: @escaping @Sendable (Int) async -> Void
     ) -> some ApplicationProtocol {
         Application(
             router: self.router,
-            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [RequestDeadlineHandler(deadline: TimeAmount(limits.request))],
+                    idleTimeout: TimeAmount(limits.adminIdle)
+                )
+            ),
             configuration: .init(
                 address: .hostname(address.host, port: address.port),
                 availableConnectionsDelegate: self.connections

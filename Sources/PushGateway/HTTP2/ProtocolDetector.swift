@@ -7,6 +7,8 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// What a client says first (RFC 9113 section 3.4).
+    private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     private static let methods = ["GET ", "POST ", "PUT ", "HEAD ", "DELETE ", "OPTIONS ", "PATCH "]
     private static let body = #"{"reason":"HTTP/2 is required: use ALPN h2, or HTTP/2 with prior knowledge"}"#
     private static let answer =
@@ -15,10 +17,12 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
 
     private let deadline: TimeAmount
     private let configureHTTP2: (any Channel) throws -> Void
+    /// Shorter than ``preface`` while they may still become either protocol.
+    private var received = ByteBuffer()
     private var hasDecided = false
     private var timer: Scheduled<Void>?
 
-    /// - Parameter deadline: from TCP accept to the first bytes after TLS.
+    /// - Parameter deadline: from TCP accept to the whole preface.
     init(deadline: TimeAmount, configureHTTP2: @escaping (any Channel) throws -> Void) {
         self.deadline = deadline
         self.configureHTTP2 = configureHTTP2
@@ -36,17 +40,25 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !self.hasDecided else { return }
+        self.received.writeImmutableBuffer(Self.unwrapInboundIn(data))
+        guard let isHTTP1 = Self.isHTTP1(self.received.readableBytesView) else { return }
         self.hasDecided = true
         self.timer?.cancel()
-        let start = String(decoding: Self.unwrapInboundIn(data).readableBytesView.prefix(8), as: UTF8.self)
-        if Self.methods.contains(where: start.hasPrefix) { return self.refuse(context: context) }
+        if isHTTP1 { return self.refuse(context: context) }
         do {
             try self.configureHTTP2(context.channel)
-            context.fireChannelRead(data)
+            context.fireChannelRead(Self.wrapInboundOut(self.received))
             context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
         } catch {
             context.close(promise: nil)
         }
+    }
+
+    /// `nil` while more bytes decide.
+    private static func isHTTP1(_ start: ByteBufferView) -> Bool? {
+        if self.preface.starts(with: start) { return start.count < self.preface.count ? nil : false }
+        if self.methods.contains(where: { start.starts(with: $0.utf8) }) { return true }
+        return self.methods.contains { $0.utf8.starts(with: start) } ? nil : false
     }
 
     /// A connection that has said nothing yet has nothing to finish when the gateway ends.

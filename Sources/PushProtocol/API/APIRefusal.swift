@@ -36,6 +36,7 @@ package struct APIRefusal: Error, Hashable, Sendable {
 extension APIRefusal {
     /// Decodes a request body; a body that does not fit becomes a 400 that names the member at fault.
     package static func decode<Body: Decodable>(_ type: Body.Type, from body: Data) throws(APIRefusal) -> Body {
+        if let fault = JSONNesting.fault(body) { throw fault }
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch let error as DecodingError {

@@ -92,7 +92,7 @@ package struct CourierConnectResponse: Hashable, Sendable {
         self.baseToken = packet.bytes(3)
         self.maximumMessageSize = packet.integer(4) ?? 4096
         self.largeMessageSize = packet.integer(8) ?? 4096
-        self.serverTime = Timestamp(milliseconds: packet.integer(10) ?? 0)
+        self.serverTime = Timestamp(milliseconds: Int64(clamping: packet.integer(10, as: UInt64.self) ?? 0))
     }
 
     /// Fields 1, 4, 5, 6 and 10 are always there: an independent client insists on them.

@@ -56,6 +56,13 @@ import Testing
         #expect(response.value(10)?.readableBytes == 8)
     }
 
+    @Test func aServiceTimeBeyondAllTimeIsTheLastMoment() throws {
+        let packet = CourierPacket(.connectResponse, [.integer(1, UInt8(0)), .integer(10, UInt64.max)])
+        let response = try #require(CourierConnectResponse(packet))
+        #expect(response.serverTime == Timestamp(milliseconds: .max))
+        #expect(CourierConnectResponse(response.packet) == response)
+    }
+
     @Test func everySplitOfAPacketGivesTheSamePacket() throws {
         let bytes = try #require(Hexadecimal.decode(Self.message))
         var received = ByteBuffer()

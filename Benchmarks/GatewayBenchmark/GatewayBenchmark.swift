@@ -1,0 +1,39 @@
+import ArgumentParser
+
+/// The device side of `make bench-gateway`: thousands of devices in one process. Prints lines `figure NAME VALUE UNIT`.
+@main
+struct GatewayBenchmark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Devices and pushes for measuring a gateway.",
+        subcommands: [Activate.self, Intake.self, Idle.self, FanOut.self, Storm.self, Torture.self]
+    )
+}
+
+/// Where the devices and the gateway are.
+struct SwarmOptions: ParsableArguments {
+    @Option(help: "File with the activated devices.") var file: String
+    @Option(help: "How many of them take part.") var devices: Int
+    @Option(help: "Port of the courier door on localhost.") var courierPort: Int
+    @Option(help: "Process id of the gateway.") var pid: Int
+}
+
+/// How pushes reach the gateway.
+struct PushOptions: ParsableArguments {
+    @Option(help: "Port of the HTTP/2 door on localhost.") var http2Port: Int
+    @Option(help: "The provider's .p8 file.") var key: String
+    @Option(help: "Requests in flight.") var inFlight = 1000
+}
+
+/// A measurement that could not be made, or in which something was lost or came twice.
+struct BenchmarkFailure: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Prints what the script collects.
+func figure(_ name: String, _ value: Double, _ unit: String) {
+    print("figure \(name) \(Int(exactly: value).map(String.init) ?? String(value)) \(unit)")
+}

@@ -1,0 +1,103 @@
+import Fuzzing
+import NIOCore
+import PushProtocol
+
+/// The device link: its packets and the machines of both ends. The first byte of each input says which.
+@main
+enum CourierFuzz {
+    private static let now = Timestamp(seconds: 1_700_000_000)
+
+    static func main() {
+        Fuzzer.run { input in
+            let rest = Array(input.dropFirst())
+            switch input.first.map({ $0 & 3 }) {
+            case 0: Self.packets(rest)
+            case 1: Self.device(rest)
+            case nil: break
+            default: Self.service(rest)
+            }
+        }
+    }
+
+    private static func packets(_ bytes: [UInt8]) {
+        Pieces.expectSame(bytes) {
+            Decoded($0) { buffer throws(CourierPacketError) in try CourierPacket.read(from: &buffer) }
+        }
+        let decoded = Decoded([ByteBuffer(bytes: bytes)]) { buffer throws(CourierPacketError) in
+            try CourierPacket.read(from: &buffer)
+        }
+        var written = ByteBuffer()
+        for packet in decoded.values {
+            packet.write(to: &written)
+            Self.contents(packet)
+        }
+        precondition(bytes.starts(with: written.readableBytesView), "packets are written differently than they came")
+    }
+
+    /// What a packet is read as, it is again when it is written.
+    private static func contents(_ packet: CourierPacket) {
+        Self.expectSame(CourierConnect(packet), \.packet, CourierConnect.init)
+        Self.expectSame(CourierConnectResponse(packet), \.packet, CourierConnectResponse.init)
+        Self.expectSame(CourierFilter(packet), \.packet, CourierFilter.init)
+        Self.expectSame(CourierMessage(packet), \.packet, CourierMessage.init)
+        Self.expectSame(CourierMessageAck(packet), \.packet, CourierMessageAck.init)
+        Self.expectSame(CourierScopedTokenResponse(packet), \.packet, CourierScopedTokenResponse.init)
+        _ = CourierScopedTokenRequest(packet)
+        for field in packet.fields { _ = CourierNonce(bytes: Array(field.value.readableBytesView))?.time }
+    }
+
+    private static func expectSame<Content: Equatable>(
+        _ content: Content?,
+        _ packet: KeyPath<Content, CourierPacket>,
+        _ read: (CourierPacket) -> Content?
+    ) {
+        guard let content else { return }
+        precondition(read(content[keyPath: packet]) == content, "not the same again: \(content)")
+    }
+
+    private static func device(_ bytes: [UInt8]) {
+        Pieces.expectSame(bytes) { pieces in
+            var machine = CourierDeviceMachine()
+            var actions = machine.start(CourierConnect(), now: Self.now)
+            for piece in pieces { actions += machine.received(piece, now: Self.now) }
+            return actions + machine.tick(now: Self.now.advanced(by: .seconds(3600)))
+        }
+    }
+
+    /// The first byte says how many bytes come before the device is authenticated, and the second whether it is.
+    private static func service(_ bytes: [UInt8]) {
+        guard bytes.count > 2 else { return }
+        let (before, after) = (bytes.dropFirst(2).prefix(Int(bytes[0])), bytes.dropFirst(2).dropFirst(Int(bytes[0])))
+        let first = Pieces.all(Array(before))
+        let second = Pieces.all(Array(after))
+        let whole = Self.service(first[0], isGood: bytes[1] & 1 == 0, second[0])
+        for pieces in first {
+            let other = Self.service(pieces, isGood: bytes[1] & 1 == 0, second[0])
+            precondition(other == whole, "\(other)\ninstead of \(whole)")
+        }
+        for pieces in second {
+            let other = Self.service(first[0], isGood: bytes[1] & 1 == 0, pieces)
+            precondition(other == whole, "\(other)\ninstead of \(whole)")
+        }
+    }
+
+    private static func service(
+        _ before: [ByteBuffer],
+        isGood: Bool,
+        _ after: [ByteBuffer]
+    ) -> [CourierServiceMachine.Action] {
+        var machine = CourierServiceMachine(now: Self.now)
+        var actions: [CourierServiceMachine.Action] = []
+        for piece in before { actions += machine.received(piece, now: Self.now) }
+        actions +=
+            isGood
+            ? machine.authenticated(baseToken: [1, 2, 3], isNew: true, now: Self.now)
+            : machine.refused(now: Self.now)
+        for piece in after { actions += machine.received(piece, now: Self.now) }
+        actions += machine.tick(now: Self.now.advanced(by: .seconds(3600)))
+        let ends = actions.filter { if case .close = $0 { true } else { false } }.count
+        precondition(ends == 1 && machine.nextDeadline == nil, "a connection ends once")
+        guard case .close = actions.last else { preconditionFailure("something follows the end: \(actions)") }
+        return actions
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Fuzzing
+import PushProtocol
+import PushStore
+
+@testable import PushProvider
+
+/// JSON from callers: values, and whole requests with their payloads. The first byte of each input says which. Runs on a
+/// small stack, because deep nesting is the usual trap.
+@main
+enum PayloadFuzz {
+    /// What threads get on systems that are not generous.
+    private static let stackSize = 512 * 1024
+    /// Deepest nesting taken.
+    private static let maximumDepth = 64
+
+    static func main() {
+        Fuzzer.run(stackSize: Self.stackSize) { input in
+            let rest = Data(input.dropFirst())
+            switch input.first.map({ $0 & 3 }) {
+            case 0: Self.request(rest)
+            case 1: Self.deepValue(rest)
+            case nil: break
+            default: Self.value(rest)
+            }
+        }
+    }
+
+    private static func value(_ text: Data) {
+        guard let value = try? JSONValue(parsing: text) else { return }
+        precondition(value.depth <= Self.maximumDepth, "too deep: \(value.depth)")
+        guard let written = try? value.text else { preconditionFailure("cannot be written: \(value)") }
+        guard let again = try? JSONValue(parsing: written) else {
+            preconditionFailure("cannot be read again: \(String(decoding: written, as: UTF8.self))")
+        }
+        precondition(again.means(value), "not the same again: \(String(decoding: written, as: UTF8.self))")
+    }
+
+    /// The first two bytes say how deep the rest is nested, and in what.
+    private static func deepValue(_ input: Data) {
+        guard input.count >= 2, let kinds = input.first else { return }
+        let bytes = Array(input)
+        let depth = Int(bytes[1])
+        let isArray = (0..<depth).map { kinds >> UInt8($0 % 8) & 1 == 0 }
+        let start = isArray.map { $0 ? "[" : #"{"a":"# }.joined()
+        let end = isArray.reversed().map { $0 ? "]" : "}" }.joined()
+        Self.value(Data(start.utf8) + Data(bytes.dropFirst(2)) + Data(end.utf8))
+    }
+
+    /// A payload that is taken is JSON within the limit, with the members that it came with.
+    private static func request(_ body: Data) {
+        guard let topic = Topic("com.example.MyApp"),
+            let request = try? NotificationRequest(parsing: body, bundleID: topic)
+        else { return }
+        precondition(request.content.payload.count <= request.content.pushType.maximumPayloadSize, "too large")
+        guard case .object(let members) = try? JSONValue(parsing: request.content.payload) else {
+            preconditionFailure("the payload is no object")
+        }
+        if case .object(let raw) = (try? JSONValue(parsing: body))?.member("payload") {
+            precondition(raw == members, "the payload has changed")
+        }
+    }
+}
+
+extension JSONValue {
+    /// Equal, where a number may be read as an integer once it has been written: 92233922337203680.405 has no fraction
+    /// as a `Double`.
+    fileprivate func means(_ other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.integer(let integer), .number(let number)), (.number(let number), .integer(let integer)):
+            Double(integer) == number
+        case (.array(let left), .array(let right)):
+            left.count == right.count && zip(left, right).allSatisfy { $0.means($1) }
+        case (.object(let left), .object(let right)):
+            left.count == right.count && left.allSatisfy { name, value in right[name].map(value.means) ?? false }
+        default: self == other
+        }
+    }
+
+    fileprivate var depth: Int {
+        switch self {
+        case .array(let values): 1 + (values.map(\.depth).max() ?? 0)
+        case .object(let members): 1 + (members.values.map(\.depth).max() ?? 0)
+        default: 0
+        }
+    }
+
+    fileprivate func member(_ name: String) -> JSONValue? {
+        if case .object(let members) = self { members[name] } else { nil }
+    }
+}

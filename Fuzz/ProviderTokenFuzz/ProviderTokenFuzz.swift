@@ -1,0 +1,61 @@
+import Crypto
+import Foundation
+import Fuzzing
+import PushProtocol
+
+@testable import PushGateway
+
+/// The check of provider tokens beside a second, plain one. The first byte of each input says whether the rest is a token,
+/// or what a token that is signed with the good key says.
+@main
+enum ProviderTokenFuzz {
+    static func main() throws {
+        let key = try P256.Signing.PrivateKey(pemRepresentation: Self.pem)
+        let registered = RegisteredKey(
+            teamID: SecondCheck.teamID,
+            keyID: SecondCheck.keyID,
+            publicKey: Array(key.publicKey.x963Representation)
+        )
+        let second = SecondCheck(key: key.publicKey)
+        Fuzzer.run(stackSize: 512 * 1024) { input in
+            guard let kind = input.first else { return }
+            let token =
+                kind & 1 == 0 ? String(decoding: input.dropFirst(), as: UTF8.self) : Self.signed(input, with: key)
+            let verified = ProviderTokenVerifier.verify(
+                token,
+                key: { $0 == SecondCheck.keyID ? registered : nil },
+                now: SecondCheck.now
+            )
+            if case .success(let claims) = verified {
+                precondition(second.accepts(token), "taken: \(token)")
+                precondition(claims.teamID == SecondCheck.teamID && claims.keyID == SecondCheck.keyID)
+            }
+        }
+    }
+
+    /// Header and claims are divided by a zero byte. Kind 1 has a raw signature, kind 3 one in DER.
+    private static func signed(_ input: [UInt8], with key: P256.Signing.PrivateKey) -> String {
+        let parts = input.dropFirst().split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
+            .map { Self.base64URL(Data($0)) }
+        let text = parts.joined(separator: ".")
+        guard let signature = try? key.signature(for: Data(text.utf8)) else { return text }
+        let bytes = input.first.map { $0 & 2 == 0 } ?? true ? signature.rawRepresentation : signature.derRepresentation
+        return "\(text).\(Self.base64URL(bytes))"
+    }
+
+    private static func base64URL(_ data: Data) -> String {
+        data.base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+
+    /// The throw-away key of the reference's vectors (8.1).
+    private static let pem = """
+        -----BEGIN PRIVATE KEY-----
+        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgCdc3nwI/eBRIVJ4G
+        KKGcRmaSRV3UF5dJBBx0weiQKCqhRANCAASDS5bDOgTGTMcSsw8hYNUEn89SNhOo
+        pYB21oMcVbGvUAbFXZKjhDxRaQ52g4RrZJheIqTg9s1j89TdyvFLdhDJ
+        -----END PRIVATE KEY-----
+        """
+}

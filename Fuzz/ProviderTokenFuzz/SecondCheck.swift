@@ -1,0 +1,86 @@
+import Crypto
+import Foundation
+import PushProtocol
+
+/// Whether a provider token can be taken at all, written as plainly as possible and with other parts than the gateway's
+/// check: every token that the gateway takes must pass.
+struct SecondCheck: Sendable {
+    static let teamID = "DEF123GHIJ"
+    static let keyID = "ABC123DEFG"
+    static let now = Timestamp(seconds: 1_700_000_000)
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+
+    let key: P256.Signing.PublicKey
+
+    func accepts(_ token: String) -> Bool {
+        let parts = Array(token.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(
+            Array.init
+        )
+        guard token.utf8.count <= 4096, parts.count == 3,
+            let header = Self.decode(parts[0]), let claims = Self.decode(parts[1]),
+            let signature = Self.decode(parts[2]),
+            self.isBy(signature, parts[0] + [UInt8(ascii: ".")] + parts[1])
+        else { return false }
+        return self.saysTheRightThing(header, claims)
+    }
+
+    /// Who signed could say anything twice, and readers differ in which one they take (RFC 7519 section 4): of such a
+    /// text only the signature counts here.
+    private func saysTheRightThing(_ headerText: [UInt8], _ claimsText: [UInt8]) -> Bool {
+        guard let header = Self.members(headerText), let claims = Self.members(claimsText) else { return false }
+        if Self.mayRepeat(["alg", "kid"], headerText) || Self.mayRepeat(["iss", "iat"], claimsText) { return true }
+        return header["alg"] == .string("ES256") && header["kid"] == .string(Self.keyID)
+            && claims["iss"] == .string(Self.teamID) && Self.isInTime(claims["iat"])
+    }
+
+    private static func mayRepeat(_ names: [String], _ text: [UInt8]) -> Bool {
+        text.contains(UInt8(ascii: "\\"))
+            || names.contains { String(decoding: text, as: UTF8.self).ranges(of: "\"\($0)\"").count > 1 }
+    }
+
+    private func isBy(_ signature: [UInt8], _ input: [UInt8]) -> Bool {
+        let forms = [
+            try? P256.Signing.ECDSASignature(rawRepresentation: signature),
+            try? P256.Signing.ECDSASignature(derRepresentation: signature),
+        ]
+        return forms.contains { form in form.map { self.key.isValidSignature($0, for: input) } ?? false }
+    }
+
+    /// Within an hour of now; a fraction of a second counts for nothing.
+    private static func isInTime(_ claim: JSONValue?) -> Bool {
+        let seconds: Double? =
+            switch claim {
+            case .integer(let value): Double(value)
+            case .number(let value): value
+            case .string(let text): Double(text)
+            default: nil
+            }
+        return seconds.map { abs($0.rounded(.down) - Double(Self.now.seconds)) <= 3600 } ?? false
+    }
+
+    private static func members(_ text: [UInt8]) -> [String: JSONValue]? {
+        guard case .object(let members) = try? JSONValue(parsing: Data(text)) else { return nil }
+        return members
+    }
+
+    /// Six bits a character, in either alphabet; `=` counts for nothing.
+    private static func decode(_ text: [UInt8]) -> [UInt8]? {
+        var (bits, count, bytes) = (UInt32(0), 0, [UInt8]())
+        for character in text where character != UInt8(ascii: "=") {
+            let value: Int?
+            switch character {
+            case UInt8(ascii: "-"), UInt8(ascii: "+"): value = 62
+            case UInt8(ascii: "_"), UInt8(ascii: "/"): value = 63
+            default: value = self.alphabet.firstIndex(of: character)
+            }
+            guard let value else { return nil }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+            }
+        }
+        return bytes
+    }
+}
