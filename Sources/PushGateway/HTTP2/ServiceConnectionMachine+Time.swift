@@ -11,7 +11,7 @@ extension ServiceConnectionMachine {
         switch self.phase {
         case .finished: return .distantFuture
         case .waitingForPreface, .waitingForSettings: return self.handshakeDeadline
-        case .open: return self.nextCheck
+        case .open: return min(self.nextCheck, self.nextHealthCheck)
         case .draining(let until): return min(until, self.drainNoticeEnds ?? until, self.nextCheck)
         }
     }
@@ -21,9 +21,16 @@ extension ServiceConnectionMachine {
         if let first = self.announced.first { next = min(next, first.deadline) }
         if let since = self.unfinishedSince { next = min(next, since + self.limits.request) }
         if let since = self.stalledSince { next = min(next, since + self.limits.stall) }
+        if let sent = self.pingSent { next = min(next, sent + self.limits.keepAliveAnswer) }
+        return next
+    }
+
+    /// Of no interest to a connection that is ending anyway.
+    private var nextHealthCheck: NIODeadline {
+        var next = NIODeadline.distantFuture
+        if self.pingSent == nil { next = self.lastReceived + self.limits.keepAlive }
         if let idle = self.limits.idle, self.streams.count == 0 { next = min(next, self.lastRequest + idle) }
-        if let sent = self.pingSent { return min(next, sent + self.limits.keepAliveAnswer) }
-        return min(next, self.lastReceived + self.limits.keepAlive)
+        return next
     }
 
     mutating func tick(now: NIODeadline) {

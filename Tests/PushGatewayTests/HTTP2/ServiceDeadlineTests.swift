@@ -143,4 +143,16 @@ import Testing
         }
         #expect(!harness.hasFinished)
     }
+
+    @Test func whatWouldEndAnIdleConnectionIsNotDueWhileItDrains() {
+        var limits = ServiceConnectionLimits()
+        limits.idle = .minutes(5)
+        limits.keepAlive = .minutes(5)
+        var harness = ServiceHarness(limits: limits)
+        harness.pass(.milliseconds(299_500))
+        harness.machine.drain(now: harness.now)
+        harness.pass(.milliseconds(600))
+        #expect(harness.machine.nextDeadline > harness.now)
+        #expect(!harness.hasFinished)
+    }
 }
