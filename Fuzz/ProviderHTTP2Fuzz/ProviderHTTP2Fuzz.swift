@@ -1,4 +1,4 @@
-import Foundation
+import Fuzzing
 import NIOCore
 import NIOHPACK
 import PushProtocol
@@ -9,17 +9,10 @@ import PushProtocol
 @main
 enum ProviderHTTP2Fuzz {
     static func main() {
-        var count = CommandLine.argc
-        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv
-        exit(
-            runFuzzer(&count, &arguments) { start, count in
-                ProviderHTTP2Fuzz.tryOut(UnsafeBufferPointer(start: start, count: count))
-                return 0
-            }
-        )
+        Fuzzer.run(Self.tryOut)
     }
 
-    private static func tryOut(_ input: UnsafeBufferPointer<UInt8>) {
+    private static func tryOut(_ input: [UInt8]) {
         guard let first = input.first else { return }
         let rest = Array(input.dropFirst())
         if first & 3 == 0 {
@@ -29,14 +22,6 @@ enum ProviderHTTP2Fuzz {
         }
     }
 }
-
-/// libFuzzer's own driver; its `main` is not used because the package manager has one.
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runFuzzer(
-    _ count: UnsafeMutablePointer<CInt>,
-    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-    _ tryOut: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
 
 /// Plays a connection: the input decides how many bytes come at a time, what is answered and when time passes.
 enum ConnectionRun {

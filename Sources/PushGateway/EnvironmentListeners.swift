@@ -29,7 +29,6 @@ struct EnvironmentListeners: Sendable {
             _ name: String,
             limits: GatewayConfiguration.Limits,
             checksCertificates: Bool = true,
-            watchesHandshake: Bool = true,
             _ configure: (TLSConfiguration) throws -> TLSConfiguration
         ) throws -> Listener {
             try Listener(
@@ -37,7 +36,6 @@ struct EnvironmentListeners: Sendable {
                 tls: try configure(authorities.server.tlsConfiguration(protocols: [])),
                 limits: limits,
                 checksCertificates: checksCertificates,
-                watchesHandshake: watchesHandshake,
                 faults: ConnectionFaults(
                     plan: faults,
                     door: door,
@@ -62,7 +60,7 @@ struct EnvironmentListeners: Sendable {
         self.http2 = try listener(.http2, "HTTP/2", limits: limits, checksCertificates: false) {
             try Self.provider($0, authorities)
         }
-        self.courier = try listener(.courier, "courier", limits: limits, watchesHandshake: false) {
+        self.courier = try listener(.courier, "courier", limits: limits) {
             try Self.device($0, authorities)
         }
         self.binary = try listener(.binary, "binary", limits: limits, legacy)

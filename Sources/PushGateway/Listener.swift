@@ -17,7 +17,6 @@ final class Listener: Sendable {
     let name: String
     let maximumConnections: Int
     private let handshakeDeadline: TimeAmount
-    private let watchesHandshake: Bool
     private let checksCertificates: Bool
     private let tls: NIOSSLContext
     private let faults: ConnectionFaults?
@@ -25,19 +24,15 @@ final class Listener: Sendable {
     private let memory = FreedMemory()
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - checksCertificates: `false` for a door that lets every certificate pass the handshake, to judge it itself.
-    ///   - watchesHandshake: `false` for a door whose handler has a deadline that covers the handshake.
+    /// - Parameter checksCertificates: `false` for a door that lets every certificate pass the handshake, to judge it itself.
     init(
         name: String,
         tls: TLSConfiguration,
         limits: GatewayConfiguration.Limits,
         checksCertificates: Bool = true,
-        watchesHandshake: Bool = true,
         faults: ConnectionFaults? = nil,
         logger: Logger
     ) throws {
-        self.watchesHandshake = watchesHandshake
         self.checksCertificates = checksCertificates
         self.faults = faults
         self.name = name
@@ -126,9 +121,7 @@ final class Listener: Sendable {
                 )
             )
         }
-        if self.watchesHandshake {
-            try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
-        }
+        try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
         try initialize(channel, fault)
     }
 }

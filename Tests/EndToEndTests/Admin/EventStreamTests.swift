@@ -98,13 +98,20 @@ import Testing
 
 /// Reads an event stream. It is open once this is made.
 struct EventReader {
+    /// One that opens as many connections as it is asked for.
+    private static let client = {
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1000
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
     private var iterator: HTTPClientResponse.Body.AsyncIterator
     private var text = ""
 
     @concurrent init(_ gateway: RunningGateway, query: String = "", headers: [String: String] = [:]) async throws {
         var request = HTTPClientRequest(url: "\(gateway.admin.baseURL)/v1/events/stream\(query)")
         for (name, value) in headers { request.headers.add(name: name, value: value) }
-        let response = try await HTTPClient.shared.execute(request, deadline: .distantFuture)
+        let response = try await Self.client.execute(request, deadline: .distantFuture)
         #expect(response.status == .ok)
         #expect(response.headers.first(name: "content-type") == "text/event-stream")
         self.iterator = response.body.makeAsyncIterator()

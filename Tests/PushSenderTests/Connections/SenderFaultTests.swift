@@ -177,6 +177,8 @@ import Testing
         let first = try await ScriptedService.start(certificate: certificate, script: ScriptedService.always200)
         let endpoint = first.endpoint
         await first.stop()
+        let reserved = ReservedPort(first.port)
+        defer { reserved.release() }
         let sender = try makeSender(to: endpoint)
         async let outcomes = sender.send(makePushes(10))
         while sender.figures.waiting < 10 { await Task.yield() }
