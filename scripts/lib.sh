@@ -50,7 +50,7 @@ start_gateway() {
     local data=$1
     shift
     : >"$work/gateway.log"
-    start gateway "$martlet" gateway --data-directory "$data" --http2-port 0 --courier-port 0 --admin-port 0 \
+    start gateway "$martlet" gateway --data-directory "$data" --environment sandbox --port 0 \
         --log-format json "$@"
     gateway_pid=${servers[-1]}
     for _ in $(seq 300); do

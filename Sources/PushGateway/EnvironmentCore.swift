@@ -89,6 +89,7 @@ final class EnvironmentCore: Sendable {
             devices: shared.devices,
             authenticator: shared.authenticator,
             limits: limits.courier,
+            handshake: limits.handshake,
             time: shared.time,
             logger: shared.logger,
             topic: { providers.topic(for: $0) },

@@ -28,6 +28,7 @@ struct EnvironmentListeners: Sendable {
             _ door: FaultDoor,
             _ name: String,
             limits: GatewayConfiguration.Limits,
+            watchesHandshake: Bool = true,
             checksCertificates: Bool = true,
             _ configure: (TLSConfiguration) throws -> TLSConfiguration
         ) throws -> Listener {
@@ -35,6 +36,7 @@ struct EnvironmentListeners: Sendable {
                 name: "\(environment.rawValue) \(name)",
                 tls: try configure(authorities.server.tlsConfiguration(protocols: [])),
                 limits: limits,
+                watchesHandshake: watchesHandshake,
                 checksCertificates: checksCertificates,
                 faults: ConnectionFaults(
                     plan: faults,
@@ -60,7 +62,7 @@ struct EnvironmentListeners: Sendable {
         self.http2 = try listener(.http2, "HTTP/2", limits: limits, checksCertificates: false) {
             try Self.provider($0, authorities)
         }
-        self.courier = try listener(.courier, "courier", limits: limits) {
+        self.courier = try listener(.courier, "courier", limits: limits, watchesHandshake: false) {
             try Self.device($0, authorities)
         }
         self.binary = try listener(.binary, "binary", limits: limits, legacy)

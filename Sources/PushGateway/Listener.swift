@@ -17,6 +17,7 @@ final class Listener: Sendable {
     let name: String
     let maximumConnections: Int
     private let handshakeDeadline: TimeAmount
+    private let watchesHandshake: Bool
     private let checksCertificates: Bool
     private let tls: NIOSSLContext
     private let faults: ConnectionFaults?
@@ -24,15 +25,19 @@ final class Listener: Sendable {
     private let memory = FreedMemory()
     private let state = Mutex(State())
 
-    /// - Parameter checksCertificates: `false` for a door that lets every certificate pass the handshake, to judge it itself.
+    /// - Parameters:
+    ///   - watchesHandshake: `false` for a door whose handler does it itself.
+    ///   - checksCertificates: `false` for a door that lets every certificate pass the handshake, to judge it itself.
     init(
         name: String,
         tls: TLSConfiguration,
         limits: GatewayConfiguration.Limits,
+        watchesHandshake: Bool = true,
         checksCertificates: Bool = true,
         faults: ConnectionFaults? = nil,
         logger: Logger
     ) throws {
+        self.watchesHandshake = watchesHandshake
         self.checksCertificates = checksCertificates
         self.faults = faults
         self.name = name
@@ -121,7 +126,9 @@ final class Listener: Sendable {
                 )
             )
         }
-        try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
+        if self.watchesHandshake {
+            try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
+        }
         try initialize(channel, fault)
     }
 }

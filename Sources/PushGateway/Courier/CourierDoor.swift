@@ -25,6 +25,8 @@ final class CourierDoor: Sendable {
     let router: Router
     let authenticator: DeviceAuthenticator
     let limits: CourierServiceMachine.Limits
+    /// From TCP accept to the end of the TLS handshake.
+    let handshake: Duration
     let time: any TimeSource
     let logger: Logger
     private let topic: @Sendable (TopicHash) -> Topic?
@@ -38,6 +40,7 @@ final class CourierDoor: Sendable {
         devices: DeviceRegistry,
         authenticator: DeviceAuthenticator,
         limits: CourierServiceMachine.Limits,
+        handshake: Duration,
         time: any TimeSource,
         logger: Logger,
         topic: @escaping @Sendable (TopicHash) -> Topic?,
@@ -48,6 +51,7 @@ final class CourierDoor: Sendable {
         self.devices = devices
         self.authenticator = authenticator
         self.limits = limits
+        self.handshake = handshake
         self.time = time
         self.logger = logger
         self.topic = topic

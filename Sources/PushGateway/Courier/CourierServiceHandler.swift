@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOSSL
+import NIOTLS
 import PushProtocol
 
 /// Translates between bytes and ``CourierServiceMachine``: performs its actions in their order.
@@ -14,12 +15,16 @@ final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
     private let door: CourierDoor
     private var machine: CourierServiceMachine
     private var session: CourierDoor.Session?
+    /// For the TLS handshake; `nil` once it is done.
+    private var handshakeDeadline: Timestamp?
     /// While the connection is there.
     private var context: ChannelHandlerContext?
 
     init(door: CourierDoor) {
         self.door = door
-        self.machine = CourierServiceMachine(limits: door.limits, now: door.time.now)
+        let now = door.time.now
+        self.machine = CourierServiceMachine(limits: door.limits, now: now)
+        self.handshakeDeadline = now.advanced(by: door.handshake)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -35,7 +40,13 @@ final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
     func sweep() {
         guard let context, let deadline = self.machine.nextDeadline else { return }
         let now = self.door.time.now
+        if let handshakeDeadline, handshakeDeadline <= now { return context.close(promise: nil) }
         if deadline <= now { self.perform(self.machine.tick(now: now), context: context) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted = event as? TLSUserEvent { self.handshakeDeadline = nil }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -37,7 +37,7 @@ enum DeviceText {
         let certificate = answer["certificate"].stringValue ?? ""
         StandardError.line("device \(answer["deviceId"].stringValue ?? "?")")
         if let output {
-            try OutputFile.write(Data(certificate.utf8), to: output, isSecret: false)
+            try OutputFile.write(pem: certificate, to: output, isSecret: false)
             StandardError.line("wrote \(output)")
         } else {
             StandardOutput.line(certificate)

@@ -20,7 +20,7 @@ struct GatewayAuthorityCommand: AsyncParsableCommand {
             }
         }
         let certificate = try await self.admin.answer(AdminRequest(.get, ["authority"]))["certificate"].stringValue
-        try OutputFile.write(Data((certificate ?? "").utf8), to: output, isSecret: false)
+        try OutputFile.write(pem: certificate ?? "", to: output, isSecret: false)
         StandardError.line("wrote \(output)")
     }
 }

@@ -53,7 +53,7 @@ struct GatewayCertificateCreateCommand: AsyncParsableCommand {
         for (member, ending, isSecret) in [("certificate", "pem", false), ("privateKey", "key", true)] {
             guard let text = answer[member].stringValue else { continue }
             files.append("\(base).\(ending)")
-            try OutputFile.write(Data(text.utf8), to: "\(base).\(ending)", isSecret: isSecret)
+            try OutputFile.write(pem: text, to: "\(base).\(ending)", isSecret: isSecret)
         }
         if let p12 = answer["p12"].stringValue.flatMap({ Data(base64Encoded: $0) }) {
             files.append("\(base).p12")

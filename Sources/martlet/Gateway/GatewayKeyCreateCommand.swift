@@ -29,7 +29,7 @@ struct GatewayKeyCreateCommand: AsyncParsableCommand {
         }
         let path = "\(self.output)/AuthKey_\(id).p8"
         do {
-            try OutputFile.write(Data(key.utf8), to: path, isSecret: true)
+            try OutputFile.write(pem: key, to: path, isSecret: true)
         } catch {
             // Nobody could ever use it.
             _ = try? await self.admin.answer(AdminRequest(.delete, ["keys", id]))
