@@ -34,14 +34,20 @@ final class EnvironmentCore: Sendable {
             time: shared.time,
             logger: shared.logger
         )
-        let certificates = CertificateCheck(environment: environment) { der in
-            shared.providerAuthority.identity(
-                of: der,
-                environment: environment,
-                directory: shared.providers,
-                now: shared.time.now
-            )
-        }
+        let certificates = CertificateCheck(
+            environment: environment,
+            identify: { der in
+                shared.providerAuthority.identity(
+                    of: der,
+                    environment: environment,
+                    directory: shared.providers,
+                    now: shared.time.now
+                )
+            },
+            isStillGood: { identity in
+                !shared.providers.isRevoked(certificate: identity.serial) && shared.time.now <= identity.expiresAt
+            }
+        )
         let directory = EnvironmentDirectory(
             providers: shared.providers,
             devices: shared.devices,

@@ -143,6 +143,9 @@ final class BinaryServiceHandler: ChannelInboundHandler {
 
     /// The push for the core, unless all is said already.
     private func judge(_ notification: BinaryNotification, ticket: UInt32) -> AcceptedPush? {
+        if case .success(let identity) = self.identity, !self.door.certificates.isStillGood(identity) {
+            self.identity = .failure(.badCertificate)
+        }
         let refusal: BinaryStatus
         switch self.identity.map({ self.door.judge(notification, from: $0) }) {
         case .success(.submit(let push)):

@@ -5,6 +5,8 @@ struct CertificateCheck: Sendable {
     let environment: PushEnvironment
     /// Who a certificate, in DER, stands for.
     let identify: @Sendable ([UInt8]) -> Result<CertificateIdentity, Reason>
+    /// Whether one that was found good still is: not revoked, not expired.
+    var isStillGood: @Sendable (CertificateIdentity) -> Bool = { _ in true }
 
     /// - Parameter certificate: what the client has shown, in DER.
     func identity(of certificate: [UInt8]?) -> Result<CertificateIdentity, Reason> {

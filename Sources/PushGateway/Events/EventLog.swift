@@ -18,6 +18,8 @@ final class EventLog: Sendable {
     }
 
     static let flushInterval: TimeAmount = .milliseconds(250)
+    /// Between the last id on disk and the first after a start: a killed gateway may have told watchers of some more.
+    private static let idGap: Int64 = 50_000
     /// Events in memory before new ones are dropped, when the disk does not keep up.
     static let maximumUnwritten = 200_000
 
@@ -45,7 +47,9 @@ final class EventLog: Sendable {
         self.limits = limits
         self.logger = logger
         let lastID = try database.read { try EventTable(database: $0).lastID() }
-        self.state = Mutex(State(nextID: lastID + 1, counts: Array(repeating: 0, count: 256 * 3)))
+        self.state = Mutex(
+            State(nextID: lastID + (lastID == 0 ? 1 : Self.idGap), counts: Array(repeating: 0, count: 256 * 3))
+        )
     }
 
     func append(_ event: Event) { self.append([event]) }
@@ -135,12 +139,16 @@ final class EventLog: Sendable {
                     metadata: ["error": "\(error)", "events": "\(events.count)"]
                 )
             }
-            let hasMore = self.state.withLock { state in
+            let (isFull, schedule) = self.state.withLock { state in
                 state.writing = []
                 if case .failure = result { state.dropped += events.count }
-                return state.fresh.count >= EventBlock.capacity
+                // A flush that came meanwhile found these on their way and left the others.
+                let schedule = !state.fresh.isEmpty && !state.isFlushScheduled
+                if schedule { state.isFlushScheduled = true }
+                return (state.fresh.count >= EventBlock.capacity, schedule)
             }
-            if hasMore { self.flush() }
+            if isFull { self.flush() }
+            if schedule { self.scheduleFlush() }
         }
     }
 

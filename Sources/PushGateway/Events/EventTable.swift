@@ -93,7 +93,11 @@ struct EventTable {
 
     func trim(before oldest: Int64, since: Timestamp) throws {
         try self.database.execute(
-            sql: "DELETE FROM eventBlock WHERE id + count <= ? OR lastTime < ?",
+            // The last block stays: it says which ids were given.
+            sql: """
+                DELETE FROM eventBlock
+                WHERE (id + count <= ? OR lastTime < ?) AND id < (SELECT max(id) FROM eventBlock)
+                """,
             arguments: [oldest, since.milliseconds]
         )
     }

@@ -32,8 +32,8 @@ enum FaultAction: Hashable, Sendable {
         var code = FaultErrorCode.none
         /// The `reason` of the JSON in its debug data; none without.
         var text: String?
-        /// Whether the streams in flight are answered and its last stream id tells so; if not, it names none of them
-        /// and the connection ends.
+        /// Whether the request that it strikes is still answered, and its last stream id tells so; if not, this request
+        /// and those that follow are not processed.
         var finishesStreams = true
     }
 

@@ -164,7 +164,15 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
     }
 
     private func write() {
-        guard let context, !self.isClosing, !self.isStalled else { return }
+        guard let context, !self.isClosing else { return }
+        if self.isStalled {
+            // A fault keeps it silent, not alive for ever.
+            if self.machine.phase == .finished {
+                self.isClosing = true
+                context.close(promise: nil)
+            }
+            return
+        }
         let hasFinished = self.machine.phase == .finished
         if self.machine.output.readableBytes > 0, self.isWritable || hasFinished {
             var output = ByteBuffer()

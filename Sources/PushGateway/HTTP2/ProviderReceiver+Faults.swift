@@ -45,7 +45,9 @@ extension ProviderReceiver {
         self.door.logger.info("fault", metadata: ["rules": "\(fault.rules.joined(separator: ", "))"])
         if let limit = fault.streamLimit { self.handle.announce(streamLimit: limit) }
         switch fault.connection {
-        case .close: return self.handle.close()
+        case .close:
+            self.isStalled = true
+            return self.handle.close()
         case .stall:
             self.isStalled = true
             return self.handle.stall()
@@ -53,7 +55,10 @@ extension ProviderReceiver {
             self.finish(turn)
             turn = Turn()
             self.goAway(goAway, before: stream)
-            guard goAway.finishesStreams else { return }
+            guard goAway.finishesStreams else {
+                self.isStalled = true
+                return
+            }
         case nil: break
         }
         switch fault.answer {
@@ -79,7 +84,9 @@ extension ProviderReceiver {
     private func goAway(_ goAway: FaultAction.GoAway, before stream: UInt32) {
         let code = HTTP2ErrorCode(rawValue: goAway.code.value) ?? .noError
         let text = goAway.text.map { #"{"reason":"\#($0)"}"# } ?? ""
-        self.handle.goAway(code, debugData: text, lastStream: goAway.finishesStreams ? nil : 0)
+        // Without this request and those that follow: they have not been processed.
+        let last = stream > 2 ? stream - 2 : 0
+        self.handle.goAway(code, debugData: text, lastStream: goAway.finishesStreams ? nil : last)
     }
 
     /// In the place of the right answer, with the ids that it would have had.

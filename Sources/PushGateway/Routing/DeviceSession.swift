@@ -56,6 +56,13 @@ struct DeviceSession: Sendable {
     var nextMessageID: UInt32 = 1
     /// Reads of the store for this session that have not come back.
     var loads = 0
+    /// Whether one of them is of the device's messages, and what to read once more after it.
+    var isLoadingMessages = false
+    var loadsAgain: StoreLoad?
+    /// Acknowledged while the store is being read: what it still brings of them the device has.
+    var acknowledgedMeanwhile: Set<Int64> = []
+    /// No longer followed, while the store is being read.
+    var unfollowed: Set<ChannelName> = []
     /// Per topic, the newest message that came while the store is being read.
     var newest: [TopicHash: Int64] = [:]
     /// The store holds something that waits for power, for use of the device, or for its wish.

@@ -57,8 +57,13 @@ extension RoutingMachine {
     /// The device follows a channel from now on. `false` when it follows too many.
     mutating func follow(_ channel: ChannelName, _ device: UUID, session id: DeviceSession.ID, now: Timestamp) -> Bool {
         guard let index = self.index(device, id) else { return false }
-        guard self.sessions[index].channels.count < self.limits.channels else { return false }
-        self.batch.changes.append(.subscribe(device: device, channel: channel))
+        if self.sessions[index].channels.contains(channel) { return true }
+        // Reads that have not come back count too, so that no device makes the store read without end.
+        guard self.sessions[index].channels.count < self.limits.channels,
+            self.sessions[index].loads <= self.limits.channels
+        else { return false }
+        self.sessions[index].unfollowed.remove(channel)
+        self.batch.changes.append(.subscribe(device: device, channel: channel, limit: self.limits.channels))
         self.follow(channel, at: index, device)
         self.load(.channel(channel), at: index, device)
         return true
@@ -66,6 +71,11 @@ extension RoutingMachine {
 
     mutating func unfollow(_ channel: ChannelName, _ device: UUID, session id: DeviceSession.ID) {
         guard let index = self.index(device, id) else { return }
+        guard self.sessions[index].channels.contains(channel) || self.sessions[index].isLoading else { return }
+        if self.sessions[index].isLoading {
+            guard self.sessions[index].unfollowed.count < self.limits.channels else { return }
+            self.sessions[index].unfollowed.insert(channel)
+        }
         self.sessions[index].channels.remove(channel)
         self.unfollow(channel, device)
         self.batch.changes.append(.unsubscribe(device: device, channel: channel))
@@ -73,6 +83,9 @@ extension RoutingMachine {
 
     /// The channel is no more.
     mutating func remove(_ channel: ChannelName) {
+        for index in self.sessions.indices where self.sessions[index].isLoading {
+            self.sessions[index].unfollowed.insert(channel)
+        }
         for device in self.followers.removeValue(forKey: channel) ?? [] {
             if let index = self.sessions.index(of: device) { self.sessions[index].channels.remove(channel) }
         }

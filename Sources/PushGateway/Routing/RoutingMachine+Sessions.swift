@@ -102,6 +102,7 @@ extension RoutingMachine {
             if let submission = entry.submission { effects.settled.append(submission) }
         }
         self.sessions[index].unacknowledged.removeAll { $0.isFor(hash) }
+        self.loadBacklog(at: index, device)
     }
 
     /// A read of the store failed: the device has to come again.

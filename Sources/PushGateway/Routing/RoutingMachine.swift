@@ -72,7 +72,8 @@ struct RoutingMachine: Sendable {
         guard let index = self.sessions.index(of: message.device) else {
             return self.keep(message, submission, as: .storedOffline, now: now, &effects)
         }
-        if self.sessions[index].isLoading {
+        // One that is not stored takes no stored one's place.
+        if self.sessions[index].isLoading, message.expiresAt != nil {
             self.sessions[index].newest[message.topicHash] = message.sequence
         }
         switch self.power.verdict(on: message, for: self.sessions[index], now: now, isWindow: false) {
@@ -178,21 +179,29 @@ struct RoutingMachine: Sendable {
         guard let index = self.index(device, id) else { return }
         for ack in acks {
             guard let done = self.sessions[index].removeUnacknowledged(ack.messageID) else { continue }
+            if self.sessions[index].isLoading {
+                self.sessions[index].acknowledgedMeanwhile.insert(done.message.sequence)
+            }
             let delivered: Event.Name = done.isFromStorage ? .deliveredFromStorage : .delivered
             effects.events.append(self.event(ack.status == 0 ? delivered : .refusedByDevice, done.message, now))
             if let submission = done.submission { effects.settled.append(submission) }
             if let channel = done.message.channel {
                 guard done.message.expiresAt != nil else { continue }
                 self.batch.changes.append(.advance(device: device, channel: channel, sequence: done.message.sequence))
-            } else if done.isStored {
+            } else if done.isStored || self.sessions[index].hasBacklog || self.sessions[index].hasHeld {
+                // Also where an older one of its topic may wait in the store.
                 self.batch.changes.append(.remove(done.message))
             }
         }
+        self.loadBacklog(at: index, device)
+    }
+
+    /// Fetches what waited for room, once there is some.
+    mutating func loadBacklog(at index: Int, _ device: UUID) {
         let hasRoom = self.sessions[index].unacknowledged.count <= self.limits.unacknowledged / 2
-        if self.sessions[index].hasBacklog, hasRoom {
-            self.sessions[index].hasBacklog = false
-            self.load(.messages(isFirst: false), at: index, device)
-        }
+        guard self.sessions[index].hasBacklog, hasRoom else { return }
+        self.sessions[index].hasBacklog = false
+        self.load(.messages(isFirst: false), at: index, device)
     }
 
     // MARK: What was stored
@@ -203,9 +212,19 @@ struct RoutingMachine: Sendable {
         _ device: UUID,
         isWindow: Bool = false
     ) {
+        var load = StoreLoad(device: device, session: self.sessions[index].id, part: part, isWindow: isWindow)
+        if case .messages(let isFirst) = part {
+            // However often a device asks, the store is read for it once at a time, and once more after that.
+            guard !self.sessions[index].isLoadingMessages else {
+                let again = self.sessions[index].loadsAgain
+                load.part = .messages(isFirst: isFirst || again?.part == .messages(isFirst: true))
+                load.isWindow = isWindow || again?.isWindow ?? false
+                return self.sessions[index].loadsAgain = load
+            }
+            self.sessions[index].isLoadingMessages = true
+        }
         self.sessions[index].loads += 1
-        let session = self.sessions[index].id
-        self.batch.loads.append(StoreLoad(device: device, session: session, part: part, isWindow: isWindow))
+        self.batch.loads.append(load)
     }
 
     /// Delivers what was read, and says for which of the device's topics nothing was.
@@ -217,18 +236,35 @@ struct RoutingMachine: Sendable {
     ) {
         guard let index = self.index(loaded.load.device, loaded.load.session) else { return }
         self.sessions[index].loads -= 1
-        for channel in loaded.subscriptions { self.follow(channel, at: index, loaded.load.device) }
+        for channel in loaded.subscriptions where !self.sessions[index].unfollowed.contains(channel) {
+            self.follow(channel, at: index, loaded.load.device)
+        }
         var kept: Set<TopicHash> = []
         for message in loaded.messages {
             if self.offer(message, at: index, loaded.load, isInstalled: isInstalled, now: now, &effects) {
                 kept.insert(message.topicHash)
             }
         }
-        if !self.sessions[index].isLoading { self.sessions[index].newest = [:] }
+        self.readAgain(after: loaded.load, at: index)
         guard loaded.load.part == .messages(isFirst: true) else { return }
         let session = self.sessions[index]
         let nothing = session.topics.filter { $0.interest != .ignored && !kept.contains($0.hash) }.map(\.hash)
         if !nothing.isEmpty { effects.packets.append((session.link, .nothingStored(nothing))) }
+    }
+
+    /// A read has come back: what was asked for meanwhile is read now.
+    private mutating func readAgain(after load: StoreLoad, at index: Int) {
+        if case .messages = load.part {
+            self.sessions[index].isLoadingMessages = false
+            if let again = self.sessions[index].loadsAgain {
+                self.sessions[index].loadsAgain = nil
+                self.load(again.part, at: index, load.device, isWindow: again.isWindow)
+            }
+        }
+        guard !self.sessions[index].isLoading else { return }
+        self.sessions[index].newest = [:]
+        self.sessions[index].acknowledgedMeanwhile = []
+        self.sessions[index].unfollowed = []
     }
 
     /// Delivers one stored message, or lets it wait, or drops it. Whether there was something for its topic.
@@ -241,7 +277,12 @@ struct RoutingMachine: Sendable {
         _ effects: inout Effects
     ) -> Bool {
         let session = self.sessions[index]
-        if session.unacknowledged.contains(where: { $0.message.sequence == message.sequence }) { return true }
+        if session.unacknowledged.contains(where: { $0.message.sequence == message.sequence })
+            || session.acknowledgedMeanwhile.contains(message.sequence)
+        {
+            return true
+        }
+        if let channel = message.channel, session.unfollowed.contains(channel) { return false }
         if message.isExpired(at: now) { return self.drop(message, .expired, now, &effects) }
         if message.channel == nil {
             if !isInstalled(message) { return self.drop(message, .unregisteredFromStorage, now, &effects) }

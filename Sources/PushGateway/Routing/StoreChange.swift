@@ -10,7 +10,7 @@ enum StoreChange: Sendable {
     case discard(device: UUID, topic: Topic?)
     case putBroadcast(Broadcast)
     case advance(device: UUID, channel: ChannelName, sequence: Int64)
-    case subscribe(device: UUID, channel: ChannelName)
+    case subscribe(device: UUID, channel: ChannelName, limit: Int)
     case unsubscribe(device: UUID, channel: ChannelName)
     case removeChannel(ChannelName)
     case purge
@@ -104,7 +104,8 @@ struct StoreBatch: Sendable {
             if let end = broadcast.expiresAt { try channels.put(broadcast, expiresAt: end) }
         case .advance(let device, let channel, let sequence):
             try channels.advance(device, on: channel, to: sequence)
-        case .subscribe(let device, let channel): try channels.subscribe(device, to: channel)
+        case .subscribe(let device, let channel, let limit):
+            try channels.subscribe(device, to: channel, limit: limit)
         case .unsubscribe(let device, let channel): try channels.unsubscribe(device, from: channel)
         case .removeChannel(let channel): try channels.remove(channel)
         case .purge:
@@ -135,7 +136,8 @@ struct StoreBatch: Sendable {
             }
         case .channel(let channel):
             loaded.subscriptions = [channel]
-            if let broadcast = try channels.broadcast(on: channel) {
+            let known = try channels.subscriptions(of: load.device).first { $0.channel == channel }
+            if let broadcast = try channels.broadcast(on: channel), broadcast.sequence > known?.lastSequence ?? 0 {
                 loaded.messages.append(broadcast.message(for: load.device))
             }
         }

@@ -32,13 +32,15 @@ struct ChannelTables {
         )
     }
 
-    func subscribe(_ device: UUID, to channel: ChannelName) throws {
+    /// - Parameter limit: channels that one device may follow; more are not remembered.
+    func subscribe(_ device: UUID, to channel: ChannelName, limit: Int) throws {
         try self.database.execute(
             sql: """
                 INSERT OR IGNORE INTO subscription (environment, device, bundleID, channel, lastSequence)
-                VALUES (?, ?, ?, ?, 0)
+                SELECT ?1, ?2, ?3, ?4, 0
+                WHERE (SELECT count(*) FROM subscription WHERE device = ?2 AND environment = ?1) < ?5
                 """,
-            arguments: [self.environment.rawValue, device.uuidString, channel.bundleID.name, channel.id]
+            arguments: [self.environment.rawValue, device.uuidString, channel.bundleID.name, channel.id, limit]
         )
     }
 

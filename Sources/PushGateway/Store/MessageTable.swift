@@ -35,10 +35,10 @@ struct MessageTable {
         return replaced?["apnsID"]
     }
 
-    /// Deletes the message if it is still the stored one.
+    /// Deletes the message, or an older one that is stored in its place: a device that has this one wants no older one.
     func remove(_ message: Message) throws {
         try self.statement(
-            "DELETE FROM message WHERE device = ? AND environment = ? AND topic = ? AND sequence = ?"
+            "DELETE FROM message WHERE device = ? AND environment = ? AND topic = ? AND sequence <= ?"
         ).execute(
             arguments: [
                 Self.bytes(message.device), self.environment.rawValue, message.notification.topic.name,
@@ -84,8 +84,12 @@ struct MessageTable {
     static func lastSequence(_ database: Database) throws -> Int64 {
         try Int64.fetchOne(
             database,
-            sql:
-                "SELECT max(s) FROM (SELECT max(sequence) s FROM message UNION SELECT max(sequence) FROM channelMessage)"
+            sql: """
+                SELECT max(s) FROM (
+                    SELECT max(sequence) s FROM message UNION SELECT max(sequence) FROM channelMessage
+                    UNION SELECT max(lastSequence) FROM subscription
+                )
+                """
         ) ?? 0
     }
 

@@ -199,6 +199,8 @@ import Testing
     @Test func aServiceThatStaysAwayIsNotSent() async throws {
         let first = try await ScriptedService.start(script: ScriptedService.always200)
         await first.stop()
+        let reserved = ReservedPort(first.port)
+        defer { reserved.release() }
         let sender = try makeSender(to: first.endpoint)
         async let outcome = sender.send(makePushes(1)[0])
         while sender.figures.lastFailure == nil { await Task.yield() }
