@@ -105,6 +105,7 @@ final class GatewayCore: Sendable {
             AppsController(
                 registry: shared.providers,
                 channels: shared.channels,
+                environments: environments,
                 allowsBroadcastByDefault: configuration.rules.allowsBroadcastByDefault
             ),
             KeysController(registry: shared.providers, time: shared.time),

@@ -8,6 +8,7 @@ import PushProtocol
 struct AppsController: AdminRoutes {
     let registry: ProviderRegistry
     let channels: ChannelRegistry
+    let environments: [EnvironmentCore]
     /// Whether a new app may use broadcasts if its registration does not say.
     let allowsBroadcastByDefault: Bool
 
@@ -75,7 +76,7 @@ struct AppsController: AdminRoutes {
         guard let app = try await self.registry.set(allowsBroadcast: allowsBroadcast, app: bundleID) else {
             throw Self.noSuchApp
         }
-        if !allowsBroadcast { _ = try await self.channels.deleteAll(app: bundleID) }
+        if !allowsBroadcast { try await self.deleteChannels(of: bundleID) }
         return try JSONAnswer.make(.ok, App(app))
     }
 
@@ -83,8 +84,18 @@ struct AppsController: AdminRoutes {
     @Sendable private func delete(_ request: Request, _ context: AdminContext) async throws -> Response {
         let bundleID = try Self.bundleID(context)
         guard try await self.registry.remove(app: bundleID) else { throw Self.noSuchApp }
-        _ = try await self.channels.deleteAll(app: bundleID)
+        try await self.deleteChannels(of: bundleID)
         return Response(status: .noContent)
+    }
+
+    /// The cores forget who followed them and what they stored.
+    private func deleteChannels(of bundleID: Topic) async throws {
+        let deleted = try await self.channels.deleteAll(app: bundleID)
+        for core in self.environments {
+            for channel in deleted where channel.environment == core.environment {
+                core.router.channelDeleted(bundleID: bundleID, channelID: channel.id)
+            }
+        }
     }
 
     private static func bundleID(_ context: AdminContext) throws -> Topic {

@@ -28,8 +28,7 @@ enum LegacyTLS {
 
     /// What the client has shown, in DER.
     static func peerCertificate(_ context: ChannelHandlerContext) -> [UInt8]? {
-        let tls = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
-        return try? tls?.peerCertificate?.toDERBytes()
+        self.peerCertificate(context.channel)
     }
 
     /// The same, for whoever is not a handler.

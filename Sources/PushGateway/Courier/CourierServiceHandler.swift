@@ -1,6 +1,5 @@
 import Logging
 import NIOCore
-import NIOSSL
 import NIOTLS
 import PushProtocol
 
@@ -126,8 +125,7 @@ final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
     }
 
     private func authenticate(_ connect: CourierConnect, context: ChannelHandlerContext) {
-        let tls = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
-        let certificate = try? tls?.peerCertificate?.toDERBytes()
+        let certificate = LegacyTLS.peerCertificate(context)
         let door = self.door
         context.eventLoop.makeFutureWithTask { @concurrent in door.authenticate(connect, tlsCertificate: certificate) }
             .assumeIsolated()
