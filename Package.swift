@@ -17,6 +17,7 @@ extension Target.Dependency {
     static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
+    static let grdbSQLite = product(name: "GRDBSQLite", package: "GRDB.swift")
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
     static let logging = product(name: "Logging", package: "swift-log")
@@ -107,7 +108,7 @@ let package = Package(
             ]
         ),
         module("PushHTTP", ["PushProtocol", .httpTypes, .hummingbird, .logging, .nioCore, .nioHTTPTypes]),
-        module("PushStore", ["PushProtocol", .crypto, .grdb]),
+        module("PushStore", ["PushProtocol", .crypto, .grdb, .grdbSQLite]),
         module(
             "PushProvider",
             ["PushProtocol", "PushSender", "PushStore", .crypto, .logging, .nioCore, .serviceLifecycle]

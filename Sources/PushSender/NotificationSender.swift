@@ -7,4 +7,6 @@ package import PushProtocol
 package protocol NotificationSender: Sendable {
     /// Returns when the push service has answered, or when no answer can come any more (deadline inside).
     func send(_ notification: PushNotification, to token: DeviceToken) async -> Outcome
+    /// Many at once; the outcomes in the same order.
+    func send(_ pushes: [Push]) async -> [Outcome]
 }

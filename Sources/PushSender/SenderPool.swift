@@ -3,11 +3,12 @@ package import PushProtocol
 import ServiceLifecycle
 import Synchronization
 
-/// One ``Sender`` per environment and key, because a connection belongs to one team (reference 1.11).
+/// One ``Sender`` per environment, credential and lane, because a connection belongs to one team (reference 1.11).
 package final class SenderPool: SenderSource, Service {
     private struct Lane: Hashable {
         var environment: PushEnvironment
         var credential: String
+        var lane: SenderLane
     }
 
     private let endpoints: [PushEnvironment: PushServiceEndpoint]
@@ -33,11 +34,11 @@ package final class SenderPool: SenderSource, Service {
     }
 
     package func sender(
-        for key: ProviderKey,
-        environment: PushEnvironment
+        for credential: PushCredential,
+        environment: PushEnvironment,
+        lane: SenderLane
     ) throws -> any NotificationSender {
-        let credential = PushCredential.token(key)
-        let lane = Lane(environment: environment, credential: credential.identity)
+        let lane = Lane(environment: environment, credential: credential.identity, lane: lane)
         return try self.senders.withLock { senders in
             if let sender = senders[lane] { return sender }
             let sender = try Sender(

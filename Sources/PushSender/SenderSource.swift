@@ -2,5 +2,17 @@ package import PushProtocol
 
 /// Gives out the sender for a credential and an environment; senders are shared and long-lived.
 package protocol SenderSource: Sendable {
-    func sender(for key: ProviderKey, environment: PushEnvironment) throws -> any NotificationSender
+    func sender(
+        for credential: PushCredential,
+        environment: PushEnvironment,
+        lane: SenderLane
+    ) throws -> any NotificationSender
+}
+
+/// Pushes of different lanes never share a connection, so that none waits behind the other's.
+package enum SenderLane: Hashable, Sendable, CaseIterable {
+    /// Few at a time, and each is waited for.
+    case urgent
+    /// As many as the push service takes.
+    case bulk
 }

@@ -2,7 +2,9 @@ package import Foundation
 package import PushProtocol
 
 /// Everything that a provider must remember. What a method has written is on disk when it returns.
-package protocol PushStore: AppStore, DeviceStore, NotificationStore, APIKeyStore {}
+package protocol PushStore: AppStore, DeviceStore, NotificationStore, DispatchStore, HygieneStore, BadgeStore,
+    ScheduleStore, WebhookStore, APIKeyStore, AuditStore
+{}
 
 /// Apps and what they prove themselves with.
 package protocol AppStore: Sendable {
@@ -11,49 +13,197 @@ package protocol AppStore: Sendable {
     /// In the order of their bundle ids.
     func apps() async throws -> [AppRecord]
     func app(bundleID: Topic) async throws -> AppRecord?
-    /// Replaces the one that was there.
+    func setRate(_ rate: Int?, app: Int64) async throws
+    /// Replaces the one that was there; what was proven with it is forgotten.
     func setCredential(_ credential: CredentialRecord, app: Int64, environment: PushEnvironment) async throws
+    /// Whether there was one.
+    func removeCredential(app: Int64, environment: PushEnvironment) async throws -> Bool
     func credential(app: Int64, environment: PushEnvironment) async throws -> CredentialRecord?
     /// The environments for which the app has a credential.
     func environments(app: Int64) async throws -> Set<PushEnvironment>
 }
 
-/// Devices: one per app, environment and token.
+/// Devices: one per app, environment and token, and one per app, environment and installation.
 package protocol DeviceStore: Sendable {
-    /// Adds the device or refreshes it; what the registration leaves out stays as it was.
+    /// Adds the devices or refreshes them, in one transaction; what a registration leaves out stays as it was.
     func register(
-        _ registration: DeviceRegistration,
+        _ registrations: [DeviceRegistration],
         app: Int64,
         now: Timestamp
-    ) async throws -> (device: DeviceRecord, isNew: Bool)
-    /// In the order of their ids, those after `after`.
-    func devices(app: Int64, audience: Audience, after: Int64, limit: Int) async throws -> [DeviceRecord]
+    ) async throws -> [RegistrationResult]
+    /// In the order of their ids, those after `after`; inactive ones too.
+    func devices(app: Int64, audience: AudienceExpression, after: Int64, limit: Int) async throws -> [DeviceRecord]
     /// The devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
     /// How many there were.
-    func deleteDevices(app: Int64, token: DeviceToken, environment: PushEnvironment?) async throws -> Int
+    func deleteDevices(
+        app: Int64,
+        token: DeviceToken,
+        environment: PushEnvironment?,
+        now: Timestamp
+    ) async throws -> Int
+    /// Active devices for which the expression holds.
+    func count(app: Int64, audience: AudienceExpression, environment: PushEnvironment?) async throws -> Int
+    /// The time zones of active devices, with how many there are in each; `nil` stands for those that say none.
+    func timeZones(app: Int64) async throws -> [String?: Int]
 }
 
-/// The ledger: notifications, their recipients' final states, and what waits for another try.
+/// The ledger as people see it: notifications and their recipients' final states.
 package protocol NotificationStore: Sendable {
-    func accept(_ notification: NotificationRecord, idempotency: Idempotency?) async throws -> Acceptance
+    /// - Parameter shards: what it is split into; empty for one that is opened later.
+    func accept(
+        _ notification: NotificationRecord,
+        shards: [ShardPlan],
+        idempotency: Idempotency?
+    ) async throws -> Acceptance
     func notification(_ id: UUID) async throws -> NotificationRecord?
-    /// A notification whose audience has not been walked to its end, leased to the caller until `until`: one that has not
-    /// begun, else the one whose last page is longest ago, so that none waits for another to end.
-    func claim(now: Timestamp, until: Timestamp) async throws -> NotificationRecord?
-    /// Gives back every lease: for the start of the only process that uses the store.
-    func releaseLeases() async throws
-    /// The next recipients after the notification's cursor: active devices of its environment, or the named tokens.
-    func recipients(of notification: NotificationRecord, limit: Int) async throws -> RecipientPage
-    /// Recipients whose next try is due, of one notification, and that notification.
-    func dueRetries(now: Timestamp, limit: Int) async throws -> (NotificationRecord, [Recipient])?
-    /// When the next try is due.
-    func nextRetry() async throws -> Timestamp?
-    /// Writes a page's results, counters, findings and cursor in one transaction, and gives the lease back. A recipient
-    /// that has a final state already keeps it.
-    func commit(_ page: PageResult, notification: UUID, now: Timestamp) async throws
+    /// Of this app, or of all; newest first, those before `before`.
+    func notifications(
+        app: Int64?,
+        state: NotificationRecord.State?,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?)
+    /// Pauses, resumes or cancels. `nil` if there is none; unchanged if it cannot go to that state from where it is.
+    func setState(_ change: StateChange, of notification: UUID, now: Timestamp) async throws -> NotificationRecord?
     /// In the order of recipients, those after `after`.
-    func deliveries(of notification: UUID, after: Int64?, limit: Int) async throws -> [DeliveryRecord]
+    func deliveries(
+        of notification: UUID,
+        state: DeliveryRecord.State?,
+        after: Int64?,
+        limit: Int
+    ) async throws -> [DeliveryRecord]
+    /// What this notification came to for this recipient.
+    func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
+    /// What came to one device, newest first.
+    func deliveries(app: Int64, device: Int64, limit: Int) async throws -> [DeliveryRecord]
+    /// What was sent to a token that is not registered, newest first.
+    func deliveries(app: Int64, unregistered token: DeviceToken, limit: Int) async throws -> [DeliveryRecord]
+    /// Forgets notifications that ended before this, their deliveries, and token events as old: `limit` rows at most, so
+    /// that nothing else waits long. How many rows it were; 0 when there is nothing left to forget.
+    func forget(before: Timestamp, limit: Int) async throws -> Int
+}
+
+/// Where a list of notifications goes on; its meaning belongs to the store.
+package struct NotificationCursor: Hashable, Sendable {
+    package var number: Int64
+
+    package init(number: Int64) {
+        self.number = number
+    }
+}
+
+/// What somebody asks of a notification.
+package enum StateChange: Hashable, Sendable {
+    case pause(reason: String?)
+    case resume
+    case cancel
+}
+
+/// The first 60 free bits of a notification's id, with which the `apns-id`s of its deliveries begin; unique in the store.
+package struct DeliveryPrefix: Hashable, Sendable {
+    package let bits: Int64
+
+    package init(bits: Int64) {
+        self.bits = bits
+    }
+
+    package init(of notification: UUID) {
+        let bytes = notification.uuid
+        let high = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        // The four bits between are the version of the UUID.
+        self.bits = high << 12 | Int64(bytes.6 & 0x0f) << 8 | Int64(bytes.7)
+    }
+}
+
+/// The ledger as the dispatcher works on it.
+package protocol DispatchStore: Sendable {
+    /// For the start of the only process that uses the store: gives back every lease, and ends what at-most-once had
+    /// begun. How many recipients that were.
+    func recover(now: Timestamp) async throws -> Int
+    /// Notifications whose time has come, to be opened.
+    func due(now: Timestamp, limit: Int) async throws -> [NotificationRecord]
+    /// Splits a scheduled notification, so that it can be claimed.
+    func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
+    /// Shards that may be sent now, leased until `until`: of different notifications where there are several, so that
+    /// none waits for another to end.
+    func claim(
+        lane: NotificationRecord.Lane,
+        now: Timestamp,
+        until: Timestamp,
+        limit: Int
+    ) async throws -> [ShardClaim]
+    /// The next recipients after the shard's cursor.
+    func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage
+    /// Recipients whose next try is due, leased until `until`.
+    func dueRetries(
+        lane: NotificationRecord.Lane,
+        now: Timestamp,
+        until: Timestamp,
+        limit: Int,
+        needs: @Sendable @escaping (NotificationRecord) -> RecipientNeeds
+    ) async throws -> [RetryClaim]
+    /// When there will be something to do that is not yet: a retry, a shard or a scheduled notification.
+    func nextDue(lane: NotificationRecord.Lane) async throws -> Timestamp?
+    /// Writes what pages came to in one transaction. A recipient that has a final state already keeps it.
+    /// - Returns: for each, whether its notification may go on.
+    func commit(_ pages: [PageResult], now: Timestamp) async throws -> [Bool]
+}
+
+/// What is known of tokens and environments, and what was done about it.
+package protocol HygieneStore: Sendable {
+    func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth
+    func setHealth(_ health: EnvironmentHealth, app: Int64, environment: PushEnvironment) async throws
+    /// Newest first, those before `before`.
+    func tokenEvents(
+        app: Int64,
+        token: DeviceToken?,
+        action: TokenEventRecord.Action?,
+        before: Int64?,
+        limit: Int
+    ) async throws -> [TokenEventRecord]
+    /// Deactivates the devices whose deactivation was withheld, or forgets that it was. How many it were.
+    func settleWithheld(
+        app: Int64,
+        environment: PushEnvironment,
+        deactivates: Bool,
+        now: Timestamp
+    ) async throws -> Int
+}
+
+/// Badge counts, kept per user; a device without a user has its own.
+package protocol BadgeStore: Sendable {
+    /// The counts that a notification shows, each one more than before it, however often this is asked.
+    func raiseBadges(notification: Int64, app: Int64, holders: [String]) async throws -> [String: Int]
+    func badge(app: Int64, holder: String) async throws -> Int
+    func setBadge(_ count: Int, app: Int64, holder: String) async throws
+}
+
+/// Recurring notifications.
+package protocol ScheduleStore: Sendable {
+    func addSchedule(_ schedule: ScheduleRecord) async throws
+    /// Oldest first.
+    func schedules(app: Int64) async throws -> [ScheduleRecord]
+    func schedule(_ id: UUID) async throws -> ScheduleRecord?
+    /// Whether it was there.
+    func updateSchedule(_ schedule: ScheduleRecord) async throws -> Bool
+    func deleteSchedule(_ id: UUID) async throws -> Bool
+    func dueSchedules(now: Timestamp, limit: Int) async throws -> [ScheduleRecord]
+    func nextScheduleRun() async throws -> Timestamp?
+}
+
+/// Where events go, and which have gone.
+package protocol WebhookStore: Sendable {
+    func addWebhook(_ webhook: WebhookRecord) async throws
+    func webhooks(app: Int64?) async throws -> [WebhookRecord]
+    func webhook(_ id: UUID) async throws -> WebhookRecord?
+    /// Whether it was there. Its cursor stays where a replay has put it back meanwhile.
+    func updateWebhook(_ webhook: WebhookRecord, expectedCursor: Int64) async throws -> Bool
+    func deleteWebhook(_ id: UUID) async throws -> Bool
+    func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]
+    /// The last block before this moment; 0 if there is none.
+    func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64
+    func forgetEvents(before: Timestamp) async throws -> Int
 }
 
 /// API keys, by the SHA-256 of the key.
@@ -66,6 +216,13 @@ package protocol APIKeyStore: Sendable {
     func deleteKey(_ id: UUID) async throws -> Bool
 }
 
+/// Who changed what.
+package protocol AuditStore: Sendable {
+    func addAudit(_ entry: AuditRecord) async throws
+    /// Newest first, those before `before`.
+    func audit(before: Int64?, limit: Int) async throws -> [AuditRecord]
+}
+
 /// Why a store cannot be used.
 package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotOpen(path: String, why: String)
@@ -74,6 +231,8 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case badMasterKey(path: String, why: String)
     /// A secret in the store was sealed with another master key.
     case wrongMasterKey
+    /// Nothing can be written now: the disk is full or read-only.
+    case cannotWrite(why: String)
 
     package var description: String {
         switch self {
@@ -81,6 +240,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .newerSchema(let path): "the database \(path) was written by a newer version of Martlet"
         case .badMasterKey(let path, let why): "the master key \(path) cannot be used: \(why)"
         case .wrongMasterKey: "the master key does not fit this database: bring back the one it was made with"
+        case .cannotWrite(let why): "the database cannot be written: \(why)"
         }
     }
 }

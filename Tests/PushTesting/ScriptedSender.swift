@@ -25,7 +25,17 @@ package final class ScriptedSender: NotificationSender, SenderSource {
         self.state.withLock { $0.answers[token, default: []] += outcomes }
     }
 
-    package func sender(for key: ProviderKey, environment: PushEnvironment) -> any NotificationSender { self }
+    package func sender(
+        for credential: PushCredential,
+        environment: PushEnvironment,
+        lane: SenderLane
+    ) -> any NotificationSender { self }
+
+    package func send(_ pushes: [Push]) async -> [Outcome] {
+        var outcomes: [Outcome] = []
+        for push in pushes { outcomes.append(await self.send(push.notification, to: push.token)) }
+        return outcomes
+    }
 
     package func send(_ notification: PushNotification, to token: DeviceToken) async -> Outcome {
         self.state.withLock { state in

@@ -7,7 +7,8 @@ package struct JSONFields: Sendable {
     package let members: [String: JSONValue]
     /// The names of the members that are `null`.
     package let nulls: Set<String>
-    private let path: String?
+    /// Where the object stands in what was sent; `nil` at the top.
+    package let place: String?
 
     /// - Throws: ``APIRefusal`` for text that is no JSON object, or an unknown member.
     package init(parsing data: Data, known: Set<String>) throws(APIRefusal) {
@@ -21,7 +22,7 @@ package struct JSONFields: Sendable {
     package init(members: [String: JSONValue], path: String?, known: Set<String>) throws(APIRefusal) {
         self.members = members.filter { $0.value != .null }
         self.nulls = Set(members.filter { $0.value == .null }.keys)
-        self.path = path
+        self.place = path
         for name in members.keys.sorted() where !known.contains(name) {
             throw self.refusal(name, "unknown_field", "known here: \(known.sorted().joined(separator: ", "))")
         }
@@ -105,6 +106,6 @@ package struct JSONFields: Sendable {
     }
 
     private func pathOf(_ name: String) -> String {
-        self.path.map { "\($0).\(name)" } ?? name
+        self.place.map { "\($0).\(name)" } ?? name
     }
 }

@@ -1,80 +1,77 @@
+package import Foundation
 package import PushProtocol
 
-/// One token that a notification is to be sent to.
-package struct Recipient: Hashable, Sendable {
+/// The one final state of a recipient, as it is looked up.
+package struct DeliveryRecord: Hashable, Sendable {
+    package enum State: Int64, Hashable, Sendable, CaseIterable {
+        /// At-most-once only: it may be on its way. Whoever finds it after a crash makes it failed.
+        case sending = 0
+        /// The push service took it.
+        case accepted = 1
+        /// The push service refused it.
+        case rejected = 2
+        /// It could not be sent in time, or in the number of tries allowed.
+        case failed = 3
+    }
+
+    /// Of the notification.
+    package var notification: UUID
     /// Unique within the notification: a device's id, or below zero for a token that was named explicitly.
-    package var id: Int64
+    package var recipient: Int64
     /// `nil` if the token is not registered.
     package var device: Int64?
-    package var token: DeviceToken
-    package var environment: PushEnvironment
-    /// When the device registered last; `nil` if it never did.
-    package var registeredAt: Timestamp?
-    /// Earlier tries.
-    package var attempts: Int
-
-    package init(
-        id: Int64,
-        device: Int64?,
-        token: DeviceToken,
-        environment: PushEnvironment,
-        registeredAt: Timestamp?,
-        attempts: Int = 0
-    ) {
-        self.id = id
-        self.device = device
-        self.token = token
-        self.environment = environment
-        self.registeredAt = registeredAt
-        self.attempts = attempts
-    }
-}
-
-/// Some of a notification's recipients, in the order of the walk.
-package struct RecipientPage: Hashable, Sendable {
-    package var recipients: [Recipient]
-    /// The notification's cursor once these have been tried.
-    package var cursor: Int64
-    /// Whether the audience ends here.
-    package var isLast: Bool
-
-    package init(recipients: [Recipient], cursor: Int64, isLast: Bool) {
-        self.recipients = recipients
-        self.cursor = cursor
-        self.isLast = isLast
-    }
-}
-
-/// The one final state of a recipient.
-package struct DeliveryRecord: Hashable, Sendable {
-    package enum State: String, Hashable, Sendable {
-        /// The push service took it.
-        case accepted
-        /// The push service refused it.
-        case rejected
-        /// It could not be sent in time, or in the number of tries allowed.
-        case failed
-    }
-
-    package var recipient: Recipient
+    /// `nil` once the device is gone.
+    package var token: DeviceToken?
+    package var environment: PushEnvironment?
     package var state: State
-    package var apnsID: String
     /// The push service's reason, or our own words.
     package var reason: String?
     package var attempts: Int
     package var at: Timestamp
 
     package init(
-        recipient: Recipient,
+        notification: UUID,
+        recipient: Int64,
+        device: Int64?,
+        token: DeviceToken?,
+        environment: PushEnvironment?,
         state: State,
-        apnsID: String,
         reason: String?,
         attempts: Int,
         at: Timestamp
     ) {
+        self.notification = notification
         self.recipient = recipient
+        self.device = device
+        self.token = token
+        self.environment = environment
         self.state = state
-        self.apnsID = apnsID
+        self.reason = reason
+        self.attempts = attempts
+        self.at = at
+    }
+}
+
+/// A recipient's state, to be written.
+package struct DeliveryResult: Hashable, Sendable {
+    package var recipient: Int64
+    package var device: Int64?
+    package var state: DeliveryRecord.State
+    package var reason: String?
+    package var attempts: Int
+    package var at: Timestamp
+
+    package init(
+        recipient: Int64,
+        device: Int64?,
+        state: DeliveryRecord.State,
+        reason: String? = nil,
+        attempts: Int,
+        at: Timestamp
+    ) {
+        self.recipient = recipient
+        self.device = device
+        self.state = state
         self.reason = reason
         self.attempts = attempts
         self.at = at
@@ -82,12 +79,17 @@ package struct DeliveryRecord: Hashable, Sendable {
 }
 
 /// A recipient that is tried again later.
-package struct RetryRecord: Hashable, Sendable {
-    package var recipient: Recipient
+package struct RetryResult: Hashable, Sendable {
+    package var recipient: Int64
+    /// Where it is tried, if that is not the recipient's own environment.
+    package var environment: PushEnvironment?
+    package var attempts: Int
     package var dueAt: Timestamp
 
-    package init(recipient: Recipient, dueAt: Timestamp) {
+    package init(recipient: Int64, environment: PushEnvironment? = nil, attempts: Int, dueAt: Timestamp) {
         self.recipient = recipient
+        self.environment = environment
+        self.attempts = attempts
         self.dueAt = dueAt
     }
 }
@@ -95,31 +97,120 @@ package struct RetryRecord: Hashable, Sendable {
 /// What an answer says about a device's token.
 package struct TokenFinding: Hashable, Sendable {
     package enum Verdict: Hashable, Sendable {
+        /// It was suspected, and works.
         case good
         /// Dead, unless the device registered at this moment or later (reference 7.7).
         case dead(since: Timestamp)
-        /// Dead, or the environment or topic is wrong.
+        /// Dead, or the environment or topic is wrong: there is no proof of either.
         case suspect
+        /// Dead by its answer, but so are too many others: to be decided by somebody.
+        case withheld(since: Timestamp)
+        /// It works in this environment, not in its own.
+        case moved(to: PushEnvironment)
     }
 
     package var device: Int64
     package var verdict: Verdict
+    /// What the push service said.
+    package var reason: String?
 
-    package init(device: Int64, verdict: Verdict) {
+    package init(device: Int64, verdict: Verdict, reason: String? = nil) {
         self.device = device
         self.verdict = verdict
+        self.reason = reason
     }
 }
 
 /// Everything that one page of recipients came to; committed in one transaction.
 package struct PageResult: Hashable, Sendable {
-    package var deliveries: [DeliveryRecord] = []
-    package var retries: [RetryRecord] = []
+    package var notificationNumber: Int64
+    package var deliveries: [DeliveryResult] = []
+    package var retries: [RetryResult] = []
     package var findings: [TokenFinding] = []
-    /// Where the walk over the audience stands now; `nil` for a page of retries.
-    package var cursor: Int64?
-    /// Whether the walk has reached the end of the audience.
-    package var isLast = false
+    /// Where the walk stands; `nil` for a page of retries.
+    package var step: ShardStep?
+    /// The wave that is being sent, after this page.
+    package var wave: WaveProgress?
+    /// Pauses the notification, for this reason.
+    package var pauses: String?
+    /// For the webhooks: JSON values that follow each other with commas.
+    package var events: Data?
 
-    package init() {}
+    package init(notificationNumber: Int64) {
+        self.notificationNumber = notificationNumber
+    }
+}
+
+/// A step of the walk over a shard.
+package struct ShardStep: Hashable, Sendable {
+    package var shard: Int64
+    package var cursor: Int64
+    /// Whether the walk has reached the end of the shard.
+    package var isLast: Bool
+    /// Keeps the shard until then; `nil` gives it back.
+    package var leaseUntil: Timestamp?
+    /// The notification's next page comes no sooner.
+    package var notBefore: Timestamp?
+
+    package init(shard: Int64, cursor: Int64, isLast: Bool, leaseUntil: Timestamp?, notBefore: Timestamp? = nil) {
+        self.shard = shard
+        self.cursor = cursor
+        self.isLast = isLast
+        self.leaseUntil = leaseUntil
+        self.notBefore = notBefore
+    }
+}
+
+/// What was done to a token, and why.
+package struct TokenEventRecord: Hashable, Sendable {
+    package enum Action: String, Hashable, Sendable, CaseIterable {
+        /// A registration brought an inactive token back.
+        case reactivated
+        /// The installation has another token now.
+        case replaced
+        case deactivated
+        /// It would have been deactivated, had not too many been at once.
+        case withheld
+        /// It was withheld, and somebody decided since.
+        case settled
+        /// A registration came after the moment from which the push service calls it dead.
+        case keptAlive
+        case suspected
+        /// To the other environment.
+        case moved
+        case deleted
+    }
+
+    package var id: Int64
+    package var app: Int64
+    package var device: Int64
+    package var token: DeviceToken
+    package var environment: PushEnvironment
+    package var action: Action
+    package var reason: String?
+    /// That brought it to light.
+    package var notification: UUID?
+    package var at: Timestamp
+
+    package init(
+        id: Int64,
+        app: Int64,
+        device: Int64,
+        token: DeviceToken,
+        environment: PushEnvironment,
+        action: Action,
+        reason: String?,
+        notification: UUID?,
+        at: Timestamp
+    ) {
+        self.id = id
+        self.app = app
+        self.device = device
+        self.token = token
+        self.environment = environment
+        self.action = action
+        self.reason = reason
+        self.notification = notification
+        self.at = at
+    }
 }

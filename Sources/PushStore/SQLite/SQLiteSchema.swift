@@ -74,6 +74,7 @@ enum SQLiteSchema {
                     """
             )
         }
+        migrator.registerMigration(CampaignMigration.identifier, migrate: CampaignMigration.run)
         return migrator
     }
 }

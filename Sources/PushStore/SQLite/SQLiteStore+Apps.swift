@@ -29,49 +29,17 @@ extension SQLiteStore {
         try await self.database.read { try Self.app(bundleID, in: $0) }
     }
 
-    package func setCredential(
-        _ credential: CredentialRecord,
-        app: Int64,
-        environment: PushEnvironment
-    ) async throws {
-        let sealed = try self.masterKey.seal(credential.privateKey)
+    package func setRate(_ rate: Int?, app: Int64) async throws {
         try await self.database.write { database in
-            try database.execute(
-                sql: """
-                    INSERT INTO credential (app, environment, teamID, keyID, sealedKey) VALUES (?, ?, ?, ?, ?)
-                    ON CONFLICT (app, environment) DO UPDATE
-                    SET teamID = excluded.teamID, keyID = excluded.keyID, sealedKey = excluded.sealedKey
-                    """,
-                arguments: [app, environment.rawValue, credential.teamID, credential.keyID, sealed]
-            )
+            try database.execute(sql: "UPDATE app SET rate = ? WHERE id = ?", arguments: [rate, app])
         }
-    }
-
-    package func credential(app: Int64, environment: PushEnvironment) async throws -> CredentialRecord? {
-        let sealed = try await self.database.read { database in
-            try Row.fetchOne(
-                database,
-                sql: "SELECT * FROM credential WHERE app = ? AND environment = ?",
-                arguments: [app, environment.rawValue]
-            ).map(Self.credential)
-        }
-        return try sealed.map { teamID, keyID, key in
-            CredentialRecord(teamID: teamID, keyID: keyID, privateKey: try self.masterKey.open(key))
-        }
-    }
-
-    private static func credential(_ row: Row) throws -> (teamID: String, keyID: String, sealedKey: Data) {
-        guard let teamID = row["teamID"] as String?, let keyID = row["keyID"] as String?,
-            let sealedKey = row["sealedKey"] as Data?
-        else { throw DamagedRow(table: "credential") }
-        return (teamID, keyID, sealedKey)
     }
 
     package func environments(app: Int64) async throws -> Set<PushEnvironment> {
-        let names = try await self.database.read { database in
-            try String.fetchAll(database, sql: "SELECT environment FROM credential WHERE app = ?", arguments: [app])
+        let codes = try await self.database.read { database in
+            try Int64.fetchAll(database, sql: "SELECT environment FROM credential WHERE app = ?", arguments: [app])
         }
-        return Set(names.compactMap(PushEnvironment.init(rawValue:)))
+        return Set(codes.compactMap { PushEnvironment(code: $0) })
     }
 
     private static func app(_ bundleID: Topic, in database: Database) throws -> AppRecord? {
@@ -82,6 +50,6 @@ extension SQLiteStore {
     private static func app(_ row: Row) throws -> AppRecord {
         guard let id = row["id"] as Int64?, let bundleID = row.topic("bundleID"), let createdAt = row.time("createdAt")
         else { throw DamagedRow(table: "app") }
-        return AppRecord(id: id, bundleID: bundleID, name: row["name"], createdAt: createdAt)
+        return AppRecord(id: id, bundleID: bundleID, name: row["name"], rate: row["rate"], createdAt: createdAt)
     }
 }

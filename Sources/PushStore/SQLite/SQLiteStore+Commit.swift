@@ -1,115 +1,190 @@
-package import Foundation
+import Foundation
 import GRDB
 package import PushProtocol
 
 extension SQLiteStore {
-    package func commit(_ page: PageResult, notification: UUID, now: Timestamp) async throws {
+    package func commit(_ pages: [PageResult], now: Timestamp) async throws -> [Bool] {
         try await self.database.write { database in
-            let id = notification.uuidString
-            for delivery in page.deliveries { try Self.finish(delivery, notification: id, in: database) }
-            for retry in page.retries { try Self.postpone(retry, notification: id, in: database) }
-            for finding in page.findings { try Self.apply(finding, in: database) }
-            if let cursor = page.cursor {
-                try database.execute(
-                    sql: """
-                        UPDATE notification
-                        SET cursor = max(cursor, ?), isWalked = max(isWalked, ?), leaseUntil = NULL, lastPageAt = ?
-                        WHERE id = ?
-                        """,
-                    arguments: [cursor, page.isLast, now.milliseconds, id]
-                )
-            }
-            try Self.updateState(of: id, now: now, in: database)
+            try pages.map { try PageCommit($0, now: now, reasons: self.reasons, database: database)?.run() ?? false }
         }
     }
+}
 
-    /// Writes the final state once; counts it only then.
-    private static func finish(_ delivery: DeliveryRecord, notification: String, in database: Database) throws {
-        let recipient = delivery.recipient
-        try database.execute(
-            sql: "DELETE FROM retry WHERE notification = ? AND recipient = ?",
-            arguments: [notification, recipient.id]
+/// One page within a transaction.
+private struct PageCommit {
+    private let page: PageResult
+    private let number: Int64
+    private let now: Timestamp
+    private let reasons: ReasonTable
+    private let database: Database
+    private let id: UUID
+    private let app: Int64
+    private let state: NotificationRecord.State
+    private let lane: NotificationRecord.Lane
+
+    /// `nil` if the notification is gone.
+    init?(_ page: PageResult, now: Timestamp, reasons: ReasonTable, database: Database) throws {
+        let row = try Row.fetchOne(
+            database,
+            sql: "SELECT id, app, state, lane FROM notification WHERE number = ?",
+            arguments: [page.notificationNumber]
         )
-        try database.execute(
-            sql: """
-                INSERT INTO delivery (notification, recipient, device, token, environment, state, apnsID, reason,
-                    attempts, at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (notification, recipient) DO NOTHING
-                """,
-            arguments: [
-                notification, recipient.id, recipient.device, Data(recipient.token.bytes),
-                recipient.environment.rawValue, delivery.state.rawValue, delivery.apnsID, delivery.reason,
-                delivery.attempts, delivery.at.milliseconds,
-            ]
-        )
-        guard database.changesCount > 0 else { return }
-        let counter =
-            switch delivery.state {
-            case .accepted: "accepted"
-            case .rejected: "rejected"
-            case .failed: "failed"
-            }
-        try database.execute(
-            sql: "UPDATE notification SET \(counter) = \(counter) + 1 WHERE id = ?",
-            arguments: [notification]
-        )
+        guard let row else { return nil }
+        guard let id = row.uuid("id"), let app = row["app"] as Int64?,
+            let state = (row["state"] as String?).flatMap(NotificationRecord.State.init(rawValue:)),
+            let lane = (row["lane"] as Int64?).flatMap(NotificationRecord.Lane.init(rawValue:))
+        else { throw DamagedRow(table: "notification") }
+        self.page = page
+        self.number = page.notificationNumber
+        self.now = now
+        self.reasons = reasons
+        self.database = database
+        (self.id, self.app, self.state, self.lane) = (id, app, state, lane)
     }
 
-    private static func postpone(_ retry: RetryRecord, notification: String, in database: Database) throws {
-        let recipient = retry.recipient
-        try database.execute(
-            sql: """
-                INSERT INTO retry (notification, recipient, device, token, environment, registeredAt, attempts, dueAt)
-                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
-                WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE notification = ?1 AND recipient = ?2)
-                ON CONFLICT (notification, recipient) DO UPDATE
-                SET attempts = excluded.attempts, dueAt = excluded.dueAt
-                """,
-            arguments: [
-                notification, recipient.id, recipient.device, Data(recipient.token.bytes),
-                recipient.environment.rawValue, recipient.registeredAt?.milliseconds, recipient.attempts,
-                retry.dueAt.milliseconds,
-            ]
-        )
-    }
-
-    private static func apply(_ finding: TokenFinding, in database: Database) throws {
-        switch finding.verdict {
-        case .good:
-            try database.execute(
-                sql: "UPDATE device SET suspicions = 0 WHERE id = ? AND suspicions > 0",
-                arguments: [finding.device]
-            )
-        case .dead(let since):
-            try database.execute(
-                sql: "UPDATE device SET isActive = 0 WHERE id = ? AND registeredAt < ?",
-                arguments: [finding.device, since.milliseconds]
-            )
-        case .suspect:
-            try database.execute(
-                sql: "UPDATE device SET suspicions = suspicions + 1 WHERE id = ?",
-                arguments: [finding.device]
-            )
+    /// Whether the notification may go on.
+    func run() throws -> Bool {
+        var counts: [DeliveryRecord.State: Int] = [:]
+        for delivery in self.page.deliveries where try self.finish(delivery) {
+            counts[delivery.state, default: 0] += 1
         }
+        for retry in self.page.retries {
+            if self.state == .cancelled {
+                if try self.finish(self.cancelled(retry)) { counts[.failed, default: 0] += 1 }
+            } else {
+                try self.postpone(retry)
+            }
+        }
+        let hygiene = TokenFindings(app: self.app, notification: self.id, now: self.now, database: self.database)
+        for finding in self.page.findings { try hygiene.apply(finding) }
+        try self.advance()
+        try self.count(counts)
+        if let events = self.page.events { try self.keep(events) }
+        if let reason = self.page.pauses { try SQLiteStore.pause(self.number, reason: reason, in: self.database) }
+        if self.page.step?.isLast ?? true {
+            try Completion.finishIfComplete(self.number, now: self.now, in: self.database)
+        }
+        return self.page.pauses == nil && (self.state == .accepted || self.state == .sending)
     }
 
-    /// Done once the audience is walked and nothing waits for another try.
-    private static func updateState(of notification: String, now: Timestamp, in database: Database) throws {
-        try database.execute(
-            sql: """
-                UPDATE notification SET state = 'sending'
-                WHERE id = ?1 AND state = 'accepted'
-                """,
-            arguments: [notification]
+    private func cancelled(_ retry: RetryResult) -> DeliveryResult {
+        DeliveryResult(
+            recipient: retry.recipient,
+            device: retry.recipient > 0 ? retry.recipient : nil,
+            state: .failed,
+            reason: Completion.cancelled,
+            attempts: retry.attempts,
+            at: self.now
         )
-        try database.execute(
-            sql: """
-                UPDATE notification SET state = 'done', finishedAt = ?
-                WHERE id = ? AND state != 'done' AND isWalked = 1
-                    AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.id)
-                """,
-            arguments: [now.milliseconds, notification]
+    }
+
+    /// Writes a state unless there is a final one. Whether it did.
+    private func finish(_ delivery: DeliveryResult) throws -> Bool {
+        // A recipient of the walk is in nobody's queue.
+        if self.page.step == nil { try self.removeRetry(of: delivery.recipient) }
+        let statement = try RawStatement(
+            """
+            INSERT INTO delivery (notification, recipient, state, attempts, at, reason, device)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (notification, recipient) DO UPDATE
+            SET state = excluded.state, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason
+            WHERE delivery.state = 0
+            """,
+            in: self.database
+        )
+        statement.bind(self.number, at: 1)
+        statement.bind(delivery.recipient, at: 2)
+        statement.bind(delivery.state.rawValue, at: 3)
+        statement.bind(Int64(delivery.attempts), at: 4)
+        statement.bind(delivery.at.milliseconds, at: 5)
+        if let reason = delivery.reason {
+            statement.bind(try self.reasons.id(of: reason, in: self.database), at: 6)
+        }
+        if self.lane == .urgent { statement.bind(delivery.device, at: 7) }
+        return try statement.run() > 0
+    }
+
+    private func removeRetry(of recipient: Int64) throws {
+        let statement = try RawStatement(
+            "DELETE FROM retry WHERE notification = ? AND recipient = ?",
+            in: self.database
+        )
+        statement.bind(self.number, at: 1)
+        statement.bind(recipient, at: 2)
+        try statement.run()
+    }
+
+    /// Queues a recipient unless it has a final state. What at-most-once had begun is undone: it was not sent.
+    private func postpone(_ retry: RetryResult) throws {
+        let begun = try RawStatement(
+            "DELETE FROM delivery WHERE notification = ? AND recipient = ? AND state = 0",
+            in: self.database
+        )
+        begun.bind(self.number, at: 1)
+        begun.bind(retry.recipient, at: 2)
+        try begun.run()
+        let statement = try RawStatement(
+            """
+            INSERT INTO retry (notification, recipient, environment, lane, attempts, dueAt)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6
+            WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE notification = ?1 AND recipient = ?2)
+            ON CONFLICT (notification, recipient) DO UPDATE
+            SET environment = excluded.environment, attempts = excluded.attempts, dueAt = excluded.dueAt, isLeased = 0
+            """,
+            in: self.database
+        )
+        statement.bind(self.number, at: 1)
+        statement.bind(retry.recipient, at: 2)
+        statement.bind(retry.environment?.code, at: 3)
+        statement.bind(self.lane.rawValue, at: 4)
+        statement.bind(Int64(retry.attempts), at: 5)
+        statement.bind(retry.dueAt.milliseconds, at: 6)
+        try statement.run()
+    }
+
+    private func advance() throws {
+        guard let step = self.page.step else { return }
+        let statement = try RawStatement(
+            """
+            UPDATE shard SET cursor = max(cursor, ?), isDone = max(isDone, ?), leaseUntil = ?
+            WHERE notification = ? AND number = ?
+            """,
+            in: self.database
+        )
+        statement.bind(step.cursor, at: 1)
+        statement.bind(step.isLast ? 1 : 0, at: 2)
+        statement.bind(step.leaseUntil?.milliseconds, at: 3)
+        statement.bind(self.number, at: 4)
+        statement.bind(step.shard, at: 5)
+        try statement.run()
+    }
+
+    private func count(_ counts: [DeliveryRecord.State: Int]) throws {
+        let statement = try RawStatement(
+            """
+            UPDATE notification SET accepted = accepted + ?, rejected = rejected + ?, failed = failed + ?,
+                startedAt = coalesce(startedAt, ?4), lastPageAt = ?4, nextPageAt = max(nextPageAt, ?),
+                waveStartedAt = coalesce(?, waveStartedAt), sentInWave = coalesce(?, sentInWave),
+                state = CASE state WHEN 'accepted' THEN 'sending' ELSE state END
+            WHERE number = ?
+            """,
+            in: self.database
+        )
+        statement.bind(Int64(counts[.accepted] ?? 0), at: 1)
+        statement.bind(Int64(counts[.rejected] ?? 0), at: 2)
+        statement.bind(Int64(counts[.failed] ?? 0), at: 3)
+        statement.bind(self.now.milliseconds, at: 4)
+        statement.bind(self.page.step?.notBefore?.milliseconds ?? 0, at: 5)
+        statement.bind(self.page.wave?.startedAt?.milliseconds, at: 6)
+        statement.bind(self.page.wave.map { Int64($0.sent) }, at: 7)
+        statement.bind(self.number, at: 8)
+        try statement.run()
+    }
+
+    private func keep(_ events: Data) throws {
+        try self.database.execute(
+            sql: "INSERT INTO eventBlock (app, kind, at, events) VALUES (?, ?, ?, ?)",
+            arguments: [self.app, WebhookRecord.Event.delivery.rawValue, self.now.milliseconds, events]
         )
     }
 }

@@ -3,126 +3,99 @@ import GRDB
 package import PushProtocol
 
 extension SQLiteStore {
-    package func recipients(of notification: NotificationRecord, limit: Int) async throws -> RecipientPage {
-        let recipients: [Recipient]
-        if case .tokens = notification.audience {
-            recipients = try await self.namedRecipients(of: notification, limit: limit)
-        } else {
-            recipients = try await self.deviceRecipients(of: notification, limit: limit)
-        }
-        return RecipientPage(
-            recipients: recipients,
-            cursor: recipients.last.map { abs($0.id) } ?? notification.cursor,
-            isLast: recipients.count < limit
+    /// Deliveries with what is known of their recipients; `delivery` and `notification` are there to be filtered by.
+    private static let select = """
+        SELECT notification.id AS notificationID, recipient, delivery.state, attempts, at, reason.text AS reason,
+            coalesce(delivery.device, device.id) AS device, coalesce(target.token, device.token) AS token,
+            coalesce(target.environment, device.environment) AS environment
+        FROM delivery JOIN notification ON notification.number = delivery.notification
+        LEFT JOIN device ON device.id = delivery.recipient
+        LEFT JOIN target ON target.notification = delivery.notification AND target.position = -delivery.recipient
+        LEFT JOIN reason ON reason.id = delivery.reason
+        """
+
+    package func deliveries(
+        of notification: UUID,
+        state: DeliveryRecord.State?,
+        after: Int64?,
+        limit: Int
+    ) async throws -> [DeliveryRecord] {
+        let filter = state.map { " AND delivery.state = \($0.rawValue)" } ?? ""
+        return try await self.deliveries(
+            """
+            WHERE delivery.notification = (SELECT number FROM notification WHERE id = ?) AND recipient > ?\(filter)
+            ORDER BY recipient LIMIT ?
+            """,
+            [notification.uuidString, after ?? .min, limit]
         )
     }
 
-    private func deviceRecipients(of notification: NotificationRecord, limit: Int) async throws -> [Recipient] {
-        // The raw value is one of two words of ours, so it needs no argument.
-        let environment = notification.environment.map { " AND device.environment = '\($0.rawValue)'" } ?? ""
-        let devices = try await self.database.read { database in
-            try Self.devices(
-                app: notification.app,
-                audience: notification.audience,
-                where: "device.isActive = 1\(environment)",
-                after: notification.cursor,
-                limit: limit,
-                in: database
-            )
-        }
-        return devices.map { device in
-            Recipient(
-                id: device.id,
-                device: device.id,
-                token: device.token,
-                environment: device.environment,
-                registeredAt: device.registeredAt
-            )
-        }
+    package func delivery(
+        of notificationPrefix: DeliveryPrefix,
+        recipient: Int64
+    ) async throws -> DeliveryRecord? {
+        try await self.deliveries(
+            "WHERE delivery.notification = (SELECT number FROM notification WHERE prefix = ?) AND recipient = ?",
+            [notificationPrefix.bits, recipient]
+        ).first
     }
 
-    private func namedRecipients(of notification: NotificationRecord, limit: Int) async throws -> [Recipient] {
-        try await self.database.read { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: "SELECT * FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?",
-                arguments: [notification.id.uuidString, notification.cursor, limit]
-            )
-            return try rows.map { row in
-                guard let position = row["position"] as Int64?, let token = row.token("token"),
-                    let environment = row.environment("environment")
-                else { throw DamagedRow(table: "target") }
-                let device = try Self.devices(app: notification.app, token: token, in: database)
-                    .first { $0.environment == environment }
-                return Recipient(
-                    id: -position,
-                    device: device?.id,
-                    token: token,
-                    environment: environment,
-                    registeredAt: device?.registeredAt
-                )
-            }
-        }
+    package func deliveries(app: Int64, device: Int64, limit: Int) async throws -> [DeliveryRecord] {
+        // A campaign's deliveries have no index by device: each campaign is asked for this one.
+        try await self.deliveries(
+            """
+            WHERE (delivery.notification, recipient) IN (
+                SELECT notification, recipient FROM delivery WHERE device = ?1
+                UNION SELECT notification.number, ?1 FROM notification WHERE app = ?2 AND lane = 1)
+            ORDER BY delivery.at DESC, delivery.notification DESC LIMIT ?3
+            """,
+            [device, app, limit]
+        )
     }
 
-    package func dueRetries(now: Timestamp, limit: Int) async throws -> (NotificationRecord, [Recipient])? {
-        try await self.database.read { database in
-            guard
-                let id = try String.fetchOne(
-                    database,
-                    sql: "SELECT notification FROM retry WHERE dueAt <= ? ORDER BY dueAt LIMIT 1",
-                    arguments: [now.milliseconds]
-                ).flatMap(UUID.init(uuidString:)), let notification = try Self.notification(id, in: database)
-            else { return nil }
-            let rows = try Row.fetchAll(
-                database,
-                sql: "SELECT * FROM retry WHERE notification = ? AND dueAt <= ? ORDER BY dueAt LIMIT ?",
-                arguments: [id.uuidString, now.milliseconds, limit]
-            )
-            return (notification, try rows.map { try Self.recipient($0, registeredAt: $0.time("registeredAt")) })
-        }
+    package func deliveries(
+        app: Int64,
+        unregistered token: DeviceToken,
+        limit: Int
+    ) async throws -> [DeliveryRecord] {
+        try await self.deliveries(
+            """
+            WHERE (delivery.notification, recipient) IN (
+                SELECT target.notification, -position FROM target WHERE token = ?)
+                AND notification.app = ? ORDER BY delivery.at DESC, delivery.notification DESC LIMIT ?
+            """,
+            [Data(token.bytes), app, limit]
+        )
     }
 
-    package func nextRetry() async throws -> Timestamp? {
-        try await self.database.read { database in
-            try Int64.fetchOne(database, sql: "SELECT min(dueAt) FROM retry").map(Timestamp.init(milliseconds:))
-        }
-    }
-
-    package func deliveries(of notification: UUID, after: Int64?, limit: Int) async throws -> [DeliveryRecord] {
+    private func deliveries(
+        _ condition: String,
+        _ arguments: [any DatabaseValueConvertible & Sendable]
+    ) async throws -> [DeliveryRecord] {
         try await self.database.read { database in
             try Row.fetchAll(
                 database,
-                sql: "SELECT * FROM delivery WHERE notification = ? AND recipient > ? ORDER BY recipient LIMIT ?",
-                arguments: [notification.uuidString, after ?? .min, limit]
-            ).map { row in
-                guard let state = (row["state"] as String?).flatMap(DeliveryRecord.State.init(rawValue:)),
-                    let apnsID = row["apnsID"] as String?, let attempts = row["attempts"] as Int?,
-                    let at = row.time("at")
-                else { throw DamagedRow(table: "delivery") }
-                return DeliveryRecord(
-                    recipient: try Self.recipient(row, registeredAt: nil),
-                    state: state,
-                    apnsID: apnsID,
-                    reason: row["reason"],
-                    attempts: attempts,
-                    at: at
-                )
-            }
+                sql: "\(Self.select) \(condition)",
+                arguments: StatementArguments(arguments)
+            ).map(Self.delivery)
         }
     }
 
-    private static func recipient(_ row: Row, registeredAt: Timestamp?) throws -> Recipient {
-        guard let id = row["recipient"] as Int64?, let token = row.token("token"),
-            let environment = row.environment("environment"), let attempts = row["attempts"] as Int?
-        else { throw DamagedRow(table: "delivery or retry") }
-        return Recipient(
-            id: id,
+    private static func delivery(_ row: Row) throws -> DeliveryRecord {
+        guard let notification = row.uuid("notificationID"), let recipient = row["recipient"] as Int64?,
+            let state = (row["state"] as Int64?).flatMap(DeliveryRecord.State.init(rawValue:)),
+            let attempts = row["attempts"] as Int?, let at = row.time("at")
+        else { throw DamagedRow(table: "delivery") }
+        return DeliveryRecord(
+            notification: notification,
+            recipient: recipient,
             device: row["device"],
-            token: token,
-            environment: environment,
-            registeredAt: registeredAt,
-            attempts: attempts
+            token: row.token("token"),
+            environment: row.environment("environment"),
+            state: state,
+            reason: row["reason"],
+            attempts: attempts,
+            at: at
         )
     }
 }

@@ -3,157 +3,137 @@ import GRDB
 package import PushProtocol
 
 extension SQLiteStore {
-    package func register(
-        _ registration: DeviceRegistration,
-        app: Int64,
-        now: Timestamp
-    ) async throws -> (device: DeviceRecord, isNew: Bool) {
-        try await self.database.write { database in
-            let before = try Self.deviceID(registration.token, registration.environment, app: app, in: database)
-            try database.execute(
-                sql: """
-                    INSERT INTO device (app, environment, token, user, locale, timeZone, isActive, registeredAt, suspicions)
-                    VALUES (?, ?, ?, ?, ?, ?, 1, ?, 0)
-                    ON CONFLICT (app, token, environment) DO UPDATE
-                    SET user = CASE WHEN ? THEN NULL ELSE coalesce(excluded.user, user) END, locale = coalesce(excluded.locale, locale),
-                        timeZone = coalesce(excluded.timeZone, timeZone), isActive = 1,
-                        registeredAt = excluded.registeredAt, suspicions = 0
-                    """,
-                arguments: [
-                    app, registration.environment.rawValue, Data(registration.token.bytes), registration.user,
-                    registration.locale, registration.timeZone, now.milliseconds, registration.clearsUser,
-                ]
-            )
-            guard let id = try Self.deviceID(registration.token, registration.environment, app: app, in: database)
-            else {
-                throw DamagedRow(table: "device")
-            }
-            if let tags = registration.tags {
-                try database.execute(sql: "DELETE FROM deviceTag WHERE device = ?", arguments: [id])
-                for tag in tags {
-                    try database.execute(
-                        sql: "INSERT INTO deviceTag (app, tag, device) VALUES (?, ?, ?)",
-                        arguments: [app, tag, id]
-                    )
-                }
-            }
-            let records = try Self.devices(database, sql: "SELECT * FROM device WHERE id = ?", arguments: [id])
-            guard let device = records.first else { throw DamagedRow(table: "device") }
-            return (device, before == nil)
-        }
-    }
-
     package func devices(
         app: Int64,
-        audience: Audience,
+        audience: AudienceExpression,
         after: Int64,
         limit: Int
     ) async throws -> [DeviceRecord] {
-        try await self.database.read { database in
-            try Self.devices(app: app, audience: audience, after: after, limit: limit, in: database)
+        let condition = AudienceSQL(audience, app: app)
+        return try await self.database.read { database in
+            try Self.devices(
+                database,
+                where: "app = ? AND id > ? AND \(condition.sql) ORDER BY id LIMIT ?",
+                arguments: [app.databaseValue, after.databaseValue] + condition.arguments + [limit.databaseValue]
+            )
         }
     }
 
     package func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord] {
-        try await self.database.read { try Self.devices(app: app, token: token, in: $0) }
+        try await self.database.read { database in
+            try Self.devices(
+                database,
+                where: "app = ? AND token = ? ORDER BY id",
+                arguments: [app.databaseValue, token.databaseValue]
+            )
+        }
     }
 
     package func deleteDevices(
         app: Int64,
         token: DeviceToken,
-        environment: PushEnvironment?
+        environment: PushEnvironment?,
+        now: Timestamp
     ) async throws -> Int {
         try await self.database.write { database in
-            try database.execute(
-                sql: "DELETE FROM device WHERE app = ? AND token = ? AND environment = coalesce(?, environment)",
-                arguments: [app, Data(token.bytes), environment?.rawValue]
+            let devices = try Self.devices(
+                database,
+                where: "app = ? AND token = ? AND environment = coalesce(?, environment)",
+                arguments: [app.databaseValue, token.databaseValue, environment.databaseValue]
             )
-            return database.changesCount
+            for device in devices {
+                try database.execute(sql: "DELETE FROM device WHERE id = ?", arguments: [device.id])
+                try TokenEvents.add(
+                    .deleted,
+                    app: app,
+                    device: device.id,
+                    token: token,
+                    environment: device.environment,
+                    at: now,
+                    in: database
+                )
+            }
+            return devices.count
         }
     }
 
-    static func devices(app: Int64, token: DeviceToken, in database: Database) throws -> [DeviceRecord] {
-        try Self.devices(
-            database,
-            sql: "SELECT * FROM device WHERE app = ? AND token = ? ORDER BY id",
-            arguments: [app, Data(token.bytes)]
-        )
-    }
-
-    /// - Parameter filter: a condition on `device`, true for all by default.
-    static func devices(
+    package func count(
         app: Int64,
-        audience: Audience,
-        where filter: String = "TRUE",
-        after: Int64,
-        limit: Int,
-        in database: Database
-    ) throws -> [DeviceRecord] {
-        switch audience {
-        case .all:
-            return try Self.devices(
-                database,
-                sql: "SELECT * FROM device WHERE app = ? AND id > ? AND \(filter) ORDER BY id LIMIT ?",
-                arguments: [app, after, limit]
-            )
-        case .user(let user):
-            return try Self.devices(
-                database,
-                sql: "SELECT * FROM device WHERE app = ? AND user = ? AND id > ? AND \(filter) ORDER BY id LIMIT ?",
-                arguments: [app, user, after, limit]
-            )
-        case .tag(let tag):
-            return try Self.devices(
+        audience: AudienceExpression,
+        environment: PushEnvironment?
+    ) async throws -> Int {
+        let condition = AudienceSQL(audience, app: app)
+        return try await self.database.read { database in
+            try Int.fetchOne(
                 database,
                 sql: """
-                    SELECT device.* FROM deviceTag JOIN device ON device.id = deviceTag.device
-                    WHERE deviceTag.app = ? AND deviceTag.tag = ? AND deviceTag.device > ? AND \(filter)
-                    ORDER BY deviceTag.device LIMIT ?
+                    SELECT count(*) FROM device
+                    WHERE app = ? AND isActive = 1 AND environment = coalesce(?, environment) AND \(condition.sql)
                     """,
-                arguments: [app, tag, after, limit]
-            )
-        case .tokens(let tokens):
-            return try tokens.flatMap { try Self.devices(app: app, token: $0, in: database) }
-                .filter { $0.id > after }.sorted { $0.id < $1.id }.prefix(limit).map { $0 }
+                arguments: StatementArguments([app.databaseValue, environment.databaseValue] + condition.arguments)
+            ) ?? 0
         }
     }
 
-    private static func deviceID(
-        _ token: DeviceToken,
-        _ environment: PushEnvironment,
-        app: Int64,
-        in database: Database
-    ) throws -> Int64? {
-        try Int64.fetchOne(
+    package func timeZones(app: Int64) async throws -> [String?: Int] {
+        try await self.database.read { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: "SELECT timeZone, count(*) AS count FROM device WHERE app = ? GROUP BY timeZone",
+                arguments: [app]
+            )
+            return Dictionary(rows.map { ($0["timeZone"] as String?, $0["count"] as Int? ?? 0) }, uniquingKeysWith: +)
+        }
+    }
+
+    static func devices(
+        _ database: Database,
+        where condition: String,
+        arguments: [DatabaseValue]
+    ) throws -> [DeviceRecord] {
+        let rows = try Row.fetchAll(
             database,
-            sql: "SELECT id FROM device WHERE app = ? AND token = ? AND environment = ?",
-            arguments: [app, Data(token.bytes), environment.rawValue]
+            sql: """
+                SELECT *, (SELECT json_group_array(tag) FROM deviceTag WHERE deviceTag.device = device.id) AS tags
+                FROM device WHERE \(condition)
+                """,
+            arguments: StatementArguments(arguments)
+        )
+        return try rows.map(Self.device)
+    }
+
+    private static func device(_ row: Row) throws -> DeviceRecord {
+        guard let id = row["id"] as Int64?, let environment = row.environment("environment"),
+            let token = row.token("token"), let createdAt = row.time("createdAt"),
+            let registeredAt = row.time("registeredAt"), let isActive = row["isActive"] as Bool?,
+            let suspicions = row["suspicions"] as Int?
+        else { throw DamagedRow(table: "device") }
+        return DeviceRecord(
+            id: id,
+            environment: environment,
+            token: token,
+            profile: try Self.profile(row),
+            isActive: isActive,
+            createdAt: createdAt,
+            registeredAt: registeredAt,
+            suspicions: suspicions
         )
     }
 
-    private static func devices(
-        _ database: Database,
-        sql: String,
-        arguments: StatementArguments
-    ) throws -> [DeviceRecord] {
-        try Row.fetchAll(database, sql: sql, arguments: arguments).map { row in
-            guard let id = row["id"] as Int64?, let environment = row.environment("environment"),
-                let token = row.token("token"), let registeredAt = row.time("registeredAt"),
-                let isActive = row["isActive"] as Bool?, let suspicions = row["suspicions"] as Int?
-            else { throw DamagedRow(table: "device") }
-            let tags = try String.fetchAll(database, sql: "SELECT tag FROM deviceTag WHERE device = ?", arguments: [id])
-            return DeviceRecord(
-                id: id,
-                environment: environment,
-                token: token,
-                user: row["user"],
-                locale: row["locale"],
-                timeZone: row["timeZone"],
-                tags: Set(tags),
-                isActive: isActive,
-                registeredAt: registeredAt,
-                suspicions: suspicions
-            )
+    private static func profile(_ row: Row) throws -> DeviceProfile {
+        var profile = DeviceProfile()
+        profile.user = row["user"]
+        profile.locale = row["locale"]
+        profile.timeZone = row["timeZone"]
+        profile.appVersion = row["appVersion"]
+        profile.installation = row["installation"]
+        profile.capabilities = DeviceCapabilities(rawValue: row["capabilities"] as Int64? ?? 0)
+        profile.attributes = try DeviceAttributes.read(row["attributes"])
+        if let tags = row["tags"] as String?,
+            let names = try? JSONDecoder().decode([String].self, from: Data(tags.utf8))
+        {
+            profile.tags = Set(names)
         }
+        return profile
     }
 }

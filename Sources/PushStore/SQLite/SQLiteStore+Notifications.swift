@@ -3,158 +3,129 @@ import GRDB
 package import PushProtocol
 
 extension SQLiteStore {
-    package func accept(_ notification: NotificationRecord, idempotency: Idempotency?) async throws -> Acceptance {
+    package func accept(
+        _ notification: NotificationRecord,
+        shards: [ShardPlan],
+        idempotency: Idempotency?
+    ) async throws -> Acceptance {
         try await self.database.write { database in
-            if let idempotency,
+            if let idempotency, let earlier = try Self.repeated(notification, idempotency, in: database) {
+                return earlier
+            }
+            if let run = notification.run,
                 let row = try Row.fetchOne(
                     database,
-                    sql: "SELECT * FROM notification WHERE app = ? AND idempotencyKey = ?",
-                    arguments: [notification.app, idempotency.key]
+                    sql: "SELECT * FROM notification WHERE schedule = ? AND runAt = ?",
+                    arguments: [run.schedule.uuidString, run.at.milliseconds]
                 )
             {
-                guard row["fingerprint"] as Data? == Data(idempotency.fingerprint) else { return .conflict }
-                return .repeated(try Self.notification(row, in: database))
+                return .repeated(try NotificationRow.record(row, in: database))
             }
-            try Self.insert(notification, idempotency: idempotency, in: database)
+            let number = try NotificationRow.insert(notification, idempotency: idempotency, in: database)
+            try Shards.add(shards, to: notification, number: number, in: database)
             return .accepted
         }
     }
 
-    package func notification(_ id: UUID) async throws -> NotificationRecord? {
-        try await self.database.read { try Self.notification(id, in: $0) }
+    private static func repeated(
+        _ notification: NotificationRecord,
+        _ idempotency: Idempotency,
+        in database: Database
+    ) throws -> Acceptance? {
+        let row = try Row.fetchOne(
+            database,
+            sql: "SELECT * FROM notification WHERE app = ? AND idempotencyKey = ?",
+            arguments: [notification.app, idempotency.key]
+        )
+        guard let row else { return nil }
+        guard row["fingerprint"] as Data? == Data(idempotency.fingerprint) else { return .conflict }
+        return .repeated(try NotificationRow.record(row, in: database))
     }
 
-    package func claim(now: Timestamp, until: Timestamp) async throws -> NotificationRecord? {
+    package func notification(_ id: UUID) async throws -> NotificationRecord? {
+        try await self.database.read { try NotificationRow.fetch(id, in: $0) }
+    }
+
+    package func notifications(
+        app: Int64?,
+        state: NotificationRecord.State?,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?) {
+        try await self.database.read { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM notification
+                    WHERE number < ? AND app = coalesce(?, app) AND state = coalesce(?, state)
+                    ORDER BY number DESC LIMIT ?
+                    """,
+                arguments: [before?.number ?? Int64.max, app, state?.rawValue, limit]
+            )
+            let next = rows.count == limit ? rows.last?["number"] as Int64? : nil
+            return (try rows.map { try NotificationRow.record($0, in: database) }, next.map(NotificationCursor.init))
+        }
+    }
+
+    package func setState(
+        _ change: StateChange,
+        of notification: UUID,
+        now: Timestamp
+    ) async throws -> NotificationRecord? {
         try await self.database.write { database in
             guard
-                let row = try Row.fetchOne(
+                let number = try Int64.fetchOne(
                     database,
-                    sql: """
-                        SELECT * FROM notification WHERE isWalked = 0 AND (leaseUntil IS NULL OR leaseUntil <= ?)
-                        ORDER BY coalesce(lastPageAt, 0), createdAt LIMIT 1
-                        """,
-                    arguments: [now.milliseconds]
+                    sql: "SELECT number FROM notification WHERE id = ?",
+                    arguments: [notification.uuidString]
                 )
             else { return nil }
-            let notification = try Self.notification(row, in: database)
-            try database.execute(
-                sql: "UPDATE notification SET leaseUntil = ? WHERE id = ?",
-                arguments: [until.milliseconds, notification.id.uuidString]
-            )
-            return notification
+            switch change {
+            case .pause(let reason): try Self.pause(number, reason: reason, in: database)
+            case .resume: try Self.resume(number, now: now, in: database)
+            case .cancel: try Self.cancel(number, now: now, in: database)
+            }
+            return try NotificationRow.fetch(notification, in: database)
         }
     }
 
-    package func releaseLeases() async throws {
-        try await self.database.write { try $0.execute(sql: "UPDATE notification SET leaseUntil = NULL") }
-    }
-
-    static func notification(_ id: UUID, in database: Database) throws -> NotificationRecord? {
-        try Row.fetchOne(database, sql: "SELECT * FROM notification WHERE id = ?", arguments: [id.uuidString])
-            .map { try Self.notification($0, in: database) }
-    }
-
-    private static func insert(
-        _ notification: NotificationRecord,
-        idempotency: Idempotency?,
-        in database: Database
-    ) throws {
-        let (kind, value) = Self.columns(of: notification.audience)
-        let content = notification.content
+    static func pause(_ number: Int64, reason: String?, in database: Database) throws {
         try database.execute(
             sql: """
-                INSERT INTO notification (id, app, audience, audienceValue, environment, topic, pushType, priority,
-                    expiration, collapseID, payload, createdAt, state, idempotencyKey, fingerprint)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                UPDATE notification SET state = 'paused', pauseReason = ?
+                WHERE number = ? AND state IN ('scheduled', 'accepted', 'sending')
                 """,
-            arguments: [
-                notification.id.uuidString, notification.app, kind, value, notification.environment?.rawValue,
-                content.topic.name, content.pushType.rawValue, content.priority.rawValue, content.expiration.header,
-                content.collapseID, content.payload, notification.createdAt.milliseconds,
-                notification.state.rawValue, idempotency?.key, (idempotency?.fingerprint).map { Data($0) },
-            ]
+            arguments: [reason, number]
         )
-        guard case .tokens(let tokens) = notification.audience else { return }
-        for (position, token) in tokens.enumerated() {
-            try database.execute(
-                sql: "INSERT INTO target (notification, position, token, environment) VALUES (?, ?, ?, ?)",
-                arguments: [
-                    notification.id.uuidString, position + 1, Data(token.bytes),
-                    (notification.environment ?? .production).rawValue,
-                ]
-            )
-        }
     }
 
-    private static func columns(of audience: Audience) -> (kind: String, value: String?) {
-        switch audience {
-        case .tokens: ("tokens", nil)
-        case .user(let user): ("user", user)
-        case .tag(let tag): ("tag", tag)
-        case .all: ("all", nil)
-        }
-    }
-
-    private static func audience(_ row: Row, in database: Database) throws -> Audience {
-        switch (row["audience"] as String?, row["audienceValue"] as String?) {
-        case ("all", _): return .all
-        case ("user", let user?): return .user(user)
-        case ("tag", let tag?): return .tag(tag)
-        case ("tokens", _):
-            return .tokens(
-                try Row.fetchAll(
-                    database,
-                    sql: "SELECT token FROM target WHERE notification = ? ORDER BY position",
-                    arguments: [row["id"] as String?]
-                ).compactMap { $0.token("token") }
-            )
-        default: throw DamagedRow(table: "notification")
-        }
-    }
-
-    static func notification(_ row: Row, in database: Database) throws -> NotificationRecord {
-        guard let id = row.uuid("id"), let app = row["app"] as Int64?, let createdAt = row.time("createdAt"),
-            let state = (row["state"] as String?).flatMap(NotificationRecord.State.init(rawValue:)),
-            let cursor = row["cursor"] as Int64?, let accepted = row["accepted"] as Int?,
-            let rejected = row["rejected"] as Int?, let failed = row["failed"] as Int?
-        else { throw DamagedRow(table: "notification") }
-        var record = NotificationRecord(
-            id: id,
-            app: app,
-            content: try Self.content(row),
-            audience: try Self.audience(row, in: database),
-            environment: row.environment("environment"),
-            createdAt: createdAt,
-            state: state
+    /// To where it was: what has no shards yet is still to be opened.
+    private static func resume(_ number: Int64, now: Timestamp, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE notification SET pauseReason = NULL, state = CASE
+                    WHEN NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number)
+                        THEN 'scheduled'
+                    WHEN startedAt IS NULL THEN 'accepted' ELSE 'sending' END
+                WHERE number = ? AND state = 'paused'
+                """,
+            arguments: [number]
         )
-        record.finishedAt = row.time("finishedAt")
-        record.cursor = cursor
-        record.counters.accepted = accepted
-        record.counters.rejected = rejected
-        record.counters.failed = failed
-        record.counters.retrying =
-            try Int.fetchOne(
-                database,
-                sql: "SELECT count(*) FROM retry WHERE notification = ?",
-                arguments: [id.uuidString]
-            ) ?? 0
-        return record
+        guard database.changesCount > 0 else { return }
+        try Completion.finishIfComplete(number, now: now, in: database)
     }
 
-    private static func content(_ row: Row) throws -> NotificationContent {
-        guard let topic = row.topic("topic"),
-            let pushType = (row["pushType"] as String?).flatMap(PushType.init(rawValue:)),
-            let priority = (row["priority"] as Int?).flatMap(UInt8.init(exactly:)).flatMap(Priority.init(rawValue:)),
-            let expiration = (row["expiration"] as String?).map({ Expiration(header: $0) }) ?? .servicePolicy,
-            let payload = row["payload"] as Data?
-        else { throw DamagedRow(table: "notification") }
-        return NotificationContent(
-            topic: topic,
-            pushType: pushType,
-            priority: priority,
-            expiration: expiration,
-            collapseID: row["collapseID"],
-            payload: payload
+    /// What waits for another try gets a final state; what was never tried stays without.
+    private static func cancel(_ number: Int64, now: Timestamp, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE notification SET state = 'cancelled', finishedAt = ?
+                WHERE number = ? AND state NOT IN ('done', 'cancelled')
+                """,
+            arguments: [now.milliseconds, number]
         )
+        guard database.changesCount > 0 else { return }
+        try Completion.failRetries(of: number, now: now, in: database)
+        try Completion.tidy(number, in: database)
     }
 }

@@ -8,6 +8,8 @@ import PushProtocol
 package final class SQLiteStore: PushStore {
     let database: DatabasePool
     let masterKey: MasterKey
+    /// The ids of the texts that deliveries name as their reason.
+    let reasons = ReasonTable()
 
     /// Opens or makes the file and runs the migrations that are missing.
     /// - Throws: ``StoreError``.
@@ -31,28 +33,11 @@ package final class SQLiteStore: PushStore {
 
     /// Better now than when the first notification is to be sent.
     private func checkMasterKey() throws {
-        let sealed = try self.database.read { try Data.fetchOne($0, sql: "SELECT sealedKey FROM credential LIMIT 1") }
+        let sealed = try self.database.read { try Data.fetchOne($0, sql: "SELECT sealed FROM credential LIMIT 1") }
         if let sealed { _ = try self.masterKey.open(sealed) }
     }
 
     package func close() throws {
         try self.database.close()
-    }
-}
-
-/// A row that holds something else than was written.
-struct DamagedRow: Error, CustomStringConvertible {
-    var table: String
-    var description: String { "a row of table \(self.table) is damaged" }
-}
-
-extension Row {
-    func topic(_ column: String) -> Topic? { (self[column] as String?).flatMap { Topic($0) } }
-    func token(_ column: String) -> DeviceToken? { (self[column] as Data?).flatMap { DeviceToken(bytes: Array($0)) } }
-    func time(_ column: String) -> Timestamp? { (self[column] as Int64?).map(Timestamp.init(milliseconds:)) }
-    func uuid(_ column: String) -> UUID? { (self[column] as String?).flatMap(UUID.init(uuidString:)) }
-
-    func environment(_ column: String) -> PushEnvironment? {
-        (self[column] as String?).flatMap(PushEnvironment.init(rawValue:))
     }
 }

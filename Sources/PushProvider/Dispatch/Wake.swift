@@ -1,6 +1,7 @@
 import PushProtocol
+package import PushStore
 
-/// Wakes the dispatcher: something was accepted, or time has come.
+/// Wakes a lane of the dispatcher: something was accepted, a place has become free, or time has come.
 package final class Wake: Sendable {
     private let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -13,14 +14,14 @@ package final class Wake: Sendable {
         self.continuation.yield()
     }
 
-    /// No more waiting: the dispatcher ends.
-    func end() {
+    /// No more waiting: who waits ends.
+    package func end() {
         self.continuation.finish()
     }
 
     /// Waits for a signal, `limit` at most. For one caller at a time.
     /// - Returns: `false` once ended.
-    func wait(atMost limit: Duration) async -> Bool {
+    package func wait(atMost limit: Duration) async -> Bool {
         let timer = Task { [continuation] in
             try await Task.sleep(for: limit)
             continuation.yield()
@@ -28,5 +29,20 @@ package final class Wake: Sendable {
         defer { timer.cancel() }
         for await _ in self.signals { return true }
         return false
+    }
+}
+
+/// One for each lane.
+package struct LaneWakes: Sendable {
+    private let urgent = Wake()
+    private let bulk = Wake()
+
+    package init() {}
+
+    package subscript(lane: NotificationRecord.Lane) -> Wake {
+        switch lane {
+        case .urgent: self.urgent
+        case .bulk: self.bulk
+        }
     }
 }

@@ -1,0 +1,51 @@
+package import Foundation
+package import PushStore
+
+/// The `apns-id`s of a notification's deliveries: always the same for a recipient, so that a resend after a crash is
+/// recognisable, and readable both ways, so that one leads back to its delivery without an index.
+///
+/// A UUID of version 8 (RFC 9562 section 5.8) in lower case. Its first 60 free bits are those of the notification's own
+/// id, the other 62 the recipient: `6f1c0a2b-9d3e-4abc-…` sends to device 42 as
+/// `6f1c0a2b-9d3e-8abc-8000-00000000002a`.
+package struct DeliveryID: Sendable {
+    private static let recipientBits: UInt64 = 1 << 62 - 1
+    private static let variant: UInt64 = 1 << 63
+
+    /// `xxxxxxxx-xxxx-8xxx-`.
+    private let prefix: [UInt8]
+
+    package init(notification: UUID) {
+        var text = Array(notification.uuidString.lowercased().utf8.prefix(19))
+        if text.count > 14 { text[14] = UInt8(ascii: "8") }
+        self.prefix = text
+    }
+
+    package func text(recipient: Int64) -> String {
+        let bits = UInt64(bitPattern: recipient) & Self.recipientBits | Self.variant
+        return String(unsafeUninitializedCapacity: 36) { buffer in
+            var position = buffer.initialize(fromContentsOf: self.prefix)
+            for nibble in 0..<16 {
+                if nibble == 4 {
+                    buffer.initializeElement(at: position, to: UInt8(ascii: "-"))
+                    position += 1
+                }
+                let value = UInt8(truncatingIfNeeded: bits >> UInt64(60 - nibble * 4)) & 15
+                let digit = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+                buffer.initializeElement(at: position, to: digit)
+                position += 1
+            }
+            return position
+        }
+    }
+
+    /// Which recipient of which notification it stands for; `nil` for a UUID that is none of ours.
+    package static func parse(_ text: String) -> (notification: DeliveryPrefix, recipient: Int64)? {
+        guard let id = UUID(uuidString: text), id.uuid.6 >> 4 == 8, id.uuid.8 >> 6 == 2 else { return nil }
+        let bytes = id.uuid
+        let low = [bytes.8, bytes.9, bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15]
+        let bits = low.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & Self.recipientBits
+        // Numbers below zero, for named tokens, have lost their upper two bits.
+        let recipient = Int64(bitPattern: bits << 2) >> 2
+        return (DeliveryPrefix(of: id), recipient)
+    }
+}

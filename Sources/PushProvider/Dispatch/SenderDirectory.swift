@@ -1,0 +1,107 @@
+import Foundation
+package import Logging
+package import PushProtocol
+package import PushSender
+package import PushStore
+import Synchronization
+
+/// Finds the sender for an app: reads its credential from the store once, until it changes.
+package final class SenderDirectory: Sendable {
+    private struct Key: Hashable {
+        var app: Int64
+        var environment: PushEnvironment
+    }
+
+    private enum Entry {
+        case usable(PushCredential)
+        /// None in the store, or one that cannot be used.
+        case none(why: String)
+    }
+
+    private let store: any AppStore
+    private let source: any SenderSource
+    private let logger: Logger
+    private struct State {
+        var entries: [Key: Entry] = [:]
+        /// Rises when credentials change, so that what was read before is not remembered after.
+        var generation = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init(store: any AppStore, source: any SenderSource, logger: Logger) {
+        self.store = store
+        self.source = source
+        self.logger = logger
+    }
+
+    /// The app's credentials have changed: they are read again.
+    package func forget(app: Int64) {
+        self.state.withLock { state in
+            state.generation += 1
+            for environment in PushEnvironment.allCases { state.entries[Key(app: app, environment: environment)] = nil }
+        }
+    }
+
+    /// One sender per environment for which the app has a credential that can be used; and why not for the others.
+    func senders(
+        app: Int64,
+        lane: SenderLane
+    ) async throws -> (usable: [PushEnvironment: any NotificationSender], faults: [PushEnvironment: String]) {
+        var usable: [PushEnvironment: any NotificationSender] = [:]
+        var faults: [PushEnvironment: String] = [:]
+        for environment in PushEnvironment.allCases {
+            switch try await self.entry(Key(app: app, environment: environment)) {
+            case .usable(let credential):
+                do {
+                    usable[environment] = try self.source.sender(
+                        for: credential,
+                        environment: environment,
+                        lane: lane
+                    )
+                } catch {
+                    faults[environment] = "the credential for \(environment.rawValue) cannot be used: \(error)"
+                }
+            case .none(let why): faults[environment] = why
+            }
+        }
+        return (usable, faults)
+    }
+
+    private func entry(_ key: Key) async throws -> Entry {
+        let (known, generation) = self.state.withLock { ($0.entries[key], $0.generation) }
+        if let known { return known }
+        let entry: Entry
+        if let record = try await self.store.credential(app: key.app, environment: key.environment) {
+            do {
+                entry = .usable(try record.credential())
+            } catch {
+                self.logger.error(
+                    "credential cannot be used",
+                    metadata: ["environment": "\(key.environment.rawValue)", "error": "\(error)"]
+                )
+                entry = .none(why: "the credential for \(key.environment.rawValue) cannot be used: \(error)")
+            }
+        } else {
+            entry = .none(why: "no usable credential for \(key.environment.rawValue)")
+        }
+        self.state.withLock { state in
+            if state.generation == generation { state.entries[key] = entry }
+        }
+        return entry
+    }
+}
+
+extension CredentialRecord {
+    /// - Throws: ``CredentialError`` that says what is wrong with it.
+    package func credential() throws(CredentialError) -> PushCredential {
+        switch self {
+        case .key(let teamID, let keyID, let privateKey):
+            .token(try ProviderKey(teamID: teamID, keyID: keyID, pem: privateKey))
+        case .certificate(let pem, let passphrase):
+            .certificate(try ClientCertificate(pem: pem, passphrase: passphrase))
+        case .archive(let bytes, let passphrase):
+            .certificate(try ClientCertificate(p12: bytes, passphrase: passphrase))
+        }
+    }
+}

@@ -1,0 +1,212 @@
+package import PushProtocol
+
+/// The JSON form of an audience: `{"tag":"beta"}`, `{"and":[{"locale":"de"},{"not":{"user":"alice"}}]}`. Several
+/// members in one object mean that all must hold.
+extension AudienceExpression {
+    /// Conditions in one expression.
+    package static let maximumConditions = 200
+    /// Deepest nesting of and, or and not.
+    package static let maximumDepth = 16
+    /// Longest user id, tag, attribute name, attribute text, locale or time zone, in bytes.
+    package static let maximumText = 256
+
+    package static let members: Set<String> = Set(Comparison.allCases.map(\.rawValue)).union([
+        "all", "token", "user", "users", "tag", "attribute", "in", "locale", "appVersion", "timeZone", "lastSeen",
+        "and", "or", "not",
+    ])
+
+    /// - Parameter now: what `withinDays` counts from.
+    /// - Throws: ``APIRefusal`` that names the member at fault.
+    package init(_ fields: JSONFields, now: Timestamp) throws(APIRefusal) {
+        var parser = AudienceParser(now: now)
+        self = try parser.expression(fields, depth: 0)
+    }
+
+    /// - Parameter path: where the object stands in what was sent.
+    package init(json members: [String: JSONValue], path: String?, now: Timestamp) throws(APIRefusal) {
+        try self.init(JSONFields(members: members, path: path, known: Self.members), now: now)
+    }
+
+    /// The form that is stored and shown.
+    package var json: JSONValue {
+        switch self {
+        case .everyone: .object(["all": .bool(true)])
+        case .token(let token): .object(["token": .string(token.hex)])
+        case .user(let user): .object(["user": .string(user)])
+        case .tag(let tag): .object(["tag": .string(tag)])
+        case .attribute(let name, let comparison, let value):
+            .object(["attribute": .string(name), comparison.rawValue: value])
+        case .hasAttribute(let name): .object(["attribute": .string(name)])
+        case .locale(let locale): .object(["locale": .string(locale)])
+        case .appVersion(let comparison, let version):
+            .object(["appVersion": .object([comparison.rawValue: .string(version.text)])])
+        case .timeZone(let zone): .object(["timeZone": .string(zone)])
+        case .lastSeen(let comparison, let moment):
+            .object(["lastSeen": .object([comparison.rawValue: .integer(moment.milliseconds)])])
+        case .and(let expressions): .object(["and": .array(expressions.map(\.json))])
+        case .or(let expressions): .object(["or": .array(expressions.map(\.json))])
+        case .not(let expression): .object(["not": expression.json])
+        }
+    }
+}
+
+/// Reads one expression; counts its conditions.
+private struct AudienceParser {
+    let now: Timestamp
+    private var conditions = 0
+
+    init(now: Timestamp) {
+        self.now = now
+    }
+
+    mutating func expression(_ fields: JSONFields, depth: Int) throws(APIRefusal) -> AudienceExpression {
+        guard depth <= AudienceExpression.maximumDepth else {
+            throw fields.refusal("not", "too_deep", "nest at most \(AudienceExpression.maximumDepth) deep")
+        }
+        var all: [AudienceExpression] = []
+        if let value = fields.members["all"] {
+            guard value == .bool(true) else { throw fields.refusal("all", "invalid_value", "it can only be true") }
+            all.append(.everyone)
+        }
+        try all.append(contentsOf: self.identities(fields))
+        try all.append(contentsOf: self.profile(fields))
+        if let attribute = try self.attribute(fields) { all.append(attribute) }
+        try all.append(contentsOf: self.combinations(fields, depth: depth))
+        self.conditions += all.count
+        guard self.conditions <= AudienceExpression.maximumConditions else {
+            throw fields.refusal("or", "too_many", "at most \(AudienceExpression.maximumConditions) conditions")
+        }
+        guard let first = all.first else {
+            throw APIRefusal(
+                status: 400,
+                code: "missing_field",
+                message: "say who: \(AudienceExpression.members.sorted().joined(separator: ", "))",
+                field: fields.place
+            )
+        }
+        return all.count == 1 ? first : .and(all)
+    }
+
+    private func identities(_ fields: JSONFields) throws(APIRefusal) -> [AudienceExpression] {
+        let limit = AudienceExpression.maximumText
+        var all: [AudienceExpression] = []
+        if let text = try fields.string("token", maximum: DeviceToken.maximumLength * 4) {
+            guard let token = DeviceToken(userInput: text) else {
+                throw fields.refusal("token", "invalid_token", "a device token is hex or base64")
+            }
+            all.append(.token(token))
+        }
+        if let user = try fields.string("user", maximum: limit) { all.append(.user(user)) }
+        if let users = try fields.strings("users", count: AudienceExpression.maximumConditions, maximum: limit) {
+            guard !users.isEmpty else { throw fields.refusal("users", "invalid_value", "name at least one user") }
+            all.append(.or(users.map { .user($0) }))
+        }
+        if let tag = try fields.string("tag", maximum: limit) { all.append(.tag(tag)) }
+        return all
+    }
+
+    private func profile(_ fields: JSONFields) throws(APIRefusal) -> [AudienceExpression] {
+        let limit = AudienceExpression.maximumText
+        var all: [AudienceExpression] = []
+        if let locale = try fields.string("locale", maximum: limit) { all.append(.locale(locale)) }
+        if let zone = try fields.string("timeZone", maximum: limit) { all.append(.timeZone(zone)) }
+        let comparisons = Set(AudienceExpression.Comparison.allCases.map(\.rawValue))
+        if let version = try fields.fields("appVersion", known: comparisons) {
+            for comparison in AudienceExpression.Comparison.allCases {
+                guard let text = try version.string(comparison.rawValue, maximum: limit) else { continue }
+                guard let parsed = AppVersion(text) else {
+                    throw version.refusal(comparison.rawValue, "invalid_version", "use numbers such as 2.10.1")
+                }
+                all.append(.appVersion(comparison, parsed))
+            }
+        }
+        if let seen = try fields.fields("lastSeen", known: comparisons.union(["withinDays"])) {
+            for comparison in AudienceExpression.Comparison.allCases {
+                guard let moment = try seen.integer(comparison.rawValue, in: 0...Int64.max) else { continue }
+                all.append(.lastSeen(comparison, Timestamp(milliseconds: moment)))
+            }
+            if let days = try seen.integer("withinDays", in: 1...36_500) {
+                all.append(.lastSeen(.atLeast, self.now.advanced(by: .seconds(-86_400 * days))))
+            }
+        }
+        return all
+    }
+
+    private func attribute(_ fields: JSONFields) throws(APIRefusal) -> AudienceExpression? {
+        let comparisons = AudienceExpression.Comparison.allCases.filter { fields.members[$0.rawValue] != nil }
+        guard let name = try fields.string("attribute", maximum: AudienceExpression.maximumText) else {
+            for word in comparisons.map(\.rawValue) + ["in"] where fields.members[word] != nil {
+                throw fields.refusal(word, "missing_field", "it belongs to an attribute: give attribute as well")
+            }
+            return nil
+        }
+        var all: [AudienceExpression] = []
+        for comparison in comparisons {
+            let value = try Self.scalar(fields.members[comparison.rawValue], comparison.rawValue, fields)
+            all.append(.attribute(name: name, comparison, value))
+        }
+        if let list = fields.members["in"] {
+            guard case .array(let values) = list, !values.isEmpty,
+                values.count <= AudienceExpression.maximumConditions
+            else { throw fields.wrongType("in", "an array of 1 to \(AudienceExpression.maximumConditions) values") }
+            var choices: [AudienceExpression] = []
+            for value in values { choices.append(.attribute(name: name, .equal, try Self.scalar(value, "in", fields))) }
+            all.append(.or(choices))
+        }
+        if all.isEmpty { return .hasAttribute(name) }
+        return all.count == 1 ? all[0] : .and(all)
+    }
+
+    private static func scalar(
+        _ value: JSONValue?,
+        _ name: String,
+        _ fields: JSONFields
+    ) throws(APIRefusal) -> JSONValue {
+        switch value {
+        case .string(let text) where text.utf8.count <= AudienceExpression.maximumText: return .string(text)
+        case .integer(let number): return .integer(number)
+        case .number(let number): return .number(number)
+        case .bool(let flag): return .bool(flag)
+        default:
+            let limit = AudienceExpression.maximumText
+            throw fields.wrongType(name, "a number, true, false, or a text of at most \(limit) bytes")
+        }
+    }
+
+    private mutating func combinations(
+        _ fields: JSONFields,
+        depth: Int
+    ) throws(APIRefusal) -> [AudienceExpression] {
+        var all: [AudienceExpression] = []
+        for word in ["and", "or"] {
+            guard let value = fields.members[word] else { continue }
+            guard case .array(let values) = value, !values.isEmpty else {
+                throw fields.wrongType(word, "an array of at least one condition")
+            }
+            var inner: [AudienceExpression] = []
+            for (index, value) in values.enumerated() {
+                inner.append(try self.nested(value, "\(word)[\(index)]", fields, depth: depth))
+            }
+            all.append(word == "and" ? .and(inner) : .or(inner))
+        }
+        if let value = fields.members["not"] {
+            all.append(.not(try self.nested(value, "not", fields, depth: depth)))
+        }
+        return all
+    }
+
+    private mutating func nested(
+        _ value: JSONValue,
+        _ name: String,
+        _ fields: JSONFields,
+        depth: Int
+    ) throws(APIRefusal) -> AudienceExpression {
+        guard case .object(let members) = value else { throw fields.wrongType(name, "an object") }
+        let inner = try JSONFields(
+            members: members,
+            path: fields.place.map { "\($0).\(name)" } ?? name,
+            known: AudienceExpression.members
+        )
+        return try self.expression(inner, depth: depth + 1)
+    }
+}

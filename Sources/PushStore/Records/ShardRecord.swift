@@ -1,0 +1,154 @@
+package import Foundation
+package import PushProtocol
+
+/// A part of a notification's audience that is walked on its own.
+package struct ShardPlan: Hashable, Sendable {
+    /// Which devices it has, by time zone.
+    package enum Zone: Hashable, Sendable {
+        case any
+        case named(String)
+        /// Those that say none.
+        case unknown
+        /// Whoever has had no push of this notification yet: for devices that moved between zones meanwhile.
+        case leftOver
+    }
+
+    package var zone: Zone
+    package var notBefore: Timestamp
+
+    package init(zone: Zone = .any, notBefore: Timestamp) {
+        self.zone = zone
+        self.notBefore = notBefore
+    }
+}
+
+/// A shard that the caller may send now, until the lease ends.
+package struct ShardClaim: Hashable, Sendable {
+    package var notification: NotificationRecord
+    /// Of the notification, in the store's own numbering.
+    package var notificationNumber: Int64
+    package var shard: Int64
+    package var zone: ShardPlan.Zone
+    /// The last recipient that has been tried; its meaning belongs to the store.
+    package var cursor: Int64
+    /// The last recipient of the shard.
+    package var end: Int64
+    /// Whether its recipients are few among many devices.
+    package var isNarrow: Bool
+
+    package init(
+        notification: NotificationRecord,
+        notificationNumber: Int64,
+        shard: Int64,
+        zone: ShardPlan.Zone,
+        cursor: Int64,
+        end: Int64,
+        isNarrow: Bool
+    ) {
+        self.notification = notification
+        self.notificationNumber = notificationNumber
+        self.shard = shard
+        self.zone = zone
+        self.cursor = cursor
+        self.end = end
+        self.isNarrow = isNarrow
+    }
+}
+
+/// What of a recipient's profile is read with a page: only what the content needs.
+package struct RecipientNeeds: OptionSet, Hashable, Sendable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    package static let user = RecipientNeeds(rawValue: 1)
+    package static let locale = RecipientNeeds(rawValue: 2)
+    package static let timeZone = RecipientNeeds(rawValue: 4)
+    package static let appVersion = RecipientNeeds(rawValue: 8)
+    package static let attributes = RecipientNeeds(rawValue: 16)
+}
+
+/// What is known of one recipient, for rendering.
+package struct RecipientProfile: Hashable, Sendable {
+    package var user: String?
+    package var locale: String?
+    package var timeZone: String?
+    package var appVersion: String?
+    /// A flat JSON object, as text.
+    package var attributes: Data?
+
+    package init() {}
+}
+
+/// One token that a notification is to be sent to.
+package struct Recipient: Hashable, Sendable {
+    /// Unique within the notification: a device's id, or below zero for a token that was named explicitly.
+    package var id: Int64
+    /// `nil` if the token is not registered.
+    package var device: Int64?
+    package var token: DeviceToken
+    package var environment: PushEnvironment
+    /// When the device registered last; `nil` if it never did.
+    package var registeredAt: Timestamp?
+    /// Whether the push service called the token bad before.
+    package var isSuspected = false
+    /// The environment of a token that is tried in the other one (see ``TokenFinding/Verdict/moved``).
+    package var movedFrom: PushEnvironment?
+    /// Earlier tries.
+    package var attempts: Int
+    /// `nil` unless something of it was asked for.
+    package var profile: RecipientProfile?
+
+    package init(
+        id: Int64,
+        device: Int64?,
+        token: DeviceToken,
+        environment: PushEnvironment,
+        registeredAt: Timestamp? = nil,
+        attempts: Int = 0
+    ) {
+        self.id = id
+        self.device = device
+        self.token = token
+        self.environment = environment
+        self.registeredAt = registeredAt
+        self.attempts = attempts
+    }
+}
+
+/// Some of a shard's recipients, in the order of the walk.
+package struct RecipientPage: Hashable, Sendable {
+    package var recipients: [Recipient]
+    /// The shard's cursor once these have been tried.
+    package var cursor: Int64
+    /// Whether the shard ends here.
+    package var isLast: Bool
+
+    package init(recipients: [Recipient], cursor: Int64, isLast: Bool) {
+        self.recipients = recipients
+        self.cursor = cursor
+        self.isLast = isLast
+    }
+}
+
+/// Recipients of one notification whose next try is due, leased to the caller.
+package struct RetryClaim: Hashable, Sendable {
+    package var notification: NotificationRecord
+    package var notificationNumber: Int64
+    package var recipients: [RetryRecipient]
+
+    package init(notification: NotificationRecord, notificationNumber: Int64, recipients: [RetryRecipient]) {
+        self.notification = notification
+        self.notificationNumber = notificationNumber
+        self.recipients = recipients
+    }
+}
+
+/// A recipient whose next try is due.
+package enum RetryRecipient: Hashable, Sendable {
+    case here(Recipient)
+    /// Its device was removed meanwhile.
+    case gone(Int64, attempts: Int)
+}

@@ -1,0 +1,101 @@
+import GRDB
+import GRDBSQLite
+import PushProtocol
+
+/// A prepared statement without the library's boxes around every value: for the pages of a campaign, where those boxes
+/// would cost more than the database does.
+struct RawStatement {
+    private let statement: SQLiteStatement
+    private let database: Database
+
+    /// Prepared once per connection and text.
+    init(_ sql: String, in database: Database) throws {
+        self.statement = try database.cachedStatement(sql: sql).sqliteStatement
+        self.database = database
+        sqlite3_reset(self.statement)
+        sqlite3_clear_bindings(self.statement)
+    }
+
+    // The positions begin at 1, as in SQL. A position that the statement does not have shows when it is run.
+
+    func bind(_ value: Int64, at position: Int32) {
+        sqlite3_bind_int64(self.statement, position, value)
+    }
+
+    func bind(_ value: Int64?, at position: Int32) {
+        if let value { self.bind(value, at: position) } else { sqlite3_bind_null(self.statement, position) }
+    }
+
+    func bind(_ text: String?, at position: Int32) {
+        guard let text else { return self.bindNull(at: position) }
+        // SQLite copies the text: it need not live any longer.
+        sqlite3_bind_text(self.statement, position, text, Int32(clamping: text.utf8.count), Self.transient)
+    }
+
+    func bind(_ bytes: [UInt8], at position: Int32) {
+        sqlite3_bind_blob(self.statement, position, bytes, Int32(clamping: bytes.count), Self.transient)
+    }
+
+    func bind(_ value: DatabaseValue, at position: Int32) {
+        switch value.storage {
+        case .null: self.bindNull(at: position)
+        case .int64(let number): self.bind(number, at: position)
+        case .double(let number): sqlite3_bind_double(self.statement, position, number)
+        case .string(let text): self.bind(text, at: position)
+        case .blob(let data): self.bind(Array(data), at: position)
+        }
+    }
+
+    func bindNull(at position: Int32) {
+        sqlite3_bind_null(self.statement, position)
+    }
+
+    /// Runs a statement that gives no rows. How many rows it changed.
+    @discardableResult
+    func run() throws -> Int {
+        defer { sqlite3_reset(self.statement) }
+        let code = sqlite3_step(self.statement)
+        guard code == SQLITE_DONE else { throw self.error(code) }
+        return Int(sqlite3_changes(self.database.sqliteConnection))
+    }
+
+    /// The next row, if there is one. Call ``reset()`` after the last one that is wanted.
+    func step() throws -> Bool {
+        switch sqlite3_step(self.statement) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code: throw self.error(code)
+        }
+    }
+
+    func reset() {
+        sqlite3_reset(self.statement)
+    }
+
+    // Columns of the current row; they begin at 0.
+
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(self.statement, column) == SQLITE_NULL }
+
+    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(self.statement, column) }
+
+    func text(_ column: Int32) -> String? {
+        guard let text = sqlite3_column_text(self.statement, column) else { return nil }
+        let length = Int(sqlite3_column_bytes(self.statement, column))
+        return String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
+    }
+
+    func bytes(_ column: Int32) -> [UInt8] {
+        guard let start = sqlite3_column_blob(self.statement, column) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(self.statement, column))))
+    }
+
+    func token(_ column: Int32) -> DeviceToken? { DeviceToken(bytes: self.bytes(column)) }
+
+    private static var transient: sqlite3_destructor_type {
+        unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    }
+
+    private func error(_ code: Int32) -> DatabaseError {
+        DatabaseError(resultCode: ResultCode(rawValue: code), message: self.database.lastErrorMessage)
+    }
+}

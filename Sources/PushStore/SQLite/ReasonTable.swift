@@ -1,0 +1,29 @@
+import GRDB
+import Synchronization
+
+/// The texts that deliveries name as their reason, each once in the store: a campaign has few of them.
+final class ReasonTable: Sendable {
+    /// Longest text, in characters; what a push service sends may be longer.
+    private static let maximumLength = 300
+    /// Texts kept in memory.
+    private static let maximumCount = 1000
+
+    private let known = Mutex<[String: Int64]>([:])
+
+    /// The id of a text, which is added if it is new.
+    ///
+    /// An id that was added in a transaction that failed is gone again, so only those that are found are remembered.
+    func id(of text: String?, in database: Database) throws -> Int64? {
+        guard let text = text.map({ String($0.prefix(Self.maximumLength)) }) else { return nil }
+        if let id = self.known.withLock({ $0[text] }) { return id }
+        if let id = try Int64.fetchOne(database, sql: "SELECT id FROM reason WHERE text = ?", arguments: [text]) {
+            self.known.withLock { known in
+                if known.count >= Self.maximumCount { known = [:] }
+                known[text] = id
+            }
+            return id
+        }
+        try database.execute(sql: "INSERT INTO reason (text) VALUES (?)", arguments: [text])
+        return database.lastInsertedRowID
+    }
+}

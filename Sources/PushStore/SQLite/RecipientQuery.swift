@@ -1,0 +1,204 @@
+import Foundation
+import GRDB
+import PushProtocol
+
+/// Reads recipients: a page of devices after a cursor, of named tokens, or single ones for another try.
+struct RecipientQuery: Sendable {
+    private enum Source {
+        case devices(condition: String, arguments: [DatabaseValue])
+        case targets
+    }
+
+    private let source: Source
+    private let number: Int64
+    private let app: Int64
+    private let cursor: Int64
+    private let end: Int64
+    private let limit: Int
+    private let needs: RecipientNeeds
+    private let columns: [(need: RecipientNeeds, name: String)]
+
+    /// A page of a shard.
+    init(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) {
+        let notification = claim.notification
+        self.number = claim.notificationNumber
+        self.app = notification.app
+        (self.cursor, self.end, self.limit, self.needs) = (claim.cursor, claim.end, limit, needs)
+        self.columns = Self.columns(needs)
+        guard case .devices(let audience) = notification.audience else {
+            self.source = .targets
+            return
+        }
+        var condition = "device.isActive = 1"
+        var arguments: [DatabaseValue] = []
+        if let environment = notification.environment { condition += " AND device.environment = \(environment.code)" }
+        if audience != .everyone {
+            let query = AudienceSQL(audience, app: notification.app)
+            condition += " AND \(query.sql)"
+            arguments += query.arguments
+        }
+        switch claim.zone {
+        case .any: break
+        case .named(let zone):
+            condition += " AND device.timeZone = ?"
+            arguments.append(zone.databaseValue)
+        case .unknown: condition += " AND device.timeZone IS NULL"
+        case .leftOver:
+            condition += """
+                 AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.notification = \(claim.notificationNumber)
+                    AND recipient = device.id)
+                AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = \(claim.notificationNumber)
+                    AND recipient = device.id)
+                """
+        }
+        self.source = .devices(condition: condition, arguments: arguments)
+    }
+
+    /// Single recipients of a notification.
+    init(_ notification: NotificationRecord, number: Int64, needs: RecipientNeeds) {
+        self.number = number
+        self.app = notification.app
+        (self.cursor, self.end, self.limit, self.needs) = (0, 0, 1, needs)
+        self.columns = Self.columns(needs)
+        self.source = .targets
+    }
+
+    private static func columns(_ needs: RecipientNeeds) -> [(RecipientNeeds, String)] {
+        let all: [(RecipientNeeds, String)] = [
+            (.user, "user"), (.locale, "locale"), (.timeZone, "timeZone"), (.appVersion, "appVersion"),
+            (.attributes, "attributes"),
+        ]
+        return all.filter { needs.contains($0.0) }
+    }
+
+    private var columnList: String {
+        self.columns.reduce(
+            "device.id, device.token, device.environment, device.registeredAt, device.suspicions"
+        ) { "\($0), device.\($1.name)" }
+    }
+
+    func fetch(in database: Database) throws -> [Recipient] {
+        switch self.source {
+        case .devices(let condition, let arguments):
+            return try self.devices(where: condition, arguments, in: database)
+        case .targets: return try self.targets(in: database)
+        }
+    }
+
+    private func devices(
+        where condition: String,
+        _ arguments: [DatabaseValue],
+        in database: Database
+    ) throws -> [Recipient] {
+        let sql = """
+            SELECT \(self.columnList) FROM device
+            WHERE app = ? AND id > ? AND id <= ? AND \(condition) ORDER BY id LIMIT ?
+            """
+        let statement = try RawStatement(sql, in: database)
+        defer { statement.reset() }
+        statement.bind(self.app, at: 1)
+        statement.bind(self.cursor, at: 2)
+        statement.bind(self.end, at: 3)
+        for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 4) }
+        statement.bind(Int64(self.limit), at: Int32(arguments.count) + 4)
+        var recipients: [Recipient] = []
+        recipients.reserveCapacity(self.limit)
+        while try statement.step() { recipients.append(try self.device(statement)) }
+        return recipients
+    }
+
+    private func device(_ statement: RawStatement) throws -> Recipient {
+        guard let token = statement.token(1), let environment = PushEnvironment(code: statement.integer(2)) else {
+            throw DamagedRow(table: "device")
+        }
+        let id = statement.integer(0)
+        var recipient = Recipient(
+            id: id,
+            device: id,
+            token: token,
+            environment: environment,
+            registeredAt: Timestamp(milliseconds: statement.integer(3))
+        )
+        recipient.isSuspected = statement.integer(4) > 0
+        recipient.profile = self.profile(statement)
+        return recipient
+    }
+
+    private func profile(_ statement: RawStatement) -> RecipientProfile? {
+        guard !self.columns.isEmpty else { return nil }
+        var profile = RecipientProfile()
+        for (index, column) in self.columns.enumerated() {
+            let position = Int32(index) + 5
+            switch column.need {
+            case .user: profile.user = statement.text(position)
+            case .locale: profile.locale = statement.text(position)
+            case .timeZone: profile.timeZone = statement.text(position)
+            case .appVersion: profile.appVersion = statement.text(position)
+            default: profile.attributes = statement.isNull(position) ? nil : Data(statement.bytes(position))
+            }
+        }
+        return profile
+    }
+
+    private func targets(in database: Database) throws -> [Recipient] {
+        let statement = try RawStatement(
+            "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?",
+            in: database
+        )
+        statement.bind(self.number, at: 1)
+        statement.bind(self.cursor, at: 2)
+        statement.bind(Int64(self.limit), at: 3)
+        var positions: [Int64] = []
+        while try statement.step() { positions.append(statement.integer(0)) }
+        statement.reset()
+        return try positions.map { try self.target($0, in: database) }
+    }
+
+    /// A token that was named: with what is known of it, if it is registered.
+    private func target(_ position: Int64, in database: Database) throws -> Recipient {
+        let statement = try RawStatement(
+            "SELECT token, environment FROM target WHERE notification = ? AND position = ?",
+            in: database
+        )
+        defer { statement.reset() }
+        statement.bind(self.number, at: 1)
+        statement.bind(position, at: 2)
+        guard try statement.step(), let token = statement.token(0),
+            let environment = PushEnvironment(code: statement.integer(1))
+        else { throw DamagedRow(table: "target") }
+        let device = try RawStatement(
+            "SELECT \(self.columnList) FROM device WHERE app = ? AND token = ? AND environment = ?",
+            in: database
+        )
+        defer { device.reset() }
+        device.bind(self.app, at: 1)
+        device.bind(token.bytes, at: 2)
+        device.bind(environment.code, at: 3)
+        guard try device.step() else {
+            return Recipient(id: -position, device: nil, token: token, environment: environment)
+        }
+        var recipient = try self.device(device)
+        recipient.id = -position
+        return recipient
+    }
+
+    /// A recipient that is tried again, with the token that its device has now.
+    func fetch(_ retry: SQLiteStore.DueRetry, in database: Database) throws -> RetryRecipient {
+        var recipient: Recipient?
+        if retry.recipient < 0 {
+            recipient = try self.target(-retry.recipient, in: database)
+        } else {
+            let statement = try RawStatement("SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
+            defer { statement.reset() }
+            statement.bind(retry.recipient, at: 1)
+            if try statement.step() { recipient = try self.device(statement) }
+        }
+        guard var recipient else { return .gone(retry.recipient, attempts: retry.attempts) }
+        recipient.attempts = retry.attempts
+        if let environment = retry.environment, environment != recipient.environment {
+            recipient.movedFrom = recipient.environment
+            recipient.environment = environment
+        }
+        return .here(recipient)
+    }
+}

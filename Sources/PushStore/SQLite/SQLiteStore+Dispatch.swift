@@ -1,0 +1,154 @@
+package import Foundation
+import GRDB
+package import PushProtocol
+
+extension SQLiteStore {
+    private static let interrupted = "the server ended while this was being sent; at most once means not again"
+
+    package func recover(now: Timestamp) async throws -> Int {
+        try await self.database.write { database in
+            try database.execute(sql: "UPDATE shard SET leaseUntil = NULL WHERE leaseUntil IS NOT NULL")
+            try database.execute(
+                sql: "UPDATE retry SET isLeased = 0, dueAt = ? WHERE isLeased = 1",
+                arguments: [now.milliseconds]
+            )
+            let begun = try Row.fetchAll(
+                database,
+                sql: "SELECT notification, count(*) AS count FROM delivery WHERE state = 0 GROUP BY notification"
+            )
+            guard !begun.isEmpty else { return 0 }
+            let reason = try self.reasons.id(of: Self.interrupted, in: database)
+            try database.execute(
+                sql: "UPDATE delivery SET state = 3, at = ?, reason = ? WHERE state = 0",
+                arguments: [now.milliseconds, reason]
+            )
+            for row in begun {
+                guard let number = row["notification"] as Int64?, let count = row["count"] as Int? else { continue }
+                try database.execute(
+                    sql: "UPDATE notification SET failed = failed + ? WHERE number = ?",
+                    arguments: [count, number]
+                )
+                try Completion.finishIfComplete(number, now: now, in: database)
+            }
+            return begun.reduce(0) { $0 + ($1["count"] as Int? ?? 0) }
+        }
+    }
+
+    package func due(now: Timestamp, limit: Int) async throws -> [NotificationRecord] {
+        try await self.database.read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM notification WHERE state = 'scheduled' AND startsAt <= ? ORDER BY startsAt LIMIT ?",
+                arguments: [now.milliseconds, limit]
+            ).map { try NotificationRow.record($0, in: database) }
+        }
+    }
+
+    package func open(
+        _ notification: UUID,
+        shards: [ShardPlan],
+        recipients: Int,
+        now: Timestamp
+    ) async throws {
+        try await self.database.write { database in
+            guard
+                let row = try Row.fetchOne(
+                    database,
+                    sql: "SELECT * FROM notification WHERE id = ? AND state = 'scheduled'",
+                    arguments: [notification.uuidString]
+                ), let number = row["number"] as Int64?
+            else { return }
+            var record = try NotificationRow.record(row, in: database)
+            record.progress.recipients = recipients
+            try database.execute(
+                sql: "UPDATE notification SET state = 'accepted', recipients = ? WHERE number = ?",
+                arguments: [recipients, number]
+            )
+            try Shards.add(shards, to: record, number: number, in: database)
+            // An audience of nobody has no page that would end it.
+            try Completion.finishIfComplete(number, now: now, in: database)
+        }
+    }
+
+    package func claim(
+        lane: NotificationRecord.Lane,
+        now: Timestamp,
+        until: Timestamp,
+        limit: Int
+    ) async throws -> [ShardClaim] {
+        // Most questions find nothing: they should not wait for the writer.
+        guard try await self.database.read({ try !Self.claimable(lane, now: now, limit: 1, in: $0).isEmpty }) else {
+            return []
+        }
+        return try await self.database.write { database in
+            try Self.claimable(lane, now: now, limit: limit, in: database).map { row in
+                let claim = try Self.claim(row)
+                try database.execute(
+                    sql: "UPDATE shard SET leaseUntil = ? WHERE notification = ? AND number = ?",
+                    arguments: [until.milliseconds, claim.notificationNumber, claim.shard]
+                )
+                return claim
+            }
+        }
+    }
+
+    /// Those of the notification first whose last page is longest ago. A paced notification has one at a time.
+    private static func claimable(
+        _ lane: NotificationRecord.Lane,
+        now: Timestamp,
+        limit: Int,
+        in database: Database
+    ) throws -> [Row] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT notification.*, shard.number AS shard, zoneKind, zone, cursor, upTo
+                FROM shard JOIN notification ON notification.number = shard.notification
+                WHERE shard.lane = ?1 AND isDone = 0 AND notBefore <= ?2 AND (leaseUntil IS NULL OR leaseUntil <= ?2)
+                    AND state IN ('accepted', 'sending') AND nextPageAt <= ?2
+                    AND (pace IS NULL OR NOT EXISTS (
+                        SELECT 1 FROM shard AS other
+                        WHERE other.notification = notification.number AND other.leaseUntil > ?2))
+                ORDER BY coalesce(lastPageAt, 0), notification.number, shard.number LIMIT ?3
+                """,
+            arguments: [lane.rawValue, now.milliseconds, limit]
+        )
+    }
+
+    private static func claim(_ row: Row) throws -> ShardClaim {
+        guard let number = row["number"] as Int64?, let shard = row["shard"] as Int64?,
+            let zone = ShardPlan.Zone(code: row["zoneKind"] as Int64?, name: row["zone"] as String?),
+            let cursor = row["cursor"] as Int64?, let end = row["upTo"] as Int64?
+        else { throw DamagedRow(table: "shard") }
+        return ShardClaim(
+            notification: try NotificationRow.record(row),
+            notificationNumber: number,
+            shard: shard,
+            zone: zone,
+            cursor: cursor,
+            end: end,
+            isNarrow: row["isNarrow"] as Bool? ?? false
+        )
+    }
+
+    package func nextDue(lane: NotificationRecord.Lane) async throws -> Timestamp? {
+        try await self.database.read { database in
+            try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT min(at) FROM (
+                        SELECT min(max(shard.notBefore, nextPageAt)) AS at
+                        FROM shard JOIN notification ON notification.number = shard.notification
+                        WHERE shard.lane = ?1 AND isDone = 0 AND leaseUntil IS NULL
+                            AND state IN ('accepted', 'sending')
+                        UNION ALL
+                        SELECT * FROM (
+                            SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
+                            WHERE retry.lane = ?1 AND state IN ('accepted', 'sending') ORDER BY dueAt LIMIT 1)
+                        UNION ALL SELECT min(startsAt) FROM notification WHERE state = 'scheduled')
+                    """,
+                arguments: [lane.rawValue]
+            ).map(Timestamp.init(milliseconds:))
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import GRDB
+package import PushProtocol
+
+extension SQLiteStore {
+    package func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth {
+        try await self.database.read { database in
+            var health = EnvironmentHealth()
+            guard
+                let row = try Row.fetchOne(
+                    database,
+                    sql: "SELECT * FROM health WHERE app = ? AND environment = ?",
+                    arguments: [app, environment.code]
+                )
+            else { return health }
+            health.breakerOpenSince = row.time("breakerOpenSince")
+            health.breakerReason = row["breakerReason"]
+            return health
+        }
+    }
+
+    package func setHealth(
+        _ health: EnvironmentHealth,
+        app: Int64,
+        environment: PushEnvironment
+    ) async throws {
+        try await self.database.write { database in
+            try database.execute(
+                sql: """
+                    INSERT OR REPLACE INTO health (app, environment, breakerOpenSince, breakerReason)
+                    VALUES (?, ?, ?, ?)
+                    """,
+                arguments: [
+                    app, environment.code, health.breakerOpenSince?.milliseconds, health.breakerReason,
+                ]
+            )
+        }
+    }
+
+    package func tokenEvents(
+        app: Int64,
+        token: DeviceToken?,
+        action: TokenEventRecord.Action?,
+        before: Int64?,
+        limit: Int
+    ) async throws -> [TokenEventRecord] {
+        var condition = "app = ? AND id < ?"
+        var arguments = [app.databaseValue, (before ?? Int64.max).databaseValue]
+        if let token {
+            condition += " AND token = ?"
+            arguments.append(token.databaseValue)
+        }
+        if let action {
+            condition += " AND action = ?"
+            arguments.append(action.rawValue.databaseValue)
+        }
+        let (sql, bound) = ("SELECT * FROM tokenEvent WHERE \(condition) ORDER BY id DESC LIMIT ?", arguments + [limit.databaseValue])
+        return try await self.database.read { database in
+            try Row.fetchAll(database, sql: sql, arguments: StatementArguments(bound)).map(Self.tokenEvent)
+        }
+    }
+
+    private static func tokenEvent(_ row: Row) throws -> TokenEventRecord {
+        guard let id = row["id"] as Int64?, let app = row["app"] as Int64?, let device = row["device"] as Int64?,
+            let token = row.token("token"), let environment = row.environment("environment"),
+            let action = (row["action"] as String?).flatMap(TokenEventRecord.Action.init(rawValue:)),
+            let at = row.time("at")
+        else { throw DamagedRow(table: "tokenEvent") }
+        return TokenEventRecord(
+            id: id,
+            app: app,
+            device: device,
+            token: token,
+            environment: environment,
+            action: action,
+            reason: row["reason"],
+            notification: row.uuid("notification"),
+            at: at
+        )
+    }
+
+    package func settleWithheld(
+        app: Int64,
+        environment: PushEnvironment,
+        deactivates: Bool,
+        now: Timestamp
+    ) async throws -> Int {
+        try await self.database.write { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT id, device, reason, since FROM tokenEvent
+                    WHERE app = ? AND environment = ? AND action = 'withheld'
+                    """,
+                arguments: [app, environment.code]
+            )
+            let findings = TokenFindings(app: app, notification: nil, now: now, database: database)
+            for row in rows {
+                guard let id = row["id"] as Int64?, let device = row["device"] as Int64? else { continue }
+                try database.execute(sql: "UPDATE tokenEvent SET action = 'settled' WHERE id = ?", arguments: [id])
+                guard deactivates, let since = row.time("since") else { continue }
+                try findings.apply(TokenFinding(device: device, verdict: .dead(since: since), reason: row["reason"]))
+            }
+            try database.execute(
+                sql: "UPDATE health SET breakerOpenSince = NULL, breakerReason = NULL WHERE app = ? AND environment = ?",
+                arguments: [app, environment.code]
+            )
+            return rows.count
+        }
+    }
+}

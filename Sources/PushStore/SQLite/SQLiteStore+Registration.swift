@@ -1,0 +1,221 @@
+import Foundation
+import GRDB
+package import PushProtocol
+
+extension SQLiteStore {
+    package func register(
+        _ registrations: [DeviceRegistration],
+        app: Int64,
+        now: Timestamp
+    ) async throws -> [RegistrationResult] {
+        try await self.database.write { database in
+            try registrations.map { try Registration($0, app: app, now: now, database: database).run() }
+        }
+    }
+}
+
+/// One registration within a transaction.
+private struct Registration {
+    /// What is stored of a device that is known already.
+    private struct Known {
+        var id: Int64
+        var token: DeviceToken
+        var isActive: Bool
+    }
+
+    private let registration: DeviceRegistration
+    private let app: Int64
+    private let now: Timestamp
+    private let database: Database
+
+    init(_ registration: DeviceRegistration, app: Int64, now: Timestamp, database: Database) {
+        self.registration = registration
+        self.app = app
+        self.now = now
+        self.database = database
+    }
+
+    func run() throws -> RegistrationResult {
+        let byToken = try self.known(byToken: self.registration.token)
+        guard let installation = self.registration.installation,
+            let before = try self.known(byInstallation: installation), before.id != byToken?.id
+        else {
+            guard let byToken else { return RegistrationResult(device: try self.insert(), kind: .added) }
+            try self.refresh(byToken)
+            return RegistrationResult(device: byToken.id, kind: .refreshed)
+        }
+        // The installation's token has changed. Whoever else has the new one is this installation too.
+        if let byToken { try self.delete(byToken) }
+        try self.record(.replaced, before)
+        try self.refresh(before)
+        return RegistrationResult(device: before.id, kind: .tokenReplaced)
+    }
+
+    private func known(byToken token: DeviceToken) throws -> Known? {
+        let statement = try RawStatement(
+            "SELECT id, token, isActive FROM device WHERE app = ? AND token = ? AND environment = ?",
+            in: self.database
+        )
+        statement.bind(self.app, at: 1)
+        statement.bind(token.bytes, at: 2)
+        statement.bind(self.registration.environment.code, at: 3)
+        return try self.known(statement)
+    }
+
+    private func known(byInstallation installation: String) throws -> Known? {
+        let statement = try RawStatement(
+            "SELECT id, token, isActive FROM device WHERE app = ? AND installation = ? AND environment = ?",
+            in: self.database
+        )
+        statement.bind(self.app, at: 1)
+        statement.bind(installation, at: 2)
+        statement.bind(self.registration.environment.code, at: 3)
+        return try self.known(statement)
+    }
+
+    private func known(_ statement: RawStatement) throws -> Known? {
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        guard let token = statement.token(1) else { throw DamagedRow(table: "device") }
+        return Known(id: statement.integer(0), token: token, isActive: statement.integer(2) != 0)
+    }
+
+    private func insert() throws -> Int64 {
+        let statement = try RawStatement(
+            """
+            INSERT INTO device (app, environment, token, isActive, createdAt, registeredAt, suspicions, user, locale,
+                timeZone, appVersion, versionNumber, installation, capabilities, attributes)
+            VALUES (?, ?, ?, 1, ?4, ?4, 0, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            in: self.database
+        )
+        let registration = self.registration
+        let attributes = registration.attributes.compactMapValues(\.value)
+        statement.bind(self.app, at: 1)
+        statement.bind(registration.environment.code, at: 2)
+        statement.bind(registration.token.bytes, at: 3)
+        statement.bind(self.now.milliseconds, at: 4)
+        statement.bind(registration.user?.value, at: 5)
+        statement.bind(registration.locale?.value, at: 6)
+        statement.bind(registration.timeZone?.value, at: 7)
+        statement.bind(registration.appVersion?.value, at: 8)
+        statement.bind(registration.appVersion?.value.flatMap { AppVersion($0)?.number }, at: 9)
+        statement.bind(registration.installation, at: 10)
+        statement.bind((registration.capabilities ?? []).rawValue, at: 11)
+        statement.bind(attributes.isEmpty ? nil : try Self.text(attributes), at: 12)
+        try statement.run()
+        let id = self.database.lastInsertedRowID
+        try self.add(registration.tags ?? [], to: id)
+        try self.add(attributes, to: id)
+        return id
+    }
+
+    /// What the registration leaves out stays as it was.
+    private func refresh(_ known: Known) throws {
+        let registration = self.registration
+        let version = registration.appVersion.map { $0.value.flatMap { AppVersion($0)?.number } }
+        var columns: [(String, (any DatabaseValueConvertible)?)] = [
+            ("token", Data(registration.token.bytes)), ("isActive", 1), ("suspicions", 0),
+            ("registeredAt", self.now.milliseconds),
+        ]
+        if let user = registration.user { columns.append(("user", user.value)) }
+        if let locale = registration.locale { columns.append(("locale", locale.value)) }
+        if let zone = registration.timeZone { columns.append(("timeZone", zone.value)) }
+        if let appVersion = registration.appVersion { columns.append(("appVersion", appVersion.value)) }
+        if let version { columns.append(("versionNumber", version)) }
+        if let installation = registration.installation { columns.append(("installation", installation)) }
+        if let capabilities = registration.capabilities { columns.append(("capabilities", capabilities.rawValue)) }
+        if let attributes = try self.mergedAttributes(of: known.id) { columns.append(("attributes", attributes)) }
+        let assignments = columns.map { "\($0.0) = ?" }.joined(separator: ", ")
+        let statement = try self.database.cachedStatement(sql: "UPDATE device SET \(assignments) WHERE id = ?")
+        try statement.execute(arguments: StatementArguments(columns.map(\.1) + [known.id]))
+        if let tags = registration.tags {
+            try self.database.execute(sql: "DELETE FROM deviceTag WHERE device = ?", arguments: [known.id])
+            try self.add(tags, to: known.id)
+        }
+        if !known.isActive { try self.record(.reactivated, known) }
+    }
+
+    /// The text of all attributes after this registration; `nil` if it changes none.
+    private func mergedAttributes(of device: Int64) throws -> String? {
+        let changes = self.registration.attributes
+        guard !changes.isEmpty else { return nil }
+        var attributes = try DeviceAttributes.read(
+            String.fetchOne(self.database, sql: "SELECT attributes FROM device WHERE id = ?", arguments: [device])
+        )
+        for (name, change) in changes { attributes[name] = change.value }
+        for name in changes.keys {
+            try self.database.execute(
+                sql: "DELETE FROM deviceAttribute WHERE device = ? AND app = ? AND name = ?",
+                arguments: [device, self.app, name]
+            )
+        }
+        try self.add(changes.compactMapValues(\.value), to: device)
+        return try Self.text(attributes)
+    }
+
+    private func add(_ tags: Set<String>, to device: Int64) throws {
+        for tag in tags {
+            let statement = try RawStatement(
+                "INSERT INTO deviceTag (app, tag, device) VALUES (?, ?, ?)",
+                in: self.database
+            )
+            statement.bind(self.app, at: 1)
+            statement.bind(tag, at: 2)
+            statement.bind(device, at: 3)
+            try statement.run()
+        }
+    }
+
+    private func add(_ attributes: [String: JSONValue], to device: Int64) throws {
+        for (name, value) in attributes {
+            guard let stored = DeviceAttributes.stored(value) else { continue }
+            let statement = try self.database.cachedStatement(
+                sql: "INSERT OR REPLACE INTO deviceAttribute (app, name, value, device) VALUES (?, ?, ?, ?)"
+            )
+            try statement.execute(arguments: [self.app, name, stored, device])
+        }
+    }
+
+    private func delete(_ known: Known) throws {
+        try self.database.execute(sql: "DELETE FROM device WHERE id = ?", arguments: [known.id])
+    }
+
+    private func record(_ action: TokenEventRecord.Action, _ known: Known) throws {
+        try TokenEvents.add(
+            action,
+            app: self.app,
+            device: known.id,
+            token: known.token,
+            environment: self.registration.environment,
+            at: self.now,
+            in: self.database
+        )
+    }
+
+    private static func text(_ attributes: [String: JSONValue]) throws -> String {
+        String(decoding: try JSONValue.object(attributes).text, as: UTF8.self)
+    }
+}
+
+/// Attributes as they are stored: all of a device in one JSON text, and each in a row to be searched.
+enum DeviceAttributes {
+    static func read(_ text: String?) throws -> [String: JSONValue] {
+        guard let text else { return [:] }
+        guard let value = try? JSONValue(parsing: Data(text.utf8)), case .object(let members) = value else {
+            throw DamagedRow(table: "device")
+        }
+        return members
+    }
+
+    /// `nil` for what is neither a text, a number nor a truth value.
+    static func stored(_ value: JSONValue) -> DatabaseValue? {
+        switch value {
+        case .string(let text): text.databaseValue
+        case .integer(let number): number.databaseValue
+        case .number(let number): number.databaseValue
+        case .bool(let flag): (flag ? "true" : "false").databaseValue
+        case .null, .array, .object: nil
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package import Foundation
+import GRDB
+package import PushProtocol
+
+extension SQLiteStore {
+    package func addSchedule(_ schedule: ScheduleRecord) async throws {
+        try await self.database.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO schedule (id, app, name, request, rule, nextRunAt, lastRunAt, isPaused, createdAt)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    schedule.id.uuidString, schedule.app, schedule.name, schedule.request, schedule.rule,
+                    schedule.nextRunAt?.milliseconds, schedule.lastRunAt?.milliseconds, schedule.isPaused,
+                    schedule.createdAt.milliseconds,
+                ]
+            )
+        }
+    }
+
+    package func schedules(app: Int64) async throws -> [ScheduleRecord] {
+        try await self.schedules("SELECT * FROM schedule WHERE app = ? ORDER BY createdAt, id", [app])
+    }
+
+    package func schedule(_ id: UUID) async throws -> ScheduleRecord? {
+        try await self.schedules("SELECT * FROM schedule WHERE id = ?", [id.uuidString]).first
+    }
+
+    package func updateSchedule(_ schedule: ScheduleRecord) async throws -> Bool {
+        try await self.database.write { database in
+            try database.execute(
+                sql: """
+                    UPDATE schedule SET name = ?, request = ?, rule = ?, nextRunAt = ?, lastRunAt = ?, isPaused = ?
+                    WHERE id = ?
+                    """,
+                arguments: [
+                    schedule.name, schedule.request, schedule.rule, schedule.nextRunAt?.milliseconds,
+                    schedule.lastRunAt?.milliseconds, schedule.isPaused, schedule.id.uuidString,
+                ]
+            )
+            return database.changesCount > 0
+        }
+    }
+
+    package func deleteSchedule(_ id: UUID) async throws -> Bool {
+        try await self.database.write { database in
+            try database.execute(sql: "DELETE FROM schedule WHERE id = ?", arguments: [id.uuidString])
+            return database.changesCount > 0
+        }
+    }
+
+    package func dueSchedules(now: Timestamp, limit: Int) async throws -> [ScheduleRecord] {
+        try await self.schedules(
+            "SELECT * FROM schedule WHERE isPaused = 0 AND nextRunAt <= ? ORDER BY nextRunAt LIMIT ?",
+            [now.milliseconds, limit]
+        )
+    }
+
+    package func nextScheduleRun() async throws -> Timestamp? {
+        try await self.database.read { database in
+            try Int64.fetchOne(database, sql: "SELECT min(nextRunAt) FROM schedule WHERE isPaused = 0")
+                .map(Timestamp.init(milliseconds:))
+        }
+    }
+
+    private func schedules(
+        _ sql: String,
+        _ arguments: [any DatabaseValueConvertible & Sendable]
+    ) async throws -> [ScheduleRecord] {
+        try await self.database.read { database in
+            try Row.fetchAll(database, sql: sql, arguments: StatementArguments(arguments)).map { row in
+                guard let id = row.uuid("id"), let app = row["app"] as Int64?, let name = row["name"] as String?,
+                    let request = row["request"] as Data?, let rule = row["rule"] as Data?,
+                    let isPaused = row["isPaused"] as Bool?, let createdAt = row.time("createdAt")
+                else { throw DamagedRow(table: "schedule") }
+                return ScheduleRecord(
+                    id: id,
+                    app: app,
+                    name: name,
+                    request: request,
+                    rule: rule,
+                    nextRunAt: row.time("nextRunAt"),
+                    lastRunAt: row.time("lastRunAt"),
+                    isPaused: isPaused,
+                    createdAt: createdAt
+                )
+            }
+        }
+    }
+}
