@@ -5,12 +5,18 @@ package struct BadgeChange: Hashable, Sendable {
     /// The highest count kept.
     package static let maximumCount = 99_999
 
-    /// Added to the count; below zero where something has been read elsewhere.
-    package var increment: Int
+    /// Added to the count, within ``range``; below zero where something has been read elsewhere.
+    package let increment: Int
+
+    /// `nil` for an increment out of ``range``.
+    package init?(increment: Int64) {
+        guard Self.range.contains(increment) else { return nil }
+        self.increment = Int(increment)
+    }
 
     /// The count that the device is to show, when it was `count`.
     package func applied(to count: Int) -> Int {
-        let (sum, overflow) = count.addingReportingOverflow(self.increment)
-        return overflow ? Self.maximumCount : min(max(sum, 0), Self.maximumCount)
+        let before = min(max(count, 0), Self.maximumCount)
+        return min(max(before + self.increment, 0), Self.maximumCount)
     }
 }

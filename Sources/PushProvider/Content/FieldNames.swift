@@ -54,6 +54,8 @@ struct FieldNames {
     /// `title-loc-key` is `titleLocKey` in a request.
     static func camelCase(_ name: String) -> String {
         let words = name.split(separator: "-", omittingEmptySubsequences: false)
-        return words.dropFirst().reduce(words.first.map(String.init) ?? "") { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
+        return words.dropFirst().reduce(words.first.map(String.init) ?? "") {
+            $0 + $1.prefix(1).uppercased() + $1.dropFirst()
+        }
     }
 }

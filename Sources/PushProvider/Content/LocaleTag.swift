@@ -10,10 +10,16 @@ struct LocaleTag: Hashable {
     init?(_ text: String) {
         guard text.utf8.count <= Self.maximumLength else { return nil }
         let name = text.prefix { $0 != "." && $0 != "@" }
-        var subtags = name.lowercased().replacing("_", with: "-").split(separator: "-", omittingEmptySubsequences: false)
-            .map(String.init)
-        guard let language = subtags.first, (2...3).contains(language.utf8.count), language.utf8.allSatisfy(Self.isLetter),
-            subtags.dropFirst().allSatisfy({ (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(Self.isAlphanumeric) })
+        var subtags = name.lowercased().replacing("_", with: "-").split(
+            separator: "-",
+            omittingEmptySubsequences: false
+        )
+        .map(String.init)
+        guard let language = subtags.first, (2...3).contains(language.utf8.count),
+            language.utf8.allSatisfy(Self.isLetter),
+            subtags.dropFirst().allSatisfy({
+                (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(Self.isAlphanumeric)
+            })
         else { return nil }
         subtags[0] = Self.aliases[language] ?? language
         self.subtags = subtags

@@ -26,7 +26,10 @@ struct PayloadBuilder {
             return [:]
         }
         if let mdm = try self.fields.fields("mdm", known: ["pushMagic"]) {
-            try self.refuseOthers(than: "mdm", "a device is told to ask its MDM server and nothing else: leave this out")
+            try self.refuseOthers(
+                than: "mdm",
+                "a device is told to ask its MDM server and nothing else: leave this out"
+            )
             return ["mdm": .string(try mdm.requiredString("pushMagic", maximum: AlertBuilder.maximumText))]
         }
         return try self.built()
@@ -34,22 +37,20 @@ struct PayloadBuilder {
 
     /// What the badge adds to the user's count; `nil` where it is a number or absent.
     func badgeChange() throws(APIRefusal) -> BadgeChange? {
-        let change: Int64?
         switch self.fields.members["badge"] {
         case .object:
             let badge = try self.fields.fields("badge", known: ["increment"])
             guard let increment = try badge?.integer("increment", in: BadgeChange.range) else {
                 throw self.fields.refusal("badge.increment", "missing_field", "say what to add to the user's count")
             }
-            change = increment
+            return BadgeChange(increment: increment)
         case .string(let text):
-            guard text.hasPrefix("+") || text.hasPrefix("-"), let number = Int64(text),
-                BadgeChange.range.contains(number)
+            guard text.hasPrefix("+") || text.hasPrefix("-"),
+                let change = Int64(text).flatMap(BadgeChange.init(increment:))
             else { throw self.fields.refusal("badge", "wrong_type", "use a number, or \"+1\" to count for the user") }
-            change = number
-        default: change = nil
+            return change
+        default: return nil
         }
-        return change.map { BadgeChange(increment: Int($0)) }
     }
 
     private func refuseOthers(than name: String, _ message: String) throws(APIRefusal) {

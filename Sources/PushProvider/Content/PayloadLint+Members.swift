@@ -87,7 +87,8 @@ extension PayloadLint {
             case (_, .array(let values)) where name.hasSuffix("loc-args"): try self.checkStrings(values, at: path)
             case ("summary-arg-count", .integer), ("action-loc-key", .null): break
             case (_, .string) where !name.hasSuffix("loc-args") && name != "summary-arg-count": break
-            case _ where name.hasSuffix("loc-args"): throw self.refusal(path, "wrong_type", "it must be an array of strings")
+            case _ where name.hasSuffix("loc-args"):
+                throw self.refusal(path, "wrong_type", "it must be an array of strings")
             default: throw self.refusal(path, "wrong_type", "it must be a string")
             }
         }

@@ -110,7 +110,9 @@ struct PayloadLint {
         switch alert {
         case .string(let text)?: !text.isEmpty
         case .object(let members)?:
-            ["title", "subtitle", "body", "title-loc-key", "subtitle-loc-key", "loc-key"].contains { members[$0] != nil }
+            ["title", "subtitle", "body", "title-loc-key", "subtitle-loc-key", "loc-key"].contains {
+                members[$0] != nil
+            }
         default: false
         }
     }

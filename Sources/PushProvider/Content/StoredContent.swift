@@ -60,10 +60,9 @@ struct StoredContent: Hashable {
         switch members["badge"] {
         case nil: break
         case .object(let badge):
-            guard case .integer(let increment)? = badge["increment"], BadgeChange.range.contains(increment) else {
-                throw Damage()
-            }
-            self.badge = BadgeChange(increment: Int(increment))
+            guard case .integer(let increment)? = badge["increment"], let change = BadgeChange(increment: increment)
+            else { throw Damage() }
+            self.badge = change
         default: throw Damage()
         }
     }
