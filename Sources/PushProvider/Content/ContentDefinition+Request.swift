@@ -17,6 +17,7 @@ extension ContentDefinition {
         var variants = [Variant(names: FieldNames(isRaw: builder.isRaw, locale: nil), payload: try builder.payload())]
         var stored = StoredContent(payload: variants[0].payload)
         stored.badge = try builder.badgeChange()
+        try variants[0].checkTextSize()
         let localizations = try LocalizationBuilder(
             fields: fields,
             pushType: headers.pushType,
@@ -55,10 +56,25 @@ extension ContentDefinition {
         self.warnings = warnings
     }
 
+    /// Largest payload before variables are filled in, in bytes: each localisation is a copy of the default payload, so
+    /// that a request of a megabyte could otherwise become a hundred.
+    private static let maximumText = 32 * 1024
+
     /// The payload for some of the devices.
     private struct Variant {
         var names: FieldNames
         var payload: [String: JSONValue]
+
+        /// Before anything is copied.
+        func checkTextSize() throws(APIRefusal) {
+            guard let text = try? JSONValue.object(self.payload).text else {
+                throw self.refusal("invalid_value", "the payload cannot be written as JSON")
+            }
+            guard text.count <= ContentDefinition.maximumText else {
+                let message = "the payload has \(text.count) bytes, far more than any device may get"
+                throw self.refusal("payload_too_large", message)
+            }
+        }
 
         /// A fault of the payload as a whole.
         func refusal(_ code: String, _ message: String) -> APIRefusal {

@@ -112,4 +112,14 @@ import Testing
         let variants = tags.map { #""\#($0)":{"alert":"y"}"# }.joined(separator: ",")
         #expect(Content.refusal(#"{"alert":"x","localizations":{\#(variants)}}"#)?.code == "too_many")
     }
+
+    @Test func aLargePayloadIsNotCopiedForEachLocale() {
+        let large = String(repeating: "a", count: 40_000)
+        let locales = (0..<50).map { #""de-x\#($0)":{"alert":"y"}"# }.joined(separator: ",")
+        let refusal = Content.refusal(
+            #"{"alert":"x","data":{"a":"\#(large)"},"localizations":{\#(locales)}}"#
+        )
+        #expect(refusal?.code == "payload_too_large")
+        #expect(refusal?.field == "alert")
+    }
 }
