@@ -173,8 +173,13 @@ package protocol HygieneStore: Sendable {
 
 /// Badge counts, kept per user; a device without a user has its own.
 package protocol BadgeStore: Sendable {
-    /// The counts that a notification shows, each one more than before it, however often this is asked.
-    func raiseBadges(notification: Int64, app: Int64, holders: [String]) async throws -> [String: Int]
+    /// The counts that a notification shows: each changed by `increment` once, however often this is asked.
+    func changeBadges(
+        by increment: Int,
+        notification: Int64,
+        app: Int64,
+        holders: [String]
+    ) async throws -> [String: Int]
     func badge(app: Int64, holder: String) async throws -> Int
     func setBadge(_ count: Int, app: Int64, holder: String) async throws
 }
