@@ -8,12 +8,16 @@ import Testing
 
 /// What is SQLite's own: the file, the master key, the pragmas.
 @Suite(.timeLimit(.minutes(1))) struct SQLiteStoreTests {
-    let credential = CredentialRecord(teamID: Vectors.teamID, keyID: Vectors.keyID, privateKey: Vectors.privateKey)
+    let credential = CredentialRecord.key(
+        teamID: Vectors.teamID,
+        keyID: Vectors.keyID,
+        privateKey: Vectors.privateKey
+    )
 
     @Test func everythingIsThereAfterReopening() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
-            let store = try SQLiteStore(path: path, masterKey: try Self.key(1))
+            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
             let app = try await store.addApp(
                 bundleID: try #require(Topic("com.example.MyApp")),
                 name: "My app",
@@ -21,10 +25,10 @@ import Testing
             ).app
             try await store.setCredential(self.credential, app: app.id, environment: .sandbox)
             let notification = try NotificationRecord.fixture(app: app.id, to: .tokens([.numbered(1)]))
-            _ = try await store.accept(notification, idempotency: nil)
+            _ = try await store.accept(notification, shards: [], idempotency: nil)
             try store.close()
 
-            let again = try SQLiteStore(path: path, masterKey: try Self.key(1))
+            let again = try SQLiteStore(path: path, masterKey: try .fixture(1))
             #expect(try await again.app(bundleID: app.bundleID) == app)
             #expect(try await again.credential(app: app.id, environment: .sandbox) == self.credential)
             #expect(try await again.notification(notification.id) == notification)
@@ -33,7 +37,7 @@ import Testing
 
     @Test func noPartOfAPrivateKeyStandsInTheFiles() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try Self.key(1))
+            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let app = try await store.addApp(bundleID: try #require(Topic("a")), name: nil, now: Vectors.issuedAt).app
             try await store.setCredential(self.credential, app: app.id, environment: .sandbox)
             let lines = Vectors.privateKey.split(separator: "\n").map { Data($0.utf8) }
@@ -47,17 +51,17 @@ import Testing
     @Test func aWrongMasterKeyIsToldAtStart() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
-            let store = try SQLiteStore(path: path, masterKey: try Self.key(1))
+            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
             let app = try await store.addApp(bundleID: try #require(Topic("a")), name: nil, now: Vectors.issuedAt).app
             try await store.setCredential(self.credential, app: app.id, environment: .sandbox)
             try store.close()
-            #expect(throws: StoreError.wrongMasterKey) { try SQLiteStore(path: path, masterKey: try Self.key(2)) }
+            #expect(throws: StoreError.wrongMasterKey) { try SQLiteStore(path: path, masterKey: try .fixture(2)) }
         }
     }
 
     @Test func whatIsAcceptedIsSyncedToDisk() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try Self.key(1))
+            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let (journal, synchronous) = try await store.database.write { database in
                 (
                     try String.fetchOne(database, sql: "PRAGMA journal_mode"),
@@ -74,7 +78,7 @@ import Testing
             let path = "\(directory)/provider.sqlite"
             try Data(repeating: 65, count: 10_000).write(to: URL(filePath: path))
             #expect {
-                try SQLiteStore(path: path, masterKey: try Self.key(1))
+                try SQLiteStore(path: path, masterKey: try .fixture(1))
             } throws: { error in
                 guard case StoreError.cannotOpen(path, _) = error else { return false }
                 return true
@@ -85,13 +89,13 @@ import Testing
     @Test func aNewerSchemaIsRefused() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
-            let store = try SQLiteStore(path: path, masterKey: try Self.key(1))
+            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
             try await store.database.write { database in
                 try database.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('999 from the future')")
             }
             try store.close()
             #expect(throws: StoreError.newerSchema(path: path)) {
-                try SQLiteStore(path: path, masterKey: try Self.key(1))
+                try SQLiteStore(path: path, masterKey: try .fixture(1))
             }
         }
     }
@@ -108,21 +112,5 @@ import Testing
                 try MasterKey.load(orCreateAt: path)
             }
         }
-    }
-
-    @Test func anAPIKeyIsFoundByItsHashOnly() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try Self.key(1))
-            let key = APIKeyRecord(id: UUID(), name: "ci", scopes: [.send, .read], createdAt: Vectors.issuedAt)
-            try await store.addKey(key, hash: [1, 2, 3])
-            #expect(try await store.key(hash: [1, 2, 3]) == key)
-            #expect(try await store.key(hash: [1, 2]) == nil)
-            #expect(try await store.deleteKey(key.id))
-            #expect(try await store.keys().isEmpty)
-        }
-    }
-
-    private static func key(_ byte: UInt8) throws -> MasterKey {
-        try #require(MasterKey(bytes: [UInt8](repeating: byte, count: 32)))
     }
 }

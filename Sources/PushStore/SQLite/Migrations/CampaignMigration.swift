@@ -11,7 +11,9 @@ enum CampaignMigration {
         for table in ["credential", "device", "deviceTag", "notification", "target", "delivery", "retry"] {
             try database.execute(sql: "ALTER TABLE \(table) RENAME TO old_\(table)")
         }
-        for index in ["deviceByApp", "deviceByUser", "tagByDevice", "notificationByKey", "notificationToWalk", "retryByTime"] {
+        for index in [
+            "deviceByApp", "deviceByUser", "tagByDevice", "notificationByKey", "notificationToWalk", "retryByTime",
+        ] {
             try database.execute(sql: "DROP INDEX \(index)")
         }
         try database.execute(sql: Self.devices)
@@ -45,7 +47,7 @@ enum CampaignMigration {
         CREATE UNIQUE INDEX deviceByInstallation ON device (app, installation, environment)
             WHERE installation IS NOT NULL;
         CREATE INDEX deviceByLocale ON device (app, locale) WHERE locale IS NOT NULL;
-        CREATE INDEX deviceByTimeZone ON device (app, timeZone, id);
+        CREATE INDEX deviceByTimeZone ON device (app, timeZone, id) WHERE isActive = 1;
         CREATE INDEX deviceByVersion ON device (app, versionNumber) WHERE versionNumber IS NOT NULL;
         CREATE INDEX deviceByLastSeen ON device (app, registeredAt);
         CREATE TABLE deviceTag (
@@ -170,7 +172,7 @@ enum CampaignMigration {
         INSERT INTO device (id, app, environment, token, isActive, createdAt, registeredAt, suspicions, user, locale,
                 timeZone)
             SELECT id, app, environment = 'sandbox', token, isActive, registeredAt, registeredAt, suspicions, user,
-                locale, timeZone FROM old_device;
+                replace(locale, '_', '-'), timeZone FROM old_device;
         INSERT INTO deviceTag (app, tag, device) SELECT app, tag, device FROM old_deviceTag;
         INSERT INTO notification (id, prefix, app, state, lane, guarantee, audience, environment, topic, pushType,
                 priority, expiration, collapseID, payload, isTemplate, createdAt, startsAt, startedAt, lastPageAt,
