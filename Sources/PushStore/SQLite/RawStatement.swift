@@ -6,11 +6,14 @@ import PushProtocol
 /// would cost more than the database does.
 struct RawStatement {
     private let statement: SQLiteStatement
+    /// Keeps the statement alive.
+    private let owner: Statement
     private let database: Database
 
-    /// Prepared once per connection and text.
-    init(_ sql: String, in database: Database) throws {
-        self.statement = try database.cachedStatement(sql: sql).sqliteStatement
+    /// - Parameter isKept: whether it is prepared once per connection and text; only for texts of which there are few.
+    init(_ sql: String, isKept: Bool = true, in database: Database) throws {
+        self.owner = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
+        self.statement = self.owner.sqliteStatement
         self.database = database
         sqlite3_reset(self.statement)
         sqlite3_clear_bindings(self.statement)

@@ -10,6 +10,8 @@ package final class SQLiteStore: PushStore {
     let masterKey: MasterKey
     /// The ids of the texts that deliveries name as their reason.
     let reasons = ReasonTable()
+    /// How the recipients of narrow audiences are found.
+    let drivers = AudienceDriverTable()
 
     /// Opens or makes the file and runs the migrations that are missing.
     /// - Throws: ``StoreError``.
@@ -19,7 +21,11 @@ package final class SQLiteStore: PushStore {
         do {
             self.database = try DatabasePool(path: path, configuration: configuration)
             // After the pool has been opened, because opening sets NORMAL.
-            try self.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            try self.database.writeWithoutTransaction {
+                try $0.execute(
+                    sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8000"
+                )
+            }
             guard try self.database.read({ try !SQLiteSchema.migrator.hasBeenSuperseded($0) }) else {
                 throw StoreError.newerSchema(path: path)
             }

@@ -52,15 +52,15 @@ enum CampaignMigration {
             environment INTEGER NOT NULL, token BLOB NOT NULL, isActive INTEGER NOT NULL,
             createdAt INTEGER NOT NULL, registeredAt INTEGER NOT NULL, suspicions INTEGER NOT NULL,
             user TEXT, locale TEXT COLLATE NOCASE, timeZone TEXT, appVersion TEXT, versionNumber INTEGER, installation TEXT,
-            capabilities INTEGER NOT NULL DEFAULT 0, attributes TEXT,
-            UNIQUE (app, token, environment)
+            capabilities INTEGER NOT NULL DEFAULT 0, attributes TEXT
         ) STRICT;
+        CREATE UNIQUE INDEX deviceByToken ON device (app, token, environment);
         CREATE INDEX deviceByApp ON device (app, id);
         CREATE INDEX deviceByUser ON device (app, user) WHERE user IS NOT NULL;
         CREATE UNIQUE INDEX deviceByInstallation ON device (app, installation, environment)
             WHERE installation IS NOT NULL;
         CREATE INDEX deviceByLocale ON device (app, locale) WHERE locale IS NOT NULL;
-        CREATE INDEX deviceByTimeZone ON device (app, timeZone, id) WHERE isActive = 1;
+        CREATE INDEX deviceByTimeZone ON device (app, timeZone, isActive);
         CREATE INDEX deviceByVersion ON device (app, versionNumber) WHERE versionNumber IS NOT NULL;
         CREATE INDEX deviceByLastSeen ON device (app, registeredAt);
         CREATE TABLE deviceTag (
@@ -75,7 +75,7 @@ enum CampaignMigration {
             device INTEGER NOT NULL REFERENCES device (id) ON DELETE CASCADE,
             PRIMARY KEY (app, name, value, device)
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX attributeByDevice ON deviceAttribute (device);
+        CREATE INDEX attributeByDevice ON deviceAttribute (device, app, name, value);
         """
 
     private static let notifications = """
