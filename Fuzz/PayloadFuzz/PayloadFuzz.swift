@@ -5,8 +5,8 @@ import PushStore
 
 @testable import PushProvider
 
-/// JSON from callers: values, and whole requests with their payloads. The first byte of each input says which. Runs on a
-/// small stack, because deep nesting is the usual trap.
+/// JSON from callers: values, whole requests with their payloads, and devices' attributes put into a payload. The first
+/// byte of each input says which. Runs on a small stack, because deep nesting is the usual trap.
 @main
 enum PayloadFuzz {
     /// What threads get on systems that are not generous.
@@ -20,6 +20,7 @@ enum PayloadFuzz {
             switch input.first.map({ $0 & 3 }) {
             case 0: Self.request(rest)
             case 1: Self.deepValue(rest)
+            case 3: Self.attributes(rest)
             case nil: break
             default: Self.value(rest)
             }
@@ -47,18 +48,43 @@ enum PayloadFuzz {
         Self.value(Data(start.utf8) + Data(bytes.dropFirst(2)) + Data(end.utf8))
     }
 
-    /// A payload that is taken is JSON within the limit, with the members that it came with.
+    /// A payload that is taken is JSON within the limit, with the members that it came with; a template's payloads are
+    /// at their shortest.
     private static func request(_ body: Data) {
         guard let topic = Topic("com.example.MyApp"),
-            let request = try? NotificationRequest(parsing: body, bundleID: topic)
+            let content = try? NotificationRequest(parsing: body, bundleID: topic).definition
         else { return }
-        precondition(request.content.payload.count <= request.content.pushType.maximumPayloadSize, "too large")
-        guard case .object(let members) = try? JSONValue(parsing: request.content.payload) else {
-            preconditionFailure("the payload is no object")
+        guard
+            let renderer = try? ContentRenderer(
+                payload: content.payload,
+                isTemplate: content.isTemplate,
+                pushType: content.pushType
+            )
+        else { preconditionFailure("what was taken cannot be rendered") }
+        for (_, payload) in renderer.samples() {
+            precondition(payload.count <= content.pushType.maximumPayloadSize, "too large")
+            guard case .object(let members) = try? JSONValue(parsing: Data(payload)) else {
+                preconditionFailure("the payload is no object")
+            }
+            if !content.isTemplate, case .object(let raw) = (try? JSONValue(parsing: body))?.member("payload") {
+                precondition(raw == members, "the payload has changed")
+            }
         }
-        if case .object(let raw) = (try? JSONValue(parsing: body))?.member("payload") {
-            precondition(raw == members, "the payload has changed")
-        }
+    }
+
+    /// Whatever stands in the attributes, a payload keeps its form.
+    private static func attributes(_ text: Data) {
+        let content =
+            #"{"payload":{"aps":{"alert":"{{a|d}}"},"x":"{{b|}}{{user|}}"},"variables":true,"version":1}"#
+        guard
+            var renderer = try? ContentRenderer(payload: Data(content.utf8), isTemplate: true, pushType: .alert)
+        else { preconditionFailure("the content cannot be read") }
+        let subject = RenderSubject(user: String(decoding: text, as: UTF8.self), attributes: text)
+        guard let payload = try? renderer.render(for: subject) else { return }
+        guard case .object(let members) = try? JSONValue(parsing: Data(payload)), members.count == 2,
+            case .object(let aps)? = members["aps"], aps.count == 1, case .string? = aps["alert"],
+            case .string? = members["x"]
+        else { preconditionFailure("not the same form: \(String(decoding: payload, as: UTF8.self))") }
     }
 }
 

@@ -8,32 +8,29 @@ package struct NotificationRequest: Hashable, Sendable {
     /// Explicit tokens in one request.
     package static let maximumTokens = 1000
 
-    package var content: NotificationContent
+    package var definition: ContentDefinition
     package var audience: Audience
     package var environment: PushEnvironment?
 
-    private static let members: Set<String> = [
-        "to", "alert", "badge", "sound", "data", "payload", "pushType", "priority", "expiration", "collapseId",
-        "environment",
-    ]
+    private static let members = ContentDefinition.members.union(["to", "environment"])
 
     /// - Throws: ``APIRefusal`` that names the member at fault.
     package init(parsing body: Data, bundleID: Topic) throws(APIRefusal) {
         let fields = try JSONFields(parsing: body, known: Self.members)
         self.environment = try fields.environment("environment")
         self.audience = try Self.audience(fields)
-        let pushType = try Self.pushType(fields)
-        guard let topic = Topic(bundleID.name + pushType.topicSuffix) else {
-            throw fields.refusal("pushType", "invalid_topic", "the topic would be too long")
-        }
-        let payload = try PayloadBuilder(fields).payload(for: pushType)
-        self.content = NotificationContent(
-            topic: topic,
-            pushType: pushType,
-            priority: try Self.priority(fields, pushType: pushType),
-            expiration: try Self.expiration(fields),
-            collapseID: try fields.string("collapseId", maximum: PushNotification.maximumCollapseIDLength),
-            payload: payload
+        self.definition = try ContentDefinition(fields, bundleID: bundleID)
+    }
+
+    /// As the store keeps it.
+    package var content: NotificationContent {
+        NotificationContent(
+            topic: self.definition.topic,
+            pushType: self.definition.pushType,
+            priority: self.definition.priority,
+            expiration: self.definition.expiration,
+            collapseID: self.definition.collapseID,
+            payload: self.definition.payload
         )
     }
 
@@ -59,37 +56,6 @@ package struct NotificationRequest: Hashable, Sendable {
         }
         guard to.members["all"] == .bool(true) else { throw to.refusal("all", "invalid_value", "it can only be true") }
         return .all
-    }
-
-    private static func pushType(_ fields: JSONFields) throws(APIRefusal) -> PushType {
-        guard let text = try fields.string("pushType", maximum: 64) else { return .alert }
-        guard let type = PushType(rawValue: text) else {
-            let known = PushType.allCases.map(\.rawValue).joined(separator: ", ")
-            throw fields.refusal("pushType", "invalid_push_type", "use one of \(known)")
-        }
-        return type
-    }
-
-    private static func priority(_ fields: JSONFields, pushType: PushType) throws(APIRefusal) -> Priority {
-        guard let value = try fields.integer("priority", in: 0...255) else {
-            return pushType == .background ? .powerAware : .immediate
-        }
-        guard let priority = UInt8(exactly: value).flatMap(Priority.init(rawValue:)) else {
-            throw fields.refusal("priority", "invalid_priority", "use 10, 5 or 1")
-        }
-        guard pushType != .background || priority == .powerAware else {
-            throw fields.refusal("priority", "invalid_priority", "a background push has priority 5 only")
-        }
-        return priority
-    }
-
-    private static func expiration(_ fields: JSONFields) throws(APIRefusal) -> Expiration {
-        // Thirty days are 2,592,000 s: a smaller number is a duration by mistake, not a moment.
-        guard let seconds = try fields.integer("expiration", in: 0...4_102_444_800) else { return .servicePolicy }
-        guard seconds == 0 || seconds > 1_000_000_000 else {
-            throw fields.refusal("expiration", "invalid_expiration", "it is a moment in UNIX seconds, not a duration")
-        }
-        return seconds == 0 ? .immediate : .at(seconds: seconds)
     }
 }
 

@@ -1,0 +1,143 @@
+/// Finds members of a device's attributes in their JSON text, a flat object, without parsing the rest: at a million
+/// devices a parser would be what takes the time.
+struct AttributeScanner {
+    enum Value: Hashable {
+        /// Between the quotation marks. Plain means printable ASCII without escapes.
+        case string(Range<Int>, isPlain: Bool)
+        /// A number, `true` or `false`.
+        case token(Range<Int>)
+    }
+
+    /// The text is no JSON object.
+    struct Damage: Error, Hashable {}
+
+    /// In UTF-8.
+    private let names: [[UInt8]]
+    /// Where the value of each name stands; `nil` where there is none, or `null`.
+    private(set) var values: [Value?]
+    private var position = 0
+
+    init(names: [String]) {
+        self.names = names.map { Array($0.utf8) }
+        self.values = Array(repeating: nil, count: names.count)
+    }
+
+    mutating func forget() {
+        for index in self.values.indices { self.values[index] = nil }
+    }
+
+    /// Sets ``values``. Stops once every name has been seen; of a name that comes twice the first counts.
+    mutating func scan(_ text: Span<UInt8>) throws(Damage) {
+        self.forget()
+        self.position = 0
+        var missing = self.names.count
+        try self.expect(UInt8(ascii: "{"), text)
+        guard self.next(text) != UInt8(ascii: "}") else { return }
+        while missing > 0 {
+            let (key, isPlain) = try self.string(text)
+            try self.expect(UInt8(ascii: ":"), text)
+            let value = try self.value(text)
+            if let slot = self.slot(key, isPlain, text), self.values[slot] == nil {
+                self.values[slot] = value
+                missing -= 1
+            }
+            guard self.next(text) == UInt8(ascii: ",") else { return try self.expect(UInt8(ascii: "}"), text) }
+            self.position += 1
+        }
+    }
+
+    private func slot(_ key: Range<Int>, _ isPlain: Bool, _ text: Span<UInt8>) -> Int? {
+        if !isPlain {
+            let bytes = Array(JSONEscaping.unescaped(key.map { text[$0] }).utf8)
+            return self.names.firstIndex(of: bytes)
+        }
+        for (index, name) in self.names.enumerated() where name.count == key.count {
+            var offset = 0
+            while offset < name.count, name[offset] == text[key.lowerBound + offset] { offset += 1 }
+            if offset == name.count { return index }
+        }
+        return nil
+    }
+
+    /// The next byte that is no space, which stays.
+    private mutating func next(_ text: Span<UInt8>) -> UInt8? {
+        while self.position < text.count {
+            switch text[self.position] {
+            case 0x20, 0x09, 0x0a, 0x0d: self.position += 1
+            case let byte: return byte
+            }
+        }
+        return nil
+    }
+
+    private mutating func expect(_ byte: UInt8, _ text: Span<UInt8>) throws(Damage) {
+        guard self.next(text) == byte else { throw Damage() }
+        self.position += 1
+    }
+
+    private mutating func string(_ text: Span<UInt8>) throws(Damage) -> (Range<Int>, isPlain: Bool) {
+        try self.expect(UInt8(ascii: "\""), text)
+        let start = self.position
+        var isPlain = true
+        while self.position < text.count {
+            switch text[self.position] {
+            case UInt8(ascii: "\""):
+                self.position += 1
+                return (start..<self.position - 1, isPlain)
+            case UInt8(ascii: "\\"):
+                isPlain = false
+                self.position += 2
+            case 0x20..<0x7f: self.position += 1
+            default:
+                isPlain = false
+                self.position += 1
+            }
+        }
+        throw Damage()
+    }
+
+    /// `nil` for `null`, and for an object or array, which attributes do not have.
+    private mutating func value(_ text: Span<UInt8>) throws(Damage) -> Value? {
+        switch self.next(text) {
+        case UInt8(ascii: "\""):
+            let (range, isPlain) = try self.string(text)
+            return .string(range, isPlain: isPlain)
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            try self.skipNested(text)
+            return nil
+        default:
+            return try self.token(text)
+        }
+    }
+
+    private mutating func skipNested(_ text: Span<UInt8>) throws(Damage) {
+        var depth = 0
+        repeat {
+            switch self.next(text) {
+            case UInt8(ascii: "\""): _ = try self.string(text)
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                self.position += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                self.position += 1
+            case nil: throw Damage()
+            default: self.position += 1
+            }
+        } while depth > 0
+    }
+
+    private mutating func token(_ text: Span<UInt8>) throws(Damage) -> Value? {
+        let start = self.position
+        scan: while self.position < text.count {
+            switch text[self.position] {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"),
+                UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "+"):
+                self.position += 1
+            default: break scan
+            }
+        }
+        guard self.position > start else { throw Damage() }
+        return text[start] == UInt8(ascii: "n") ? nil : .token(start..<self.position)
+    }
+}

@@ -1,0 +1,61 @@
+/// Finds the member of the request that a member of the payload came from, so that a fault can be named to the caller.
+struct FieldNames {
+    /// Whether the request brought the whole payload.
+    let isRaw: Bool
+    /// The localisation, as the caller wrote it; `nil` for the default.
+    let locale: String?
+
+    private static let liveActivity: Set<String> = [
+        "event", "timestamp", "stale-date", "dismissal-date", "content-state", "attributes-type", "attributes",
+        "input-push-token", "input-push-channel",
+    ]
+
+    /// - Parameter path: from the payload's root; an index of an array is written `[3]`.
+    func name(_ path: [String]) -> String {
+        let start = self.locale.map { ["localizations", $0] } ?? []
+        return Self.joined(start + (self.isRaw ? ["payload"] + path : Self.typed(path)))
+    }
+
+    /// Where the payload as a whole is at fault.
+    var whole: String {
+        switch (self.locale, self.isRaw) {
+        case (let locale?, _): "localizations.\(locale)"
+        case (nil, let isRaw): isRaw ? "payload" : "alert"
+        }
+    }
+
+    private static func typed(_ path: [String]) -> [String] {
+        guard let first = path.first else { return ["alert"] }
+        let rest = Array(path.dropFirst())
+        switch first {
+        case "aps": return Self.aps(rest)
+        case "container-identifier": return ["fileProvider", "containerIdentifier"]
+        case "mdm": return ["mdm", "pushMagic"]
+        default: return ["data"] + path
+        }
+    }
+
+    private static func aps(_ path: [String]) -> [String] {
+        guard let first = path.first else { return ["alert"] }
+        let rest = Array(path.dropFirst())
+        switch first {
+        case "alert" where rest.first == "sound": return rest
+        case "alert", "sound": return [first] + rest.map(Self.camelCase)
+        case "ptt-push-type": return ["pushToTalk"]
+        case _ where Self.liveActivity.contains(first): return ["liveActivity", Self.camelCase(first)] + rest
+        default: return [Self.camelCase(first)] + rest
+        }
+    }
+
+    private static func joined(_ path: [String]) -> String {
+        path.reduce("") { $0.isEmpty ? $1 : $1.hasPrefix("[") ? $0 + $1 : "\($0).\($1)" }
+    }
+
+    /// `title-loc-key` is `titleLocKey` in a request.
+    static func camelCase(_ name: String) -> String {
+        let words = name.split(separator: "-", omittingEmptySubsequences: false)
+        return words.dropFirst().reduce(words.first.map(String.init) ?? "") {
+            $0 + $1.prefix(1).uppercased() + $1.dropFirst()
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// A locale as devices and callers write it, BCP 47 (`pt-BR`, `zh-Hant-TW`) or POSIX (`de_DE.UTF-8@euro`), in one
+/// spelling: lower case, hyphens, no character set, no modifier.
+struct LocaleTag: Hashable {
+    /// Longest text looked at, in bytes.
+    static let maximumLength = 64
+
+    let subtags: [String]
+
+    /// `nil` for text that cannot name a language.
+    init?(_ text: String) {
+        guard text.utf8.count <= Self.maximumLength else { return nil }
+        let name = text.prefix { $0 != "." && $0 != "@" }
+        var subtags = name.lowercased().replacing("_", with: "-").split(
+            separator: "-",
+            omittingEmptySubsequences: false
+        )
+        .map(String.init)
+        guard let language = subtags.first, (2...3).contains(language.utf8.count),
+            language.utf8.allSatisfy(Self.isLetter),
+            subtags.dropFirst().allSatisfy({
+                (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(Self.isAlphanumeric)
+            })
+        else { return nil }
+        subtags[0] = Self.aliases[language] ?? language
+        self.subtags = subtags
+    }
+
+    var name: String { self.subtags.joined(separator: "-") }
+
+    /// What to look for, best first: the tag with fewer and fewer subtags (RFC 4647 section 3.4), and before the
+    /// language alone the language with the region only, and for Chinese with the script that the region writes.
+    var candidates: [String] {
+        var names = (1...self.subtags.count).reversed().map { self.subtags.prefix($0).joined(separator: "-") }
+        guard let language = names.popLast() else { return [] }
+        if self.script != nil, let region = self.region { names.append("\(language)-\(region)") }
+        if language == "zh", self.script == nil {
+            let script = ["tw", "hk", "mo"].contains(self.region) ? "hant" : "hans"
+            names += self.region == nil ? [language, "\(language)-\(script)"] : ["\(language)-\(script)", language]
+        } else {
+            names.append(language)
+        }
+        return names
+    }
+
+    private var script: String? {
+        guard self.subtags.count > 1, self.subtags[1].utf8.count == 4, self.subtags[1].utf8.allSatisfy(Self.isLetter)
+        else { return nil }
+        return self.subtags[1]
+    }
+
+    private var region: String? {
+        self.subtags.dropFirst(self.script == nil ? 1 : 2).first { $0.utf8.count == 2 || Int($0) != nil }
+    }
+
+    /// Languages whose code has changed (IANA subtag registry), and `no`, which stands for Bokmål.
+    private static let aliases = ["iw": "he", "in": "id", "ji": "yi", "no": "nb"]
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        Self.isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+}
