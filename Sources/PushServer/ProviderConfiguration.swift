@@ -1,3 +1,5 @@
+package import PushProvider
+
 /// How a provider server runs.
 package struct ProviderConfiguration: Sendable {
     /// Holds the database and, unless it is elsewhere, the master key.
@@ -9,6 +11,7 @@ package struct ProviderConfiguration: Sendable {
     package var host = "127.0.0.1"
     /// Default 8080; 0 takes a free one.
     package var port = 8080
+    package var dispatch = DispatchLimits()
 
     package init(dataDirectory: String, masterKeyPath: String? = nil) {
         self.dataDirectory = dataDirectory

@@ -18,6 +18,7 @@ package final class ProviderServer: Service {
     private let lock: FolderLock
     private let store: SQLiteStore
     private let dispatcher: Dispatcher
+    private let schedules: ScheduleRunner
     private let api: API
     private let bound = Bound<Int>()
     private let logger: Logger
@@ -39,17 +40,31 @@ package final class ProviderServer: Service {
             masterKey: MasterKey.load(orCreateAt: configuration.masterKeyPath)
         )
         let keys = APIKeys(store: self.store, time: time)
-        let wake = Wake()
+        let wakes = LaneWakes()
+        let directory = SenderDirectory(store: self.store, source: senders, logger: logger)
+        let hygiene = TokenHygiene(store: self.store, logger: logger)
+        let intake = NotificationIntake(store: self.store, wakes: wakes, time: time)
         self.firstAdminKey = try await keys.issueFirst()
         self.dispatcher = Dispatcher(
             store: self.store,
-            senders: senders,
-            wake: wake,
+            directory: directory,
+            hygiene: hygiene,
+            wakes: wakes,
+            limits: configuration.dispatch,
             policy: policy,
             time: time,
             logger: logger
         )
-        self.api = API(store: self.store, keys: keys, wake: wake, time: time, logger: logger)
+        self.schedules = ScheduleRunner(store: self.store, intake: intake, wake: Wake(), time: time, logger: logger)
+        self.api = API(
+            store: self.store,
+            keys: keys,
+            intake: intake,
+            directory: directory,
+            hygiene: hygiene,
+            time: time,
+            logger: logger
+        )
     }
 
     /// The port that the API is bound to. Waits until it is.
@@ -63,6 +78,7 @@ package final class ProviderServer: Service {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await self.dispatcher.run() }
+                group.addTask { try await self.schedules.run() }
                 group.addTask { try await self.serve() }
                 // The failure of either ends both.
                 for try await _ in group {}

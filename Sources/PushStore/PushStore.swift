@@ -13,6 +13,7 @@ package protocol AppStore: Sendable {
     /// In the order of their bundle ids.
     func apps() async throws -> [AppRecord]
     func app(bundleID: Topic) async throws -> AppRecord?
+    func app(id: Int64) async throws -> AppRecord?
     func setRate(_ rate: Int?, app: Int64) async throws
     /// Replaces the one that was there; what was proven with it is forgotten.
     func setCredential(_ credential: CredentialRecord, app: Int64, environment: PushEnvironment) async throws
@@ -173,8 +174,13 @@ package protocol HygieneStore: Sendable {
 
 /// Badge counts, kept per user; a device without a user has its own.
 package protocol BadgeStore: Sendable {
-    /// The counts that a notification shows, each one more than before it, however often this is asked.
-    func raiseBadges(notification: Int64, app: Int64, holders: [String]) async throws -> [String: Int]
+    /// The counts that a notification shows: each changed by `increment` once, however often this is asked.
+    func changeBadges(
+        by increment: Int,
+        notification: Int64,
+        app: Int64,
+        holders: [String]
+    ) async throws -> [String: Int]
     func badge(app: Int64, holder: String) async throws -> Int
     func setBadge(_ count: Int, app: Int64, holder: String) async throws
 }

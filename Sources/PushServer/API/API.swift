@@ -9,7 +9,9 @@ import PushStore
 package struct API: Sendable {
     let store: any PushStore
     let keys: APIKeys
-    let wake: Wake
+    let intake: NotificationIntake
+    let directory: SenderDirectory
+    let hygiene: TokenHygiene
     let time: any TimeSource
     let logger: Logger
 
@@ -22,9 +24,10 @@ package struct API: Sendable {
         router.add(middleware: RefusalMiddleware(logger: self.logger))
         router.get("health") { _, _ in try JSONAnswer.make(.ok, Health()) }
         let v1 = router.group("v1").add(middleware: Authentication(keys: self.keys))
-        AppsController(store: self.store, time: self.time).addRoutes(to: v1)
+        AppsController(store: self.store, directory: self.directory, hygiene: self.hygiene, time: self.time)
+            .addRoutes(to: v1)
         DevicesController(store: self.store, time: self.time).addRoutes(to: v1)
-        NotificationsController(store: self.store, wake: self.wake, time: self.time).addRoutes(to: v1)
+        NotificationsController(store: self.store, intake: self.intake, time: self.time).addRoutes(to: v1)
         KeysController(store: self.store, keys: self.keys).addRoutes(to: v1)
         router.refuseOtherMethods()
         return router

@@ -10,6 +10,8 @@ import PushStore
 /// `/v1/apps`: apps and the credentials they push with.
 struct AppsController: Sendable {
     let store: any AppStore
+    let directory: SenderDirectory
+    let hygiene: TokenHygiene
     let time: any TimeSource
 
     private struct App: Encodable {
@@ -71,22 +73,26 @@ struct AppsController: Sendable {
             parsing: try await context.body(of: request),
             known: ["teamId", "keyId", "privateKey"]
         )
-        let credential = CredentialRecord(
-            teamID: try fields.requiredString("teamId", maximum: 64),
-            keyID: try fields.requiredString("keyId", maximum: 64),
+        let teamID = try fields.requiredString("teamId", maximum: 64)
+        let keyID = try fields.requiredString("keyId", maximum: 64)
+        let credential = CredentialRecord.key(
+            teamID: teamID,
+            keyID: keyID,
             privateKey: try fields.requiredString("privateKey", maximum: 16 * 1024)
         )
         try Self.check(credential, fields)
         try await self.store.setCredential(credential, app: app.id, environment: environment)
+        self.directory.forget(app: app.id)
+        self.hygiene.forget(app: app.id)
         return try JSONAnswer.make(
             .ok,
-            Credential(environment: environment.rawValue, teamId: credential.teamID, keyId: credential.keyID)
+            Credential(environment: environment.rawValue, teamId: teamID, keyId: keyID)
         )
     }
 
     private static func check(_ credential: CredentialRecord, _ fields: JSONFields) throws {
         do {
-            _ = try ProviderKey(teamID: credential.teamID, keyID: credential.keyID, pem: credential.privateKey)
+            _ = try credential.credential()
         } catch {
             let field =
                 switch error {

@@ -27,10 +27,10 @@ struct DevicesController: Sendable {
             self.id = device.id
             self.token = device.token.hex
             self.environment = device.environment.rawValue
-            self.user = device.user
-            self.locale = device.locale
-            self.timeZone = device.timeZone
-            self.tags = device.tags.sorted()
+            self.user = device.profile.user
+            self.locale = device.profile.locale
+            self.timeZone = device.profile.timeZone
+            self.tags = device.profile.tags.sorted()
             self.state = device.isActive ? "active" : "inactive"
             self.registeredAtMs = device.registeredAt.milliseconds
         }
@@ -52,8 +52,12 @@ struct DevicesController: Sendable {
         try context.require(.register)
         let app = try await context.app(self.store)
         let registration = try DeviceRequest.parse(try await context.body(of: request))
-        let (device, isNew) = try await self.store.register(registration, app: app.id, now: self.time.now)
-        return try JSONAnswer.make(isNew ? .created : .ok, Device(device))
+        let result = try await self.store.register([registration], app: app.id, now: self.time.now).first
+        let devices = try await self.store.devices(app: app.id, token: registration.token)
+        guard let result, let device = devices.first(where: { $0.id == result.device }) else {
+            throw Self.noSuchDevice
+        }
+        return try JSONAnswer.make(result.kind == .added ? .created : .ok, Device(device))
     }
 
     @Sendable private func list(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -85,7 +89,8 @@ struct DevicesController: Sendable {
         let deleted = try await self.store.deleteDevices(
             app: app.id,
             token: try Self.token(context),
-            environment: try Self.environment(request)
+            environment: try Self.environment(request),
+            now: self.time.now
         )
         guard deleted > 0 else { throw Self.noSuchDevice }
         return Response(status: .noContent)
@@ -120,10 +125,10 @@ struct DevicesController: Sendable {
         return environment
     }
 
-    private static func audience(_ request: Request) throws -> Audience {
+    private static func audience(_ request: Request) throws -> AudienceExpression {
         let parameters = request.uri.queryParameters
         switch (parameters["user"], parameters["tag"]) {
-        case (nil, nil): return .all
+        case (nil, nil): return .everyone
         case (let user?, nil): return .user(String(user))
         case (nil, let tag?): return .tag(String(tag))
         default:

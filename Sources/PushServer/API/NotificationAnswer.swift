@@ -1,5 +1,6 @@
 import Foundation
 import PushProtocol
+import PushProvider
 import PushStore
 
 /// A notification and its progress.
@@ -22,7 +23,7 @@ struct NotificationAnswer: Encodable {
     init(_ notification: NotificationRecord) {
         self.id = notification.id.uuidString
         self.state = notification.state.rawValue
-        let counters = notification.counters
+        let counters = notification.progress
         self.counters = Counters(
             accepted: counters.accepted,
             rejected: counters.rejected,
@@ -30,7 +31,7 @@ struct NotificationAnswer: Encodable {
             retrying: counters.retrying
         )
         self.createdAtMs = notification.createdAt.milliseconds
-        self.finishedAtMs = notification.finishedAt?.milliseconds
+        self.finishedAtMs = notification.progress.finishedAt?.milliseconds
     }
 }
 
@@ -39,8 +40,8 @@ struct DeliveryAnswer: Encodable {
     /// `nil` for a token that is not registered.
     var deviceId: Int64?
     /// The first bytes only.
-    var token: String
-    var environment: String
+    var token: String?
+    var environment: String?
     /// `accepted`, `rejected` or `failed`: final.
     var state: String
     var apnsId: String
@@ -49,11 +50,11 @@ struct DeliveryAnswer: Encodable {
     var atMs: Int64
 
     init(_ delivery: DeliveryRecord) {
-        self.deviceId = delivery.recipient.device
-        self.token = delivery.recipient.token.description
-        self.environment = delivery.recipient.environment.rawValue
-        self.state = delivery.state.rawValue
-        self.apnsId = delivery.apnsID
+        self.deviceId = delivery.device
+        self.token = delivery.token?.description
+        self.environment = delivery.environment?.rawValue
+        self.state = delivery.state.word
+        self.apnsId = DeliveryID(notification: delivery.notification).text(recipient: delivery.recipient)
         self.reason = delivery.reason
         self.attempts = delivery.attempts
         self.atMs = delivery.at.milliseconds
@@ -65,4 +66,16 @@ struct DeliveriesAnswer: Encodable {
     var deliveries: [DeliveryAnswer]
     /// Ask for what follows with `after`; absent at the end.
     var next: Int64?
+}
+
+extension DeliveryRecord.State {
+    /// As the API names it.
+    var word: String {
+        switch self {
+        case .sending: "sending"
+        case .accepted: "accepted"
+        case .rejected: "rejected"
+        case .failed: "failed"
+        }
+    }
 }

@@ -12,7 +12,7 @@ struct NotificationsController: Sendable {
     private static let longestIdempotencyKey = 200
 
     let store: any PushStore
-    let wake: Wake
+    let intake: NotificationIntake
     let time: any TimeSource
 
     func addRoutes(to group: RouterGroup<APIContext>) {
@@ -25,20 +25,12 @@ struct NotificationsController: Sendable {
         try context.require(.send)
         let app = try await context.app(self.store)
         let body = try await context.body(of: request)
-        let wanted = try NotificationRequest(parsing: body, bundleID: app.bundleID)
+        let wanted = try NotificationRequest(parsing: body, bundleID: app.bundleID, now: self.time.now)
         try await self.checkCredentials(app, wanted)
-        let notification = NotificationRecord(
-            id: UUID(),
-            app: app.id,
-            content: wanted.content,
-            audience: wanted.audience,
-            environment: wanted.environment,
-            createdAt: self.time.now
-        )
         let idempotency = try Self.idempotency(request, body: body)
-        switch try await self.store.accept(notification, idempotency: idempotency) {
+        let (notification, acceptance) = try await self.intake.accept(wanted, app: app.id, idempotency: idempotency)
+        switch acceptance {
         case .accepted:
-            self.wake.signal()
             return try Self.accepted(notification, isRepeated: false)
         case .repeated(let earlier):
             return try Self.accepted(earlier, isRepeated: true)
@@ -62,8 +54,8 @@ struct NotificationsController: Sendable {
         let notification = try await self.notification(context)
         let limit = Int(try request.number("limit", in: 1...1000, default: 100))
         let after = try request.number("after", in: Int64.min...Int64.max, default: .min)
-        let deliveries = try await self.store.deliveries(of: notification.id, after: after, limit: limit)
-        let next = deliveries.count == limit ? deliveries.last?.recipient.id : nil
+        let deliveries = try await self.store.deliveries(of: notification.id, state: nil, after: after, limit: limit)
+        let next = deliveries.count == limit ? deliveries.last?.recipient : nil
         return try JSONAnswer.make(.ok, DeliveriesAnswer(deliveries: deliveries.map(DeliveryAnswer.init), next: next))
     }
 

@@ -2,19 +2,34 @@ import GRDB
 import PushProtocol
 
 extension SQLiteStore {
-    package func raiseBadges(notification: Int64, app: Int64, holders: [String]) async throws -> [String: Int] {
+    /// The highest count kept.
+    private static let maximumCount = 99_999
+
+    package func changeBadges(
+        by increment: Int,
+        notification: Int64,
+        app: Int64,
+        holders: [String]
+    ) async throws -> [String: Int] {
         guard !holders.isEmpty else { return [:] }
         return try await self.database.write { database in
             var counts: [String: Int] = [:]
             for holder in holders where counts[holder] == nil {
-                counts[holder] = try Self.raise(holder, notification: notification, app: app, in: database)
+                counts[holder] = try Self.change(
+                    holder,
+                    by: increment,
+                    notification: notification,
+                    app: app,
+                    in: database
+                )
             }
             return counts
         }
     }
 
-    private static func raise(
+    private static func change(
         _ holder: String,
+        by increment: Int,
         notification: Int64,
         app: Int64,
         in database: Database
@@ -23,13 +38,13 @@ extension SQLiteStore {
             sql: "SELECT count FROM badgeStep WHERE notification = ? AND holder = ?"
         )
         if let count = try Int.fetchOne(select, arguments: [notification, holder]) { return count }
-        let raise = try database.cachedStatement(
-            sql: """
-                INSERT INTO badge (app, holder, count) VALUES (?, ?, 1)
-                ON CONFLICT (app, holder) DO UPDATE SET count = min(count + 1, \(Int32.max)) RETURNING count
-                """
+        let before = try database.cachedStatement(sql: "SELECT count FROM badge WHERE app = ? AND holder = ?")
+        let known = try Int.fetchOne(before, arguments: [app, holder]) ?? 0
+        let count = min(max(known + increment, 0), Self.maximumCount)
+        let change = try database.cachedStatement(
+            sql: "INSERT OR REPLACE INTO badge (app, holder, count) VALUES (?, ?, ?)"
         )
-        let count = try Int.fetchOne(raise, arguments: [app, holder]) ?? 1
+        try change.execute(arguments: [app, holder, count])
         let step = try database.cachedStatement(
             sql: "INSERT INTO badgeStep (notification, holder, count) VALUES (?, ?, ?)"
         )

@@ -146,7 +146,8 @@ private struct PageCommit {
         guard let step = self.page.step else { return }
         let statement = try RawStatement(
             """
-            UPDATE shard SET cursor = max(cursor, ?), isDone = max(isDone, ?), leaseUntil = ?
+            UPDATE shard SET cursor = max(cursor, ?), isDone = max(isDone, ?), leaseUntil = ?,
+                notBefore = max(notBefore, ?)
             WHERE notification = ? AND number = ?
             """,
             in: self.database
@@ -154,8 +155,9 @@ private struct PageCommit {
         statement.bind(step.cursor, at: 1)
         statement.bind(step.isLast ? 1 : 0, at: 2)
         statement.bind(step.leaseUntil?.milliseconds, at: 3)
-        statement.bind(self.number, at: 4)
-        statement.bind(step.shard, at: 5)
+        statement.bind(step.notBefore?.milliseconds ?? 0, at: 4)
+        statement.bind(self.number, at: 5)
+        statement.bind(step.shard, at: 6)
         try statement.run()
     }
 
@@ -174,7 +176,7 @@ private struct PageCommit {
         statement.bind(Int64(counts[.rejected] ?? 0), at: 2)
         statement.bind(Int64(counts[.failed] ?? 0), at: 3)
         statement.bind(self.now.milliseconds, at: 4)
-        statement.bind(self.page.step?.notBefore?.milliseconds ?? 0, at: 5)
+        statement.bind(self.page.nextPageAt?.milliseconds ?? 0, at: 5)
         statement.bind(self.page.wave?.startedAt?.milliseconds, at: 6)
         statement.bind(self.page.wave.map { Int64($0.sent) }, at: 7)
         statement.bind(self.number, at: 8)
