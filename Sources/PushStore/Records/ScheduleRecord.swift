@@ -1,0 +1,40 @@
+package import Foundation
+package import PushProtocol
+
+/// A notification that is sent again and again.
+package struct ScheduleRecord: Hashable, Sendable {
+    package var id: UUID
+    package var app: Int64
+    package var name: String
+    /// The notification's request, as it came.
+    package var request: Data
+    /// When it runs, in the provider's own JSON.
+    package var rule: Data
+    /// `nil` once there is none.
+    package var nextRunAt: Timestamp?
+    package var lastRunAt: Timestamp?
+    package var isPaused: Bool
+    package var createdAt: Timestamp
+
+    package init(
+        id: UUID,
+        app: Int64,
+        name: String,
+        request: Data,
+        rule: Data,
+        nextRunAt: Timestamp?,
+        lastRunAt: Timestamp? = nil,
+        isPaused: Bool = false,
+        createdAt: Timestamp
+    ) {
+        self.id = id
+        self.app = app
+        self.name = name
+        self.request = request
+        self.rule = rule
+        self.nextRunAt = nextRunAt
+        self.lastRunAt = lastRunAt
+        self.isPaused = isPaused
+        self.createdAt = createdAt
+    }
+}
