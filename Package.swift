@@ -110,7 +110,10 @@ let package = Package(
         module("PushStore", ["PushProtocol", .crypto, .grdb]),
         module(
             "PushProvider",
-            ["PushProtocol", "PushSender", "PushStore", .crypto, .logging, .nioCore, .serviceLifecycle]
+            [
+                "PushProtocol", "PushSender", "PushStore", .asyncHTTPClient, .crypto, .logging, .metrics, .nioCore,
+                .nioHTTP1, .nioPosix, .serviceLifecycle,
+            ]
         ),
         module(
             "PushServer",
@@ -181,7 +184,10 @@ let package = Package(
         tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting", .grdb]),
         tests(
             "PushProviderTests",
-            ["PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .nioCore]
+            [
+                "PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .logging, .nioCore, .nioHTTP1,
+                .nioPosix,
+            ]
         ),
         tests(
             "PushServerTests",
