@@ -1,10 +1,11 @@
+import NIOCore
+import NIOPosix
+
 #if canImport(Glibc)
 import Glibc
 #else
 import Darwin
 #endif
-import NIOCore
-import NIOPosix
 
 /// Finds the addresses of a name.
 package protocol NameResolver: Sendable {

@@ -27,7 +27,10 @@ package struct WebhookAddress: Hashable, Sendable {
             throw Self.refusal("too_long", "at most \(Self.maximumLength) bytes, not \(text.utf8.count)")
         }
         guard text.utf8.allSatisfy(Self.isPlain) else {
-            throw Self.refusal("invalid_value", "write it in ASCII, without spaces, backslashes, angle brackets and fragment")
+            throw Self.refusal(
+                "invalid_value",
+                "write it in ASCII, without spaces, backslashes, angle brackets and fragment"
+            )
         }
         let rest: Substring
         if let found = Self.rest(of: text, after: "https://") {
