@@ -46,7 +46,12 @@ package final class SystemResolver: NameResolver {
         let timer = loop.scheduleTask(in: TimeAmount(limit)) { promise.fail(NameResolutionFailure.tooSlow) }
         // Whichever is first counts.
         self.threads.submit { state in
-            promise.completeWith(Result { state == .active ? try Self.lookUp(name) : [] })
+            promise.completeWith(
+                Result {
+                    guard state == .active else { throw CancellationError() }
+                    return try Self.lookUp(name)
+                }
+            )
         }
         defer { timer.cancel() }
         return try await withTaskCancellationHandler {

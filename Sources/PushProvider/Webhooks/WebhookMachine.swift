@@ -8,12 +8,15 @@ package enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible 
     case noAnswer(why: String)
     /// The URL, or what its name resolves to, is not allowed.
     case refused(why: String)
+    /// The record holds no secret.
+    case unsignable
 
     package var description: String {
         switch self {
         case .status(let status, _): "the receiver answered with HTTP status \(status)"
         case .noAnswer(let why): "no answer: \(why)"
         case .refused(let why): "the address is not allowed: \(why)"
+        case .unsignable: "the webhook has no secret to sign with"
         }
     }
 }

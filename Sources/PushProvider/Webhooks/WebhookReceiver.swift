@@ -7,7 +7,7 @@ package import PushStore
 
 /// How posts go out.
 package struct WebhookLimits: Sendable {
-    /// From the look-up of the name to the answer's status. Default 10 s.
+    /// For the look-up of a name, and again from there to the status of the answer. Default 10 s.
     package var deadline: Duration = .seconds(10)
     /// Posts at the same time. Default 16.
     package var inFlight = 16
@@ -53,6 +53,7 @@ package struct WebhookReceiver: Sendable {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.httpVersion = .http1Only
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.timeout.connect = TimeAmount(deadline)
         if self.address.literal == nil {
             let address = try await Self.resolve(
                 self.address.host,
@@ -74,12 +75,14 @@ package struct WebhookReceiver: Sendable {
     /// Posts `body`; returns when the receiver has taken it.
     /// - Throws: ``WebhookFailure``.
     package func post(_ body: Data, secret: String, now: Timestamp) async throws(WebhookFailure) {
+        let secrets = WebhookSecret.all(in: secret)
+        guard !secrets.isEmpty else { throw .unsignable }
         var request = HTTPClientRequest(url: self.address.url)
         request.method = .POST
         request.headers = [
             "content-type": "application/json",
             "user-agent": "martlet",
-            WebhookSignature.header: WebhookSignature.make(of: body, secrets: WebhookSecret.all(in: secret), at: now),
+            WebhookSignature.header: WebhookSignature.make(of: body, secrets: secrets, at: now),
         ]
         request.body = .bytes(ByteBuffer(bytes: body))
         let response: HTTPClientResponse
@@ -125,8 +128,8 @@ package struct WebhookReceiver: Sendable {
 
     private static func words(for error: any Error) -> String {
         switch error as? HTTPClientError {
-        case .deadlineExceeded?: "the receiver was too slow"
-        case .connectTimeout?: "the connection was not made in time"
+        case .deadlineExceeded?, .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?:
+            "the receiver was too slow"
         case .remoteConnectionClosed?: "the receiver closed the connection"
         case let error?: error.shortDescription
         case nil: String("\(error)".prefix(200))

@@ -1,8 +1,9 @@
 import Foundation
 import PushStore
 
-/// Which webhook posts next: one turn at a time for each, those that waited longest first, and failing receivers only on
-/// a part of the places, so that slow ones do not hold up others.
+/// Which webhook posts next: one turn at a time for each, those that waited longest first. Failing receivers have only a
+/// part of the places, so that slow ones do not hold up others, but one if there is more than one, so that they come
+/// back even when all others are busy.
 struct WebhookTurns {
     private let inFlight: Int
     private let inFlightFailing: Int
@@ -26,27 +27,22 @@ struct WebhookTurns {
     /// The next turn, which has begun with this; `nil` if all places are taken or nobody waits.
     mutating func next() -> UUID? {
         guard self.running.count < self.inFlight else { return nil }
-        if let id = Self.take(&self.waiting, except: self.running) {
-            return self.begin(id, isFailing: false)
-        }
-        guard self.running.values.count(where: { $0 }) < self.inFlightFailing,
-            let id = Self.take(&self.waitingFailing, except: self.running)
-        else { return nil }
-        return self.begin(id, isFailing: true)
+        let failing = self.running.values.count { $0 }
+        if failing == 0, !self.running.isEmpty, let id = self.take(failing: true) { return id }
+        if let id = self.take(failing: false) { return id }
+        return failing < self.inFlightFailing ? self.take(failing: true) : nil
     }
 
     mutating func ended(_ id: UUID) {
         self.running[id] = nil
     }
 
-    private mutating func begin(_ id: UUID, isFailing: Bool) -> UUID {
+    private mutating func take(failing: Bool) -> UUID? {
+        let queue = failing ? self.waitingFailing : self.waiting
+        guard let index = queue.firstIndex(where: { self.running[$0] == nil }) else { return nil }
+        let id = failing ? self.waitingFailing.remove(at: index) : self.waiting.remove(at: index)
         self.offered.remove(id)
-        self.running[id] = isFailing
+        self.running[id] = failing
         return id
-    }
-
-    private static func take(_ queue: inout [UUID], except running: [UUID: Bool]) -> UUID? {
-        guard let index = queue.firstIndex(where: { running[$0] == nil }) else { return nil }
-        return queue.remove(at: index)
     }
 }

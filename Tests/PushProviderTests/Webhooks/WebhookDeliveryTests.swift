@@ -115,7 +115,7 @@ import Testing
             fixture.receiver.script(.unfinished(answer))
             fixture.store.addBlock(1...1)
             #expect(await fixture.turn() == .failed)
-            #expect(fixture.record?.lastError == "no answer: the receiver was too slow")
+            #expect(fixture.record?.lastError?.hasPrefix("no answer: ") == true)
         }
     }
 
@@ -149,6 +149,27 @@ import Testing
             #expect(await fixture.turn() == .idle)
             #expect(fixture.receiver.posts.count == 1)
             #expect(fixture.record?.isActive == false)
+        }
+    }
+
+    @Test func nothingIsPostedWithoutASignature() async throws {
+        try await DeliveryFixture.run { fixture in
+            fixture.store.change(fixture.webhook.id) { $0.secret = " " }
+            fixture.store.addBlock(1...1)
+            #expect(await fixture.turn() == .failed)
+            #expect(fixture.receiver.connections == 0)
+        }
+    }
+
+    @Test func httpsIsNotSpokenInTheClear() async throws {
+        var limits = WebhookLimits()
+        limits.deadline = .milliseconds(100)
+        try await DeliveryFixture.run(limits: limits) { fixture in
+            fixture.store.change(fixture.webhook.id) { $0.url = $0.url.replacing("http://", with: "https://") }
+            fixture.store.addBlock(1...1)
+            #expect(await fixture.turn() == .failed)
+            #expect(fixture.receiver.posts.isEmpty)
+            #expect(fixture.record?.cursor == 0)
         }
     }
 

@@ -36,6 +36,17 @@ import Testing
         #expect(self.all(&turns) == [self.ids[2]])
     }
 
+    @Test func failingReceiversComeBackWhenAllOthersAreBusy() {
+        var limits = WebhookLimits()
+        (limits.inFlight, limits.inFlightFailing) = (2, 1)
+        var turns = WebhookTurns(limits: limits)
+        for id in self.ids[0..<3] { turns.offer(id, isFailing: false) }
+        turns.offer(self.ids[3], isFailing: true)
+        #expect(self.all(&turns) == [self.ids[0], self.ids[3]])
+        turns.ended(self.ids[0])
+        #expect(self.all(&turns) == [self.ids[1]])
+    }
+
     @Test(arguments: [
         ("120", Duration.seconds(120)), ("0", .zero), ("Tue, 14 Nov 2023 22:14:20 GMT", .seconds(60)),
         ("Tue, 14 Nov 2000 22:14:20 GMT", .zero), ("4294967295", .seconds(4_294_967_295)),
