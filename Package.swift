@@ -111,7 +111,10 @@ let package = Package(
         module("PushStore", ["PushProtocol", .crypto, .grdb, .grdbSQLite]),
         module(
             "PushProvider",
-            ["PushProtocol", "PushSender", "PushStore", .crypto, .logging, .nioCore, .serviceLifecycle]
+            [
+                "PushProtocol", "PushSender", "PushStore", .asyncHTTPClient, .crypto, .logging, .metrics, .nioCore,
+                .nioHTTP1, .nioPosix, .serviceLifecycle,
+            ]
         ),
         module(
             "PushServer",
@@ -182,7 +185,10 @@ let package = Package(
         tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting", .grdb]),
         tests(
             "PushProviderTests",
-            ["PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .nioCore]
+            [
+                "PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .logging, .nioCore, .nioHTTP1,
+                .nioPosix,
+            ]
         ),
         tests(
             "PushServerTests",
