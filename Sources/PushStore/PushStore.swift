@@ -206,6 +206,8 @@ package protocol WebhookStore: Sendable {
     /// Whether it was there. Its cursor stays where a replay has put it back meanwhile.
     func updateWebhook(_ webhook: WebhookRecord, expectedCursor: Int64) async throws -> Bool
     func deleteWebhook(_ id: UUID) async throws -> Bool
+    /// Whether an active webhook of the app wants such events.
+    func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool
     func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]
     /// The last block before this moment; 0 if there is none.
     func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64

@@ -14,6 +14,7 @@ struct PageJudge {
     private(set) var result: PageResult
     private(set) var report = BackoffMachine.Report()
     private var generator = SystemRandomNumberGenerator()
+    private var events = WebhookEvents()
 
     init(
         _ notification: PreparedNotification,
@@ -28,6 +29,13 @@ struct PageJudge {
         self.sentAt = sentAt
         self.now = now
         self.result = PageResult(notificationNumber: notification.number)
+    }
+
+    /// What the page came to, with what the webhooks are told.
+    var finished: PageResult {
+        var result = self.result
+        if !self.events.isEmpty { result.events = self.events.data }
+        return result
     }
 
     mutating func fail(_ recipient: Recipient, reason: String) {
@@ -138,15 +146,21 @@ struct PageJudge {
         reason: String?,
         attempts: Int
     ) {
-        self.result.deliveries.append(
-            DeliveryResult(
-                recipient: recipient.id,
-                device: recipient.device,
-                state: state,
-                reason: reason,
-                attempts: attempts,
-                at: self.now
-            )
+        let delivery = DeliveryResult(
+            recipient: recipient.id,
+            device: recipient.device,
+            state: state,
+            reason: reason,
+            attempts: attempts,
+            at: self.now
+        )
+        self.result.deliveries.append(delivery)
+        guard self.notification.tellsDeliveries, !self.events.isFull else { return }
+        self.events.append(
+            delivery,
+            apnsID: self.notification.ids.text(recipient: recipient.id),
+            to: recipient,
+            notification: self.notification.record.id
         )
     }
 

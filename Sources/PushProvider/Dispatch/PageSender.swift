@@ -25,7 +25,8 @@ struct PageSender: Sendable {
             senders: try await self.directory.senders(
                 app: record.app,
                 lane: record.lane == .urgent ? .urgent : .bulk
-            )
+            ),
+            tellsDeliveries: try await self.store.wants(.delivery, app: record.app)
         )
     }
 
@@ -52,7 +53,7 @@ struct PageSender: Sendable {
         )
         for (recipient, reason) in draft.failures { judge.fail(recipient, reason: reason) }
         for (lot, outcomes) in zip(draft.lots, outcomes) { try await judge.add(lot, outcomes) }
-        var result = judge.result
+        var result = judge.finished
         result.step = step
         return Sent(result: result, report: judge.report)
     }

@@ -20,13 +20,17 @@ struct PreparedNotification: Sendable {
     let base: PushNotification
     /// After this moment no try makes sense.
     let expires: Timestamp
+    /// Whether a webhook wants to know of each delivery.
+    let tellsDeliveries: Bool
 
     init(
         _ record: NotificationRecord,
         number: Int64,
         app: AppRecord?,
-        senders: (usable: [PushEnvironment: any NotificationSender], faults: [PushEnvironment: String])
+        senders: (usable: [PushEnvironment: any NotificationSender], faults: [PushEnvironment: String]),
+        tellsDeliveries: Bool
     ) {
+        self.tellsDeliveries = tellsDeliveries
         self.record = record
         self.number = number
         self.app = app
@@ -56,7 +60,7 @@ struct PreparedNotification: Sendable {
     }
 
     /// What of a recipient's profile has to be read.
-    var needs: RecipientNeeds { Self.needs(self.renderer) }
+    var needs: RecipientNeeds { Self.needs(self.renderer).union(self.tellsDeliveries ? [.user] : []) }
 
     static func needs(_ renderer: ContentRenderer?) -> RecipientNeeds {
         guard let wanted = renderer?.needs else { return [] }

@@ -32,15 +32,16 @@ final class PacingDesk: Sendable {
         self.state.withLock { state in
             let page = state.strain[notification.app]?.pageSize ?? self.settings.page
             var allowance = Allowance(count: page, next: now)
-            if let machine = Self.machine(of: notification, in: &state, now: now) {
+            if var machine = Self.machine(of: notification, in: &state, now: now) {
                 allowance.limit(by: machine.allowance(now: now))
+                state.notifications[notification.id] = machine
             }
             if let rate = app?.rate {
                 let wanted = PaceSettings.rate(rate)
                 if state.apps[notification.app]?.settings != wanted {
                     state.apps[notification.app] = PaceMachine(settings: wanted, now: now)
                 }
-                if let machine = state.apps[notification.app] { allowance.limit(by: machine.allowance(now: now)) }
+                if let ofApp = state.apps[notification.app]?.allowance(now: now) { allowance.limit(by: ofApp) }
             } else {
                 state.apps[notification.app] = nil
             }

@@ -58,6 +58,19 @@ package struct WebhookBatch: Hashable, Sendable {
     }
 }
 
+extension EventBlock {
+    /// With what was done to tokens as text.
+    fileprivate var written: EventBlock {
+        guard !self.tokens.isEmpty else { return self }
+        var events = WebhookEvents(expected: self.tokens.count)
+        for token in self.tokens { events.append(token) }
+        var block = self
+        block.events = events.data
+        block.tokens = []
+        return block
+    }
+}
+
 /// Reads blocks of unknown size until a post is full, without reading many more: a campaign's blocks are large, those of
 /// single pushes small.
 package struct WebhookReader: Sendable {
@@ -85,6 +98,7 @@ package struct WebhookReader: Sendable {
                 after: blocks.last?.id ?? webhook.cursor,
                 limit: limit
             )
+                .map(\.written)
             blocks += read
             length += read.reduce(0) { $0 + $1.events.count }
             guard read.count == limit, length < WebhookBatch.maximumLength else { break }

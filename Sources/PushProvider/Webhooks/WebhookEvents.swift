@@ -1,39 +1,7 @@
 import Crypto
 package import Foundation
-package import PushProtocol
+import PushProtocol
 package import PushStore
-
-/// Something that was done to a device's token, and why.
-package struct TokenEvent: Hashable, Sendable {
-    /// What was done, in the word of the report on tokens, such as `deactivated` or `moved`.
-    package var action: String
-    package var device: Int64
-    package var token: DeviceToken
-    package var environment: PushEnvironment
-    /// The push service's reason, or our own words.
-    package var reason: String?
-    /// The notification whose answer said so, if it was one.
-    package var notification: UUID?
-    package var at: Timestamp
-
-    package init(
-        action: String,
-        device: Int64,
-        token: DeviceToken,
-        environment: PushEnvironment,
-        reason: String?,
-        notification: UUID?,
-        at: Timestamp
-    ) {
-        self.action = action
-        self.device = device
-        self.token = token
-        self.environment = environment
-        self.reason = reason
-        self.notification = notification
-        self.at = at
-    }
-}
 
 /// Builds the JSON text of a block of events.
 ///
@@ -59,26 +27,30 @@ package struct WebhookEvents {
 
     /// A recipient's final state. The id is made of the apns-id and the state, so it is the same whenever it is told.
     /// - Parameters:
+    ///   - apnsID: of the delivery.
     ///   - notification: the one that was delivered.
-    ///   - user: whose device it is, if that is known.
-    package mutating func append(_ delivery: DeliveryRecord, notification: UUID, user: String?) {
-        let recipient = delivery.recipient
+    package mutating func append(
+        _ delivery: DeliveryResult,
+        apnsID: String,
+        to recipient: Recipient,
+        notification: UUID
+    ) {
         self.begin()
         self.json.raw(#"{"id":""#)
-        self.json.characters(delivery.apnsID)
+        self.json.characters(apnsID)
         self.json.raw(".")
-        self.json.characters(delivery.state.rawValue)
+        self.json.characters(delivery.state.word)
         self.json.raw(#"","type":"delivery","at":"#)
         self.json.integer(delivery.at.milliseconds)
         self.json.raw(#","notification":"#)
         self.json.string(notification.uuidString)
         self.json.raw(#","apnsId":"#)
-        self.json.string(delivery.apnsID)
+        self.json.string(apnsID)
         self.device(recipient.device, recipient.token, recipient.environment)
         self.json.raw(#","user":"#)
-        self.json.string(user)
+        self.json.string(recipient.profile?.user)
         self.json.raw(#","state":"#)
-        self.json.string(delivery.state.rawValue)
+        self.json.string(delivery.state.word)
         self.json.raw(#","reason":"#)
         self.json.string(delivery.reason)
         self.json.raw(#","attempts":"#)
@@ -87,14 +59,14 @@ package struct WebhookEvents {
     }
 
     /// Something that was done to a token. The id is made of everything that the event says.
-    package mutating func append(_ event: TokenEvent) {
+    package mutating func append(_ event: TokenEventRecord) {
         self.begin()
         self.json.raw(#"{"id":"#)
         self.json.hexadecimal(Self.id(of: event))
         self.json.raw(#","type":"token","at":"#)
         self.json.integer(event.at.milliseconds)
         self.json.raw(#","action":"#)
-        self.json.string(event.action)
+        self.json.string(event.action.rawValue)
         self.device(event.device, event.token, event.environment)
         self.json.raw(#","reason":"#)
         self.json.string(event.reason)
@@ -117,14 +89,14 @@ package struct WebhookEvents {
         self.json.string(environment.rawValue)
     }
 
-    private static func id(of event: TokenEvent) -> some Sequence<UInt8> {
+    private static func id(of event: TokenEventRecord) -> some Sequence<UInt8> {
         var hash = SHA256()
         withUnsafeBytes(of: event.device.bigEndian) { hash.update(bufferPointer: $0) }
         withUnsafeBytes(of: event.at.milliseconds.bigEndian) { hash.update(bufferPointer: $0) }
         if let notification = event.notification {
             withUnsafeBytes(of: notification.uuid) { hash.update(bufferPointer: $0) }
         }
-        hash.update(data: Data("\(event.action)|\(event.environment.rawValue)|\(event.reason ?? "")|".utf8))
+        hash.update(data: Data("\(event.action.rawValue)|\(event.environment.rawValue)|\(event.reason ?? "")|".utf8))
         hash.update(data: Data(event.token.bytes))
         return hash.finalize().prefix(16)
     }

@@ -67,15 +67,3 @@ struct DeliveriesAnswer: Encodable {
     /// Ask for what follows with `after`; absent at the end.
     var next: Int64?
 }
-
-extension DeliveryRecord.State {
-    /// As the API names it.
-    var word: String {
-        switch self {
-        case .sending: "sending"
-        case .accepted: "accepted"
-        case .rejected: "rejected"
-        case .failed: "failed"
-        }
-    }
-}

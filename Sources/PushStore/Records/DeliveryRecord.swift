@@ -12,6 +12,16 @@ package struct DeliveryRecord: Hashable, Sendable {
         case rejected = 2
         /// It could not be sent in time, or in the number of tries allowed.
         case failed = 3
+
+        /// As it is shown.
+        package var word: String {
+            switch self {
+            case .sending: "sending"
+            case .accepted: "accepted"
+            case .rejected: "rejected"
+            case .failed: "failed"
+            }
+        }
     }
 
     /// Of the notification.

@@ -56,7 +56,11 @@ private struct PageCommit {
             }
         }
         let hygiene = TokenFindings(app: self.app, notification: self.id, now: self.now, database: self.database)
-        for finding in self.page.findings { try hygiene.apply(finding) }
+        if !self.page.findings.isEmpty {
+            let last = try TokenEvents.last(in: self.database)
+            for finding in self.page.findings { try hygiene.apply(finding) }
+            try TokenEvents.announce(after: last, app: self.app, at: self.now, in: self.database)
+        }
         try self.advance()
         try self.count(counts)
         if let events = self.page.events { try self.keep(events) }
