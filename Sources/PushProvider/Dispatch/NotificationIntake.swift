@@ -48,8 +48,8 @@ package struct NotificationIntake: Sendable {
         } else {
             shards = try await self.shards(of: record, delivery: request.delivery)
             record.progress.recipients = try await self.count(record)
-            // Nobody to send to: there would be no page to end it.
-            if record.progress.recipients == 0 { record.state = .scheduled }
+            // Nobody to send to: no page would end it, but opening it does.
+            if record.progress.recipients == 0 { (record.state, shards) = (.scheduled, []) }
         }
         let acceptance = try await self.store.accept(record, shards: shards, idempotency: idempotency)
         if record.state == .scheduled, acceptance == .accepted, record.startsAt <= now {

@@ -47,6 +47,12 @@ final class MemoryWebhookStore: WebhookStore {
         }
     }
 
+    func wants(_ kind: WebhookRecord.Event, app: Int64) -> Bool {
+        self.state.withLock { state in
+            state.webhooks.values.contains { $0.app == app && $0.isActive && $0.events.contains(kind) }
+        }
+    }
+
     func addWebhook(_ webhook: WebhookRecord) {
         self.state.withLock { $0.webhooks[webhook.id] = webhook }
     }

@@ -11,8 +11,8 @@ import Testing
 
     @Test func aDeliverySaysWhatHappenedToWhom() throws {
         var events = WebhookEvents(expected: 2)
-        events.append(self.delivery(device: 7, reason: nil), notification: self.notification, user: "ann")
-        events.append(self.delivery(device: nil, reason: "BadDeviceToken"), notification: self.notification, user: nil)
+        self.append(to: &events, device: 7, reason: nil, user: "ann")
+        self.append(to: &events, device: nil, reason: "BadDeviceToken", user: nil)
         let objects = try self.objects(in: events)
         #expect(events.count == 2)
         let first = try #require(objects.first)
@@ -35,9 +35,9 @@ import Testing
 
     @Test func aTokenEventKeepsItsIDAndDiffersFromOthers() throws {
         var events = WebhookEvents()
-        events.append(self.token("deactivated"))
-        events.append(self.token("deactivated"))
-        events.append(self.token("moved"))
+        events.append(self.token(.deactivated))
+        events.append(self.token(.deactivated))
+        events.append(self.token(.moved))
         let objects = try self.objects(in: events)
         let ids = objects.compactMap { $0["id"] as? String }
         #expect(ids.count == 3)
@@ -58,7 +58,7 @@ import Testing
     ])
     func anyTextSurvives(text: String) throws {
         var events = WebhookEvents()
-        events.append(self.delivery(device: 1, reason: text), notification: self.notification, user: text)
+        self.append(to: &events, device: 1, reason: text, user: text)
         let object = try #require(try self.objects(in: events).first)
         #expect(object["reason"] as? String == text)
         #expect(object["user"] as? String == text)
@@ -68,36 +68,36 @@ import Testing
         var events = WebhookEvents(expected: .max)
         #expect(events.isEmpty)
         for _ in 0..<4095 {
-            events.append(self.delivery(device: 1, reason: nil), notification: self.notification, user: nil)
+            self.append(to: &events, device: 1, reason: nil, user: nil)
         }
         #expect(!events.isFull)
-        events.append(self.token("moved"))
+        events.append(self.token(.moved))
         #expect(events.isFull)
     }
 
-    private func delivery(device: Int64?, reason: String?) -> DeliveryRecord {
-        DeliveryRecord(
-            recipient: Recipient(
-                id: 1,
-                device: device,
-                token: .numbered(1),
-                environment: .production,
-                registeredAt: nil
-            ),
+    private func append(to events: inout WebhookEvents, device: Int64?, reason: String?, user: String?) {
+        var recipient = Recipient(id: 1, device: device, token: .numbered(1), environment: .production)
+        recipient.profile = RecipientProfile()
+        recipient.profile?.user = user
+        let delivery = DeliveryResult(
+            recipient: 1,
+            device: device,
             state: .accepted,
-            apnsID: "the-id",
             reason: reason,
             attempts: 3,
             at: self.now
         )
+        events.append(delivery, apnsID: "the-id", to: recipient, notification: self.notification)
     }
 
-    private func token(_ action: String) -> TokenEvent {
-        TokenEvent(
-            action: action,
+    private func token(_ action: TokenEventRecord.Action) -> TokenEventRecord {
+        TokenEventRecord(
+            id: 1,
+            app: 1,
             device: 7,
             token: .numbered(1),
             environment: .sandbox,
+            action: action,
             reason: "Unregistered",
             notification: self.notification,
             at: self.now
