@@ -13,10 +13,7 @@ package struct StoreBackend: Sendable, CustomTestStringConvertible {
     /// Every backend that can be tested here.
     package static let available = [
         StoreBackend(name: "SQLite") { directory in
-            guard let key = MasterKey(bytes: [UInt8](repeating: 7, count: MasterKey.length)) else {
-                throw StoreError.wrongMasterKey
-            }
-            return try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: key)
+            try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(7))
         }
     ]
 
@@ -27,6 +24,16 @@ package struct StoreBackend: Sendable, CustomTestStringConvertible {
             guard let bundleID = Topic(Vectors.bundleID) else { return }
             try await body(store, try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id)
         }
+    }
+}
+
+extension MasterKey {
+    /// A key of 32 equal bytes.
+    package static func fixture(_ byte: UInt8) throws -> MasterKey {
+        guard let key = MasterKey(bytes: [UInt8](repeating: byte, count: MasterKey.length)) else {
+            throw StoreError.wrongMasterKey
+        }
+        return key
     }
 }
 

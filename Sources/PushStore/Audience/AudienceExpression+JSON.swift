@@ -5,7 +5,7 @@ package import PushProtocol
 extension AudienceExpression {
     /// Conditions in one expression.
     package static let maximumConditions = 200
-    /// Deepest nesting of and, or and not.
+    /// Deepest nesting of and, or and not; an object with several members is an and of its own.
     package static let maximumDepth = 16
     /// Longest user id, tag, attribute name, attribute text, locale or time zone, in bytes.
     package static let maximumText = 256
@@ -20,6 +20,8 @@ extension AudienceExpression {
     package init(_ fields: JSONFields, now: Timestamp) throws(APIRefusal) {
         var parser = AudienceParser(now: now)
         self = try parser.expression(fields, depth: 0)
+        // The stored form has an object for each condition, so it may be deeper than what was sent.
+        guard self.depth <= Self.maximumDepth else { throw AudienceParser.tooDeep(fields) }
     }
 
     /// - Parameter path: where the object stands in what was sent.
@@ -43,9 +45,20 @@ extension AudienceExpression {
         case .timeZone(let zone): .object(["timeZone": .string(zone)])
         case .lastSeen(let comparison, let moment):
             .object(["lastSeen": .object([comparison.rawValue: .integer(moment.milliseconds)])])
+        case .and(let expressions) where expressions.isEmpty: Self.everyone.json
+        case .or(let expressions) where expressions.isEmpty: Self.not(.everyone).json
         case .and(let expressions): .object(["and": .array(expressions.map(\.json))])
         case .or(let expressions): .object(["or": .array(expressions.map(\.json))])
         case .not(let expression): .object(["not": expression.json])
+        }
+    }
+
+    /// How deep and, or and not are nested.
+    private var depth: Int {
+        switch self {
+        case .and(let expressions), .or(let expressions): 1 + (expressions.map(\.depth).max() ?? 0)
+        case .not(let expression): 1 + expression.depth
+        default: 0
         }
     }
 }
@@ -53,6 +66,7 @@ extension AudienceExpression {
 /// Reads one expression; counts its conditions.
 private struct AudienceParser {
     let now: Timestamp
+    /// Seen so far; what combines others is none.
     private var conditions = 0
 
     init(now: Timestamp) {
@@ -60,8 +74,10 @@ private struct AudienceParser {
     }
 
     mutating func expression(_ fields: JSONFields, depth: Int) throws(APIRefusal) -> AudienceExpression {
-        guard depth <= AudienceExpression.maximumDepth else {
-            throw fields.refusal("not", "too_deep", "nest at most \(AudienceExpression.maximumDepth) deep")
+        guard depth <= AudienceExpression.maximumDepth else { throw Self.tooDeep(fields) }
+        if let name = fields.nulls.sorted().first {
+            let message = name == "is" ? "for devices without the attribute use not" : "leave it out instead of null"
+            throw fields.refusal(name, "invalid_value", message)
         }
         var all: [AudienceExpression] = []
         if let value = fields.members["all"] {
@@ -71,20 +87,40 @@ private struct AudienceParser {
         try all.append(contentsOf: self.identities(fields))
         try all.append(contentsOf: self.profile(fields))
         if let attribute = try self.attribute(fields) { all.append(attribute) }
-        try all.append(contentsOf: self.combinations(fields, depth: depth))
-        self.conditions += all.count
+        self.conditions += all.reduce(0) { $0 + $1.choices }
         guard self.conditions <= AudienceExpression.maximumConditions else {
-            throw fields.refusal("or", "too_many", "at most \(AudienceExpression.maximumConditions) conditions")
+            throw APIRefusal(
+                status: 400,
+                code: "too_many",
+                message:
+                    "an audience has at most \(AudienceExpression.maximumConditions) conditions; tag the devices instead",
+                field: fields.place
+            )
         }
+        try all.append(contentsOf: self.combinations(fields, depth: depth))
         guard let first = all.first else {
             throw APIRefusal(
                 status: 400,
                 code: "missing_field",
-                message: "say who: \(AudienceExpression.members.sorted().joined(separator: ", "))",
+                message: "say who, with one or more of \(Self.subjects)",
                 field: fields.place
             )
         }
         return all.count == 1 ? first : .and(all)
+    }
+
+    /// The members that can stand alone.
+    private static let subjects = """
+        all, token, user, users, tag, attribute, locale, appVersion, timeZone, lastSeen, and, or, not
+        """
+
+    static func tooDeep(_ fields: JSONFields) -> APIRefusal {
+        APIRefusal(
+            status: 400,
+            code: "too_deep",
+            message: "nest and, or and not at most \(AudienceExpression.maximumDepth) deep",
+            field: fields.place
+        )
     }
 
     private func identities(_ fields: JSONFields) throws(APIRefusal) -> [AudienceExpression] {
@@ -119,6 +155,7 @@ private struct AudienceParser {
                 }
                 all.append(.appVersion(comparison, parsed))
             }
+            try Self.requireComparison(version, "appVersion", fields)
         }
         if let seen = try fields.fields("lastSeen", known: comparisons.union(["withinDays"])) {
             for comparison in AudienceExpression.Comparison.allCases {
@@ -128,8 +165,23 @@ private struct AudienceParser {
             if let days = try seen.integer("withinDays", in: 1...36_500) {
                 all.append(.lastSeen(.atLeast, self.now.advanced(by: .seconds(-86_400 * days))))
             }
+            try Self.requireComparison(seen, "lastSeen", fields)
         }
         return all
+    }
+
+    /// An object without a comparison would choose everybody.
+    private static func requireComparison(
+        _ comparisons: JSONFields,
+        _ name: String,
+        _ fields: JSONFields
+    ) throws(APIRefusal) {
+        if let null = comparisons.nulls.sorted().first {
+            throw comparisons.refusal(null, "invalid_value", "leave it out instead of null")
+        }
+        guard comparisons.members.isEmpty else { return }
+        let words = AudienceExpression.Comparison.allCases.map(\.rawValue).joined(separator: ", ")
+        throw fields.refusal(name, "missing_field", "compare it with one or more of \(words)")
     }
 
     private func attribute(_ fields: JSONFields) throws(APIRefusal) -> AudienceExpression? {
@@ -208,5 +260,15 @@ private struct AudienceParser {
             known: AudienceExpression.members
         )
         return try self.expression(inner, depth: depth + 1)
+    }
+}
+
+extension AudienceExpression {
+    /// How many conditions a member stands for: a list has one for each entry.
+    fileprivate var choices: Int {
+        switch self {
+        case .and(let expressions), .or(let expressions): expressions.reduce(0) { $0 + $1.choices }
+        default: 1
+        }
     }
 }

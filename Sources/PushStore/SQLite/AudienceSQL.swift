@@ -42,7 +42,7 @@ struct AudienceSQL: Sendable {
                 name
             )
         case .locale(let locale):
-            let tag = locale.replacingOccurrences(of: "_", with: "-")
+            let tag = LocaleTag.stored(locale)
             // What begins with the tag and a hyphen; a full stop follows the hyphen in ASCII.
             self.add("(device.locale = ? OR (device.locale > ? AND device.locale < ?))", tag, "\(tag)-", "\(tag).")
         case .appVersion(let comparison, let version):
@@ -93,10 +93,11 @@ struct AudienceSQL: Sendable {
         let sign = Self.sign(comparison)
         switch value {
         case .string(let text): return ("value \(sign) ? AND typeof(value) = 'text'", text)
-        case .integer(let number): return ("value \(sign) ? AND typeof(value) != 'text'", number)
-        case .number(let number): return ("value \(sign) ? AND typeof(value) != 'text'", number)
-        case .bool(let flag): return ("value \(sign) ?", flag ? "true" : "false")
-        case .null, .array, .object: return ("value \(sign) ?", "")
+        case .integer(let number): return ("value \(sign) ? AND typeof(value) IN ('integer', 'real')", number)
+        case .number(let number): return ("value \(sign) ? AND typeof(value) IN ('integer', 'real')", number)
+        case .bool(let flag): return ("value \(sign) ? AND typeof(value) = 'blob'", Data([flag ? 1 : 0]))
+        // Nothing is stored that could be compared with these.
+        case .null, .array, .object: return ("value \(sign) ? AND FALSE", 0)
         }
     }
 }

@@ -13,7 +13,8 @@ enum Completion {
             WHERE number = ? AND state IN ('accepted', 'sending')
                 AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number AND isDone = 0)
                 AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number)
-                AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.notification = notification.number AND delivery.state = 0)
+                AND NOT EXISTS (
+                    SELECT 1 FROM delivery WHERE delivery.notification = notification.number AND delivery.state = 0)
             """,
             in: database
         )

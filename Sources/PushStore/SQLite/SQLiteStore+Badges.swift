@@ -40,15 +40,17 @@ extension SQLiteStore {
         if let count = try Int.fetchOne(select, arguments: [notification, holder]) { return count }
         let before = try database.cachedStatement(sql: "SELECT count FROM badge WHERE app = ? AND holder = ?")
         let known = try Int.fetchOne(before, arguments: [app, holder]) ?? 0
-        let count = min(max(known + increment, 0), Self.maximumCount)
+        // Whatever the increment is, it does not overflow.
+        let step = min(max(increment, -Self.maximumCount), Self.maximumCount)
+        let count = min(max(known + step, 0), Self.maximumCount)
         let change = try database.cachedStatement(
             sql: "INSERT OR REPLACE INTO badge (app, holder, count) VALUES (?, ?, ?)"
         )
         try change.execute(arguments: [app, holder, count])
-        let step = try database.cachedStatement(
+        let remember = try database.cachedStatement(
             sql: "INSERT INTO badgeStep (notification, holder, count) VALUES (?, ?, ?)"
         )
-        try step.execute(arguments: [notification, holder, count])
+        try remember.execute(arguments: [notification, holder, count])
         return count
     }
 

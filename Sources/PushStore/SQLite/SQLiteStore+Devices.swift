@@ -81,7 +81,7 @@ extension SQLiteStore {
         try await self.database.read { database in
             let rows = try Row.fetchAll(
                 database,
-                sql: "SELECT timeZone, count(*) AS count FROM device WHERE app = ? GROUP BY timeZone",
+                sql: "SELECT timeZone, count(*) AS count FROM device WHERE app = ? AND isActive = 1 GROUP BY timeZone",
                 arguments: [app]
             )
             return Dictionary(rows.map { ($0["timeZone"] as String?, $0["count"] as Int? ?? 0) }, uniquingKeysWith: +)

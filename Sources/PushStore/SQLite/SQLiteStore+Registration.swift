@@ -101,7 +101,7 @@ private struct Registration {
         statement.bind(registration.token.bytes, at: 3)
         statement.bind(self.now.milliseconds, at: 4)
         statement.bind(registration.user?.value, at: 5)
-        statement.bind(registration.locale?.value, at: 6)
+        statement.bind(registration.locale?.value.map(LocaleTag.stored), at: 6)
         statement.bind(registration.timeZone?.value, at: 7)
         statement.bind(registration.appVersion?.value, at: 8)
         statement.bind(registration.appVersion?.value.flatMap { AppVersion($0)?.number }, at: 9)
@@ -124,7 +124,7 @@ private struct Registration {
             ("registeredAt", self.now.milliseconds),
         ]
         if let user = registration.user { columns.append(("user", user.value)) }
-        if let locale = registration.locale { columns.append(("locale", locale.value)) }
+        if let locale = registration.locale { columns.append(("locale", locale.value.map(LocaleTag.stored))) }
         if let zone = registration.timeZone { columns.append(("timeZone", zone.value)) }
         if let appVersion = registration.appVersion { columns.append(("appVersion", appVersion.value)) }
         if let version { columns.append(("versionNumber", version)) }
@@ -203,6 +203,12 @@ private struct Registration {
     }
 }
 
+/// A device's language as it is stored.
+enum LocaleTag {
+    /// A language tag has hyphens (RFC 5646); some systems write `de_DE`.
+    static func stored(_ locale: String) -> String { locale.replacingOccurrences(of: "_", with: "-") }
+}
+
 /// Attributes as they are stored: all of a device in one JSON text, and each in a row to be searched.
 enum DeviceAttributes {
     static func read(_ text: String?) throws -> [String: JSONValue] {
@@ -219,7 +225,8 @@ enum DeviceAttributes {
         case .string(let text): text.databaseValue
         case .integer(let number): number.databaseValue
         case .number(let number): number.databaseValue
-        case .bool(let flag): (flag ? "true" : "false").databaseValue
+        // Neither a number nor a text, so that it equals none of them.
+        case .bool(let flag): Data([flag ? 1 : 0]).databaseValue
         case .null, .array, .object: nil
         }
     }

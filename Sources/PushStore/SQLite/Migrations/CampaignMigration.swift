@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// Migration 3: devices with profiles, notifications in shards, what hygiene, schedules and webhooks need.
@@ -21,8 +22,20 @@ enum CampaignMigration {
         try database.execute(sql: Self.ledger)
         try database.execute(sql: Self.services)
         try database.execute(sql: Self.conversion)
+        try Self.setPrefixes(database)
         for table in ["credential", "deviceTag", "device", "target", "delivery", "retry", "notification"] {
             try database.execute(sql: "DROP TABLE old_\(table)")
+        }
+    }
+
+    /// What the `apns-id`s of deliveries begin with, which SQL cannot compute.
+    private static func setPrefixes(_ database: Database) throws {
+        for text in try String.fetchAll(database, sql: "SELECT id FROM notification") {
+            guard let id = UUID(uuidString: text) else { continue }
+            try database.execute(
+                sql: "UPDATE notification SET prefix = ? WHERE id = ?",
+                arguments: [DeliveryPrefix(of: id).bits, text]
+            )
         }
     }
 
@@ -47,7 +60,7 @@ enum CampaignMigration {
         CREATE UNIQUE INDEX deviceByInstallation ON device (app, installation, environment)
             WHERE installation IS NOT NULL;
         CREATE INDEX deviceByLocale ON device (app, locale) WHERE locale IS NOT NULL;
-        CREATE INDEX deviceByTimeZone ON device (app, timeZone, id);
+        CREATE INDEX deviceByTimeZone ON device (app, timeZone, id) WHERE isActive = 1;
         CREATE INDEX deviceByVersion ON device (app, versionNumber) WHERE versionNumber IS NOT NULL;
         CREATE INDEX deviceByLastSeen ON device (app, registeredAt);
         CREATE TABLE deviceTag (
@@ -165,14 +178,14 @@ enum CampaignMigration {
         """
 
     /// What the first versions had. Their deliveries keep their state; notifications that were not finished begin again
-    /// at their cursor. An `apns-id` of before is not found any more.
+    /// at their cursor.
     private static let conversion = """
         INSERT INTO credential (app, environment, kind, teamID, keyID, sealed)
             SELECT app, environment = 'sandbox', 'key', teamID, keyID, sealedKey FROM old_credential;
         INSERT INTO device (id, app, environment, token, isActive, createdAt, registeredAt, suspicions, user, locale,
                 timeZone)
             SELECT id, app, environment = 'sandbox', token, isActive, registeredAt, registeredAt, suspicions, user,
-                locale, timeZone FROM old_device;
+                replace(locale, '_', '-'), timeZone FROM old_device;
         INSERT INTO deviceTag (app, tag, device) SELECT app, tag, device FROM old_deviceTag;
         INSERT INTO notification (id, prefix, app, state, lane, guarantee, audience, environment, topic, pushType,
                 priority, expiration, collapseID, payload, isTemplate, createdAt, startsAt, startedAt, lastPageAt,
@@ -185,7 +198,9 @@ enum CampaignMigration {
                 rejected, failed, idempotencyKey, fingerprint
             FROM old_notification ORDER BY createdAt;
         INSERT INTO shard (notification, number, lane, zoneKind, cursor, upTo, notBefore)
-            SELECT notification.number, 0, lane, 0, cursor, 9223372036854775807, 0
+            SELECT notification.number, 0, lane, 0, cursor, CASE old_notification.audience
+                WHEN 'tokens' THEN (SELECT count(*) FROM old_target WHERE old_target.notification = id)
+                ELSE (SELECT coalesce(max(device.id), 0) FROM device) END, 0
             FROM old_notification JOIN notification USING (id) WHERE isWalked = 0;
         INSERT INTO target (notification, position, token, environment)
             SELECT number, position, token, old_target.environment = 'sandbox'

@@ -1,0 +1,173 @@
+import Foundation
+import PushProtocol
+import PushStore
+import PushTesting
+import Testing
+
+/// The JSON form of an audience.
+@Suite struct AudienceJSONTests {
+    let now = Vectors.issuedAt
+
+    @Test(arguments: [
+        (#"{"all":true}"#, AudienceExpression.everyone),
+        (#"{"user":"alice"}"#, .user("alice")),
+        (#"{"users":["alice","bob"]}"#, .or([.user("alice"), .user("bob")])),
+        (#"{"tag":"beta"}"#, .tag("beta")),
+        (#"{"locale":"pt"}"#, .locale("pt")),
+        (#"{"timeZone":"Europe/Berlin"}"#, .timeZone("Europe/Berlin")),
+        (#"{"attribute":"plan"}"#, .hasAttribute("plan")),
+        (#"{"attribute":"plan","is":"pro"}"#, .attribute(name: "plan", .equal, .string("pro"))),
+        (#"{"attribute":"vip","is":true}"#, .attribute(name: "vip", .equal, .bool(true))),
+        (
+            #"{"attribute":"age","atLeast":18,"below":30.5}"#,
+            .and([.attribute(name: "age", .atLeast, .integer(18)), .attribute(name: "age", .below, .number(30.5))])
+        ),
+        (
+            #"{"attribute":"plan","in":["pro","team"]}"#,
+            .or([.attribute(name: "plan", .equal, .string("pro")), .attribute(name: "plan", .equal, .string("team"))])
+        ),
+        (#"{"lastSeen":{"atLeast":1000}}"#, .lastSeen(.atLeast, Timestamp(milliseconds: 1000))),
+        (#"{"and":[{"tag":"a"},{"not":{"user":"b"}}]}"#, .and([.tag("a"), .not(.user("b"))])),
+        (#"{"tag":"a","or":[{"tag":"b"},{"tag":"c"}]}"#, .and([.tag("a"), .or([.tag("b"), .tag("c")])])),
+    ])
+    func everyMemberIsRead(text: String, expected: AudienceExpression) throws {
+        #expect(try self.parse(text) == expected)
+    }
+
+    @Test func tokensVersionsAndDaysAreRead() throws {
+        let token = try #require(DeviceToken(hex: Vectors.tokenA))
+        #expect(try self.parse(#"{"token":"\#(Vectors.tokenA.uppercased())"}"#) == .token(token))
+        #expect(try self.parse(#"{"token":"\#(Data(token.bytes).base64EncodedString())"}"#) == .token(token))
+        let (low, high) = (try #require(AppVersion("2.9")), try #require(AppVersion("3")))
+        #expect(
+            try self.parse(#"{"appVersion":{"atLeast":"2.9","below":"3"}}"#)
+                == .and([.appVersion(.atLeast, low), .appVersion(.below, high)])
+        )
+        let twoDaysAgo = self.now.advanced(by: .seconds(-2 * 86_400))
+        #expect(try self.parse(#"{"lastSeen":{"withinDays":2}}"#) == .lastSeen(.atLeast, twoDaysAgo))
+    }
+
+    @Test(arguments: [
+        (#"{}"#, "missing_field", nil),
+        (#"{"al":true}"#, "unknown_field", "al"),
+        (#"{"all":false}"#, "invalid_value", "all"),
+        (#"{"all":1}"#, "invalid_value", "all"),
+        (#"{"user":""}"#, "invalid_value", "user"),
+        (#"{"user":7}"#, "wrong_type", "user"),
+        (#"{"user":null}"#, "invalid_value", "user"),
+        (#"{"tag":"a","user":null}"#, "invalid_value", "user"),
+        (#"{"users":[]}"#, "invalid_value", "users"),
+        (#"{"users":["a",1]}"#, "invalid_value", "users[1]"),
+        (#"{"token":"not a token!"}"#, "invalid_token", "token"),
+        (#"{"is":1}"#, "missing_field", "is"),
+        (#"{"in":[1]}"#, "missing_field", "in"),
+        (#"{"attribute":"a","is":null}"#, "invalid_value", "is"),
+        (#"{"attribute":"a","is":[1]}"#, "wrong_type", "is"),
+        (#"{"attribute":"a","is":{}}"#, "wrong_type", "is"),
+        (#"{"attribute":"a","in":[]}"#, "wrong_type", "in"),
+        (#"{"attribute":"a","in":"b"}"#, "wrong_type", "in"),
+        (#"{"appVersion":{}}"#, "missing_field", "appVersion"),
+        (#"{"appVersion":{"is":null}}"#, "invalid_value", "appVersion.is"),
+        (#"{"appVersion":{"is":"new"}}"#, "invalid_version", "appVersion.is"),
+        (#"{"appVersion":{"over":"1"}}"#, "unknown_field", "appVersion.over"),
+        (#"{"appVersion":"2.1"}"#, "wrong_type", "appVersion"),
+        (#"{"lastSeen":{}}"#, "missing_field", "lastSeen"),
+        (#"{"lastSeen":{"atLeast":-1}}"#, "invalid_value", "lastSeen.atLeast"),
+        (#"{"lastSeen":{"withinDays":0}}"#, "invalid_value", "lastSeen.withinDays"),
+        (#"{"and":[]}"#, "wrong_type", "and"),
+        (#"{"or":{}}"#, "wrong_type", "or"),
+        (#"{"not":[]}"#, "wrong_type", "not"),
+        (#"{"and":[{"tag":"a"},{"not":{"or":[{"tag":"b"},{"tg":"c"}]}}]}"#, "unknown_field", "and[1].not.or[1].tg"),
+    ])
+    func aFaultNamesItsMember(text: String, code: String, field: String?) {
+        let refusal = self.refusal(text)
+        #expect(refusal?.code == code)
+        #expect(refusal?.field == field)
+        #expect(refusal?.status == 400)
+    }
+
+    @Test func whatIsStoredReadsBackTheSame() throws {
+        var generator = AudienceGenerator(seed: 11)
+        for _ in 0..<500 {
+            let expression = generator.expression(depth: 5)
+            let text = try expression.json.text
+            #expect(try self.parse(String(decoding: text, as: UTF8.self)) == expression)
+        }
+        for (empty, same) in [(AudienceExpression.and([]), AudienceExpression.everyone), (.or([]), .not(.everyone))] {
+            #expect(try self.parse(String(decoding: try empty.json.text, as: UTF8.self)) == same)
+        }
+    }
+
+    /// What is accepted must be readable when it comes back from the store.
+    @Test(arguments: ["not", "or", "both"]) func depthIsLimited(kind: String) throws {
+        func nested(_ depth: Int) -> String {
+            (0..<depth).reduce(#"{"tag":"a"}"#) { inner, _ in
+                switch kind {
+                case "not": #"{"not":\#(inner)}"#
+                case "or": #"{"or":[\#(inner),{"tag":"b"}]}"#
+                default: #"{"tag":"b","or":[\#(inner)]}"#
+                }
+            }
+        }
+        let deepest = AudienceExpression.maximumDepth / (kind == "both" ? 2 : 1)
+        let expression = try self.parse(nested(deepest))
+        #expect(try self.parse(String(decoding: try expression.json.text, as: UTF8.self)) == expression)
+        for depth in [deepest + 1, 40, 10_000] { #expect(self.refusal(nested(depth))?.code == "too_deep") }
+    }
+
+    @Test func conditionsAreLimited() throws {
+        let limit = AudienceExpression.maximumConditions
+        func list(_ count: Int) -> String { (0..<count).map { #""\#($0)""# }.joined(separator: ",") }
+        func tags(_ count: Int) -> String { (0..<count).map { #"{"tag":"\#($0)"}"# }.joined(separator: ",") }
+        for text in [
+            #"{"users":[\#(list(limit))]}"#, #"{"attribute":"a","in":[\#(list(limit))]}"#, #"{"or":[\#(tags(limit))]}"#,
+        ] {
+            let expression = try self.parse(text)
+            #expect(try self.parse(String(decoding: try expression.json.text, as: UTF8.self)) == expression)
+        }
+        for text in [
+            #"{"users":[\#(list(limit + 1))]}"#, #"{"or":[\#(tags(limit + 1))]}"#,
+            #"{"tag":"a","users":[\#(list(limit))]}"#,
+            #"{"and":[{"or":[\#(tags(limit / 2))]},{"or":[\#(tags(limit / 2 + 1))]}]}"#,
+        ] {
+            #expect(self.refusal(text)?.code == "too_many")
+        }
+        let long = String(repeating: "x", count: AudienceExpression.maximumText + 1)
+        for member in ["user", "tag", "locale", "timeZone", "attribute"] {
+            #expect(self.refusal(#"{"\#(member)":"\#(long)"}"#)?.code == "too_long")
+        }
+    }
+
+    @Test func garbageIsRefusedWithoutACrash() throws {
+        var generator = SeededGenerator(seed: 3)
+        var expressions = AudienceGenerator(seed: 4)
+        for _ in 0..<2000 {
+            var bytes = Array(try expressions.expression(depth: 3).json.text)
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let place = Int.random(in: 0..<bytes.count, using: &generator)
+                bytes[place] = Bool.random(using: &generator) ? UInt8.random(in: 0...255, using: &generator) : 0x22
+            }
+            do {
+                let fields = try JSONFields(parsing: Data(bytes), known: AudienceExpression.members)
+                let expression = try AudienceExpression(fields, now: self.now)
+                _ = try expression.json.text
+            } catch let refusal {
+                #expect((refusal as? APIRefusal)?.status == 400)
+            }
+        }
+    }
+
+    private func parse(_ text: String) throws -> AudienceExpression {
+        let fields = try JSONFields(parsing: Data(text.utf8), known: AudienceExpression.members)
+        return try AudienceExpression(fields, now: self.now)
+    }
+
+    private func refusal(_ text: String) -> APIRefusal? {
+        do {
+            _ = try self.parse(text)
+            return nil
+        } catch {
+            return error as? APIRefusal
+        }
+    }
+}

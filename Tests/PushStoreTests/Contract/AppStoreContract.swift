@@ -1,0 +1,73 @@
+import PushProtocol
+import PushStore
+import PushTesting
+import Testing
+
+/// What every store of apps and credentials must do.
+@Suite(.timeLimit(.minutes(1))) struct AppStoreContract {
+    let now = Vectors.issuedAt
+
+    @Test(arguments: StoreBackend.available)
+    func anAppIsAddedOnce(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let bundleID = try #require(Topic("com.example.Another"))
+            let first = try await store.addApp(bundleID: bundleID, name: "Another", now: self.now)
+            let second = try await store.addApp(bundleID: bundleID, name: "Renamed", now: self.now)
+            #expect(first.isNew)
+            #expect(!second.isNew)
+            #expect(second.app == first.app)
+            #expect(try await store.apps().map(\.bundleID.name) == ["com.example.Another", Vectors.bundleID])
+            #expect(try await store.app(bundleID: bundleID) == first.app)
+            #expect(try await store.app(bundleID: try #require(Topic("com.example"))) == nil)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aRateIsKeptUntilItIsRemoved(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.setRate(500, app: app)
+            #expect(try await store.apps().map(\.rate) == [500])
+            try await store.setRate(nil, app: app)
+            #expect(try await store.apps().map(\.rate) == [nil])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func everyKindOfCredentialReadsBackAndIsReplaced(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let credentials: [CredentialRecord] = [
+                .key(teamID: Vectors.teamID, keyID: Vectors.keyID, privateKey: Vectors.privateKey),
+                .certificate(pem: "a certificate\nand a key\n", passphrase: nil),
+                .certificate(pem: "a certificate", passphrase: "päss\"word"),
+                .archive(p12: [0, 1, 255, 0], passphrase: ""),
+                .archive(p12: [], passphrase: nil),
+            ]
+            for credential in credentials {
+                try await store.setCredential(credential, app: app, environment: .sandbox)
+                #expect(try await store.credential(app: app, environment: .sandbox) == credential)
+            }
+            #expect(try await store.environments(app: app) == [.sandbox])
+            #expect(try await store.credential(app: app, environment: .production) == nil)
+            #expect(try await store.removeCredential(app: app, environment: .sandbox))
+            #expect(try await !store.removeCredential(app: app, environment: .sandbox))
+            #expect(try await store.environments(app: app).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func anotherCredentialForgetsWhatTheOldOneLedTo(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            var health = EnvironmentHealth()
+            health.breakerOpenSince = self.now
+            health.breakerReason = "too many BadDeviceToken"
+            for environment in PushEnvironment.allCases {
+                try await store.setHealth(health, app: app, environment: environment)
+            }
+            #expect(try await store.health(app: app, environment: .sandbox) == health)
+            let credential = CredentialRecord.certificate(pem: "pem", passphrase: nil)
+            try await store.setCredential(credential, app: app, environment: .sandbox)
+            #expect(try await store.health(app: app, environment: .sandbox) == EnvironmentHealth())
+            #expect(try await store.health(app: app, environment: .production) == health)
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import PushProtocol
+import PushStore
+import PushTesting
+import Testing
+
+/// Who may send which part of a notification, and until when.
+@Suite(.timeLimit(.minutes(1))) struct ClaimContract {
+    let now = Vectors.issuedAt
+    var lease: Timestamp { self.now.advanced(by: .seconds(60)) }
+
+    @Test(arguments: StoreBackend.available)
+    func aClaimIsExclusiveUntilItsLeaseEnds(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app)
+            func claim(_ now: Timestamp) async throws -> [UUID] {
+                try await store.claim(lane: .bulk, now: now, until: now.advanced(by: .seconds(60)), limit: 5)
+                    .map(\.notification.id)
+            }
+            #expect(try await claim(self.now) == [notification.id])
+            #expect(try await claim(self.now).isEmpty)
+            #expect(try await claim(self.lease) == [notification.id])
+            #expect(try await store.recover(now: self.now) == 0)
+            #expect(try await claim(self.now) == [notification.id])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aLeaseIsKeptOrGivenBackWithEachPage(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            for number in 1...4 { try await store.register(number, app: app) }
+            _ = try await store.start(app: app)
+            let claim = try await store.claimed()
+            let page = try await store.page(claim, limit: 2, needs: [])
+            #expect(!page.isLast)
+            func step(_ lease: Timestamp?) async throws {
+                let step = ShardStep(shard: claim.shard, cursor: page.cursor, isLast: false, leaseUntil: lease)
+                try await store.commit(claim) { $0.step = step }
+            }
+            try await step(self.lease)
+            let kept = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 1)
+            #expect(kept.isEmpty)
+            try await step(nil)
+            let again = try await store.claimed()
+            #expect(again.cursor == page.cursor)
+            let rest = try await store.walk(again, page: 10)
+            #expect(rest.map(\.token) == [.numbered(3), .numbered(4)])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func neitherLaneSeesTheOther(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let bulk = try await store.start(app: app)
+            let urgent = try await store.start(app: app) { $0.lane = .urgent }
+            #expect(try await store.claimed(lane: .urgent).notification.id == urgent.id)
+            #expect(try await store.claimed(lane: .bulk).notification.id == bulk.id)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func theNotificationThatWaitedLongestComesFirst(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            for number in 1...4 { try await store.register(number, app: app) }
+            let first = try await store.start(app: app)
+            let second = try await store.start(app: app)
+            let claim = try await store.claimed()
+            #expect(claim.notification.id == first.id)
+            let step = ShardStep(shard: claim.shard, cursor: 1, isLast: false, leaseUntil: nil)
+            try await store.commit(claim) { $0.step = step }
+            #expect(try await store.claimed().notification.id == second.id)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func severalNotificationsAreClaimedAtOnce(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            var ids: Set<UUID> = []
+            for _ in 0..<3 { ids.insert(try await store.start(app: app).id) }
+            let claims = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 3)
+            #expect(Set(claims.map(\.notification.id)) == ids)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aPacedNotificationHasOnePageAtATimeAndNotTooSoon(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.register(1, app: app)
+            let plans = [ShardPlan.Zone.unknown, .named("Asia/Tokyo")].map { ShardPlan(zone: $0, notBefore: self.now) }
+            let notification = try await store.start(app: app, shards: plans) { $0.pace = Data("{}".utf8) }
+            let claim = try await store.claimed()
+            let other = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 1)
+            #expect(other.isEmpty, "one page at a time")
+            let soon = self.now.advanced(by: .seconds(5))
+            try await store.commit(claim) { page in
+                page.step = ShardStep(
+                    shard: claim.shard,
+                    cursor: claim.end,
+                    isLast: true,
+                    leaseUntil: nil,
+                    notBefore: soon
+                )
+                page.wave = WaveProgress(startedAt: self.now, sent: 17)
+            }
+            #expect(try await store.nextDue(lane: .bulk) == soon)
+            let early = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 1)
+            #expect(early.isEmpty)
+            let next = try await store.claimed(now: soon)
+            #expect(next.shard != claim.shard)
+            #expect(next.notification.progress.wave == WaveProgress(startedAt: self.now, sent: 17))
+            #expect(try await store.current(notification).progress.startedAt == self.now)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aPausedOrCancelledNotificationIsNotClaimed(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
+            let step = ShardStep(shard: claim.shard, cursor: 0, isLast: false, leaseUntil: nil)
+            let mayGoOn = try await store.commit(claim) { $0.step = step }
+            #expect(!mayGoOn, "the page in flight is told")
+            let paused = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 1)
+            #expect(paused.isEmpty)
+            #expect(try await store.nextDue(lane: .bulk) == nil)
+            _ = try await store.setState(.resume, of: notification.id, now: self.now)
+            let again = try await store.claimed()
+            #expect(again.notification.id == notification.id)
+            _ = try await store.setState(.cancel, of: notification.id, now: self.now)
+            let afterCancel = try await store.commit(again) { $0.step = step }
+            #expect(!afterCancel)
+            #expect(try await store.current(notification).state == .cancelled)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aPageMayPauseItsNotification(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            let mayGoOn = try await store.commit(claim) { page in
+                page.step = ShardStep(shard: claim.shard, cursor: 0, isLast: false, leaseUntil: nil)
+                page.pauses = "the provider token is refused"
+            }
+            #expect(!mayGoOn)
+            let paused = try await store.current(notification)
+            #expect(paused.state == .paused)
+            #expect(paused.progress.pauseReason == "the provider token is refused")
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aScheduledNotificationIsOpenedWhenItsTimeHasCome(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app, shards: []) { notification in
+                notification.state = .scheduled
+                notification.startsAt = self.lease
+            }
+            #expect(try await store.due(now: self.now, limit: 10).isEmpty)
+            #expect(try await store.nextDue(lane: .bulk) == self.lease)
+            #expect(try await store.due(now: self.lease, limit: 10).map(\.id) == [notification.id])
+            let plan = ShardPlan(notBefore: self.lease)
+            try await store.open(notification.id, shards: [plan], recipients: 1, now: self.lease)
+            try await store.open(notification.id, shards: [plan], recipients: 9, now: self.lease)
+            let opened = try await store.current(notification)
+            #expect(opened.state == .accepted)
+            #expect(opened.progress.recipients == 1, "it is opened once")
+            #expect(try await store.due(now: self.lease, limit: 10).isEmpty)
+            let claim = try await store.claimed(now: self.lease)
+            #expect(try await store.walk(claim, page: 10).count == 1)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aNotificationForNobodyIsDone(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let opened = try await store.start(app: app, shards: []) { $0.state = .scheduled }
+            try await store.open(opened.id, shards: [], recipients: 0, now: self.now)
+            #expect(try await store.current(opened).state == .done)
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            let page = try await store.page(claim, limit: 10, needs: [])
+            #expect(page.recipients.isEmpty)
+            #expect(page.isLast)
+            try await store.commit(claim) { $0.step = .last(claim) }
+            #expect(try await store.current(notification).state == .done)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatIsPausedUntilItsLastRecipientIsDoneOnceResumed(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            let recipients = try await store.walk(claim, page: 10)
+            _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
+            try await store.commit(claim) { page in
+                page.deliveries = recipients.map { .fixture($0) }
+                page.step = .last(claim)
+            }
+            #expect(try await store.current(notification).state == .paused)
+            let resumed = try await store.setState(.resume, of: notification.id, now: self.lease)
+            #expect(resumed?.state == .done)
+            #expect(resumed?.progress.finishedAt == self.lease)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import PushProtocol
+import PushStore
+import PushTesting
+import Testing
+
+/// What a page of recipients came to, and when a notification is done.
+@Suite(.timeLimit(.minutes(1))) struct CommitContract {
+    let now = Vectors.issuedAt
+    var lease: Timestamp { self.now.advanced(by: .seconds(60)) }
+
+    @Test(arguments: StoreBackend.available)
+    func aRecipientHasOneFinalStateHoweverOftenItIsCommitted(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let notification = try await store.start(app: app, to: .tokens([.numbered(1)]))
+            let claim = try await store.claimed()
+            let recipient = try #require(try await store.walk(claim, page: 10).first)
+            for state: DeliveryRecord.State in [.accepted, .failed, .rejected] {
+                try await store.commit(claim) { page in
+                    page.deliveries = [.fixture(recipient, state)]
+                    page.step = .last(claim)
+                }
+            }
+            try await store.commit(claim) { page in
+                page.retries = [RetryResult(recipient: recipient.id, attempts: 1, dueAt: self.now)]
+            }
+            let end = try await store.current(notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 1)
+            #expect(end.progress.finished == 1)
+            #expect(end.progress.retrying == 0)
+            let deliveries = try await store.deliveries(of: notification.id, state: nil, after: nil, limit: 10)
+            #expect(deliveries.map(\.state) == [.accepted])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func severalPagesAreCommittedTogether(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            var pages: [PageResult] = []
+            var notifications: [NotificationRecord] = []
+            for number in 1...3 {
+                notifications.append(try await store.start(app: app, to: .tokens([.numbered(number)])))
+                let claim = try await store.claimed()
+                var page = PageResult(notificationNumber: claim.notificationNumber)
+                page.deliveries = try await store.walk(claim, page: 10).map { .fixture($0) }
+                page.step = .last(claim)
+                pages.append(page)
+            }
+            _ = try await store.setState(.pause(reason: nil), of: notifications[1].id, now: self.now)
+            pages.append(PageResult(notificationNumber: .max))
+            let answers = try await store.commit(pages, now: self.now)
+            #expect(answers == [true, false, true, false])
+            for (notification, state) in zip(notifications, [NotificationRecord.State.done, .paused, .done]) {
+                let current = try await store.current(notification)
+                #expect(current.state == state)
+                #expect(current.progress.accepted == 1)
+            }
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func everyStateAndReasonIsCounted(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let notification = try await store.start(app: app, to: .tokens((1...6).map { .numbered($0) }))
+            let claim = try await store.claimed()
+            let recipients = try await store.walk(claim, page: 10)
+            let states: [DeliveryRecord.State] = [.accepted, .rejected, .failed, .rejected, .accepted, .accepted]
+            let long = String(repeating: "r", count: 10_000)
+            try await store.commit(claim) { page in
+                page.deliveries = zip(recipients, states).map { recipient, state in
+                    .fixture(recipient, state, reason: state == .rejected ? long : nil)
+                }
+                page.step = .last(claim)
+            }
+            let progress = try await store.current(notification).progress
+            #expect(progress.accepted == 3)
+            #expect(progress.rejected == 2)
+            #expect(progress.failed == 1)
+            #expect(progress.lastPageAt == self.now)
+            let rejected = try await store.deliveries(of: notification.id, state: .rejected, after: nil, limit: 10)
+            #expect(rejected.count == 2)
+            let reason = try #require(rejected.first?.reason)
+            #expect(long.hasPrefix(reason))
+            #expect(reason.count < 1000)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aCancelledNotificationKeepsWhatItsPagesInFlightCameTo(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let notification = try await store.start(app: app, to: .tokens((1...3).map { .numbered($0) }))
+            let claim = try await store.claimed()
+            let recipients = try await store.walk(claim, page: 10)
+            try await store.commit(claim) { page in
+                page.retries = [RetryResult(recipient: recipients[0].id, attempts: 1, dueAt: self.lease)]
+                page.step = ShardStep(shard: claim.shard, cursor: 1, isLast: false, leaseUntil: self.lease)
+            }
+            _ = try await store.setState(.cancel, of: notification.id, now: self.now)
+            try await store.commit(claim) { page in
+                page.deliveries = [.fixture(recipients[1])]
+                page.retries = [RetryResult(recipient: recipients[2].id, attempts: 1, dueAt: self.lease)]
+                page.step = .last(claim)
+            }
+            let end = try await store.current(notification)
+            #expect(end.state == .cancelled)
+            #expect(end.progress.accepted == 1)
+            #expect(end.progress.failed == 2)
+            #expect(end.progress.retrying == 0)
+            let deliveries = try await store.deliveries(of: notification.id, state: .failed, after: nil, limit: 10)
+            #expect(deliveries.count == 2)
+            #expect(deliveries.allSatisfy { $0.reason?.contains("cancelled") == true })
+            #expect(try await store.nextDue(lane: .bulk) == nil)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatAtMostOnceBeganIsFailedAfterACrash(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let notification = try await store.start(app: app, to: .tokens((1...3).map { .numbered($0) })) {
+                $0.guarantee = .atMostOnce
+            }
+            let claim = try await store.claimed()
+            let recipients = try await store.walk(claim, page: 10)
+            try await store.commit(claim) { page in
+                page.deliveries = recipients.map { .fixture($0, .sending) }
+                page.step = .last(claim)
+            }
+            let begun = try await store.current(notification)
+            #expect(begun.state == .sending)
+            #expect(begun.progress.finished == 0)
+            try await store.commit(claim) { page in
+                page.deliveries = [.fixture(recipients[0])]
+                page.retries = [RetryResult(recipient: recipients[1].id, attempts: 1, dueAt: self.lease)]
+            }
+            #expect(try await store.recover(now: self.lease) == 1)
+            #expect(try await store.recover(now: self.lease) == 0)
+            let recovered = try await store.current(notification)
+            #expect(recovered.state == .sending, "one waits for another try: it was not sent")
+            #expect(recovered.progress.accepted == 1)
+            #expect(recovered.progress.failed == 1)
+            #expect(recovered.progress.retrying == 1)
+            let failed = try await store.deliveries(of: notification.id, state: .failed, after: nil, limit: 10)
+            #expect(failed.map(\.recipient) == [recipients[2].id])
+            #expect(failed.first?.reason?.contains("at most once") == true)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func recoveringEndsANotificationThatWaitedForNothingElse(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let notification = try await store.start(app: app, to: .tokens([.numbered(1)]))
+            let claim = try await store.claimed()
+            let recipients = try await store.walk(claim, page: 10)
+            try await store.commit(claim) { page in
+                page.deliveries = recipients.map { .fixture($0, .sending) }
+                page.step = .last(claim)
+            }
+            #expect(try await store.recover(now: self.lease) == 1)
+            #expect(try await store.current(notification).state == .done)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import PushProtocol
+import PushStore
+import PushTesting
+import Testing
+
+/// What every store must do with what answers say about tokens.
+@Suite(.timeLimit(.minutes(1))) struct HygieneStoreContract {
+    let now = Vectors.issuedAt
+    var later: Timestamp { self.now.advanced(by: .seconds(60)) }
+
+    @Test(arguments: StoreBackend.available)
+    func findingsChangeTheDevicesTheyMean(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let id = try await store.register(1, app: app)
+            let other = try await store.register(2, app: app)
+            func apply(_ verdict: TokenFinding.Verdict) async throws -> DeviceRecord? {
+                try await store.apply(verdict, to: id, app: app, reason: "BadDeviceToken", now: self.now)
+                return try await store.devices(app: app, token: .numbered(1)).first
+            }
+            #expect(try await apply(.suspect)?.suspicions == 1)
+            #expect(try await apply(.suspect)?.suspicions == 2)
+            #expect(try await apply(.good)?.suspicions == 0)
+            #expect(try await apply(.dead(since: self.now))?.isActive == true, "it registered at that very moment")
+            #expect(try await apply(.dead(since: self.later))?.isActive == false)
+            #expect(try await apply(.dead(since: self.later))?.isActive == false)
+            let events = try await self.events(store, app)
+            #expect(events.map(\.action) == [.deactivated, .keptAlive, .suspected, .suspected])
+            #expect(events.allSatisfy { $0.device == id && $0.reason == "BadDeviceToken" && $0.notification != nil })
+            let untouched = try await store.devices(app: app, token: .numbered(2)).first
+            #expect(untouched?.id == other)
+            #expect(untouched?.isActive == true)
+            try await store.apply(.suspect, to: 999, app: app)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aTokenMovesToTheOtherEnvironment(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let id = try await store.register(1, app: app, environment: .production)
+            try await store.apply(.moved(to: .sandbox), to: id, app: app)
+            let device = try #require(try await store.devices(app: app, token: .numbered(1)).first)
+            #expect(device.id == id)
+            #expect(device.environment == .sandbox)
+            #expect(try await self.events(store, app).map(\.environment) == [.production])
+            #expect(try await store.register(1, app: app, environment: .sandbox) == id)
+        }
+    }
+
+    /// The other environment has this token, or this installation, as a device of its own.
+    @Test(arguments: StoreBackend.available, [true, false])
+    func aTokenThatIsKnownInTheOtherEnvironmentGivesWay(backend: StoreBackend, byToken: Bool) async throws {
+        try await backend.withStore { store, app in
+            let id = try await store.register(1, app: app, environment: .production) { $0.installation = "phone" }
+            let known = try await store.register(byToken ? 1 : 2, app: app, environment: .sandbox) { registration in
+                if !byToken { registration.installation = "phone" }
+            }
+            try await store.apply(.moved(to: .sandbox), to: id, app: app)
+            let devices = try await store.devices(app: app, audience: .everyone, after: 0, limit: 10)
+            #expect(devices.filter(\.isActive).map(\.id) == [known])
+            #expect(devices.count == 2)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available, [true, false])
+    func whatIsWithheldIsSettledBySomebody(backend: StoreBackend, deactivates: Bool) async throws {
+        try await backend.withStore { store, app in
+            let first = try await store.register(1, app: app)
+            try await store.register(2, app: app)
+            let third = try await store.register(3, app: app)
+            let elsewhere = try await store.register(4, app: app, environment: .production)
+            var health = EnvironmentHealth()
+            health.breakerOpenSince = self.now
+            health.breakerReason = "too many at once"
+            try await store.setHealth(health, app: app, environment: .sandbox)
+            for id in [first, third, elsewhere] {
+                try await store.apply(.withheld(since: self.later), to: id, app: app, reason: "Unregistered")
+            }
+            // It comes back before anybody decides.
+            try await store.register(3, app: app, now: self.later)
+            #expect(try await store.count(app: app, audience: .everyone, environment: nil) == 4)
+            func settle() async throws -> Int {
+                try await store.settleWithheld(
+                    app: app,
+                    environment: .sandbox,
+                    deactivates: deactivates,
+                    now: self.later
+                )
+            }
+            #expect(try await settle() == 2)
+            #expect(try await settle() == 0)
+            #expect(try await store.count(app: app, audience: .everyone, environment: nil) == (deactivates ? 3 : 4))
+            #expect(try await store.health(app: app, environment: .sandbox) == EnvironmentHealth())
+            let events = try await self.events(store, app)
+            #expect(events.filter { $0.action == .withheld }.map(\.device) == [elsewhere])
+            #expect(events.filter { $0.action == .settled }.map(\.device) == [third, first])
+            #expect(events.filter { $0.action == .deactivated }.map(\.device) == (deactivates ? [first] : []))
+            #expect(events.filter { $0.action == .keptAlive }.map(\.device) == (deactivates ? [third] : []))
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func tokenEventsAreListedNewestFirstInPages(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let ids = [try await store.register(1, app: app), try await store.register(2, app: app)]
+            for turn in 0..<6 { try await store.apply(.suspect, to: ids[turn % 2], app: app) }
+            var (found, before) = ([TokenEventRecord](), Int64?.none)
+            while true {
+                let page = try await store.tokenEvents(app: app, token: nil, action: nil, before: before, limit: 4)
+                found += page
+                guard let last = page.last else { break }
+                before = last.id
+            }
+            #expect(found.count == 6)
+            #expect(found.map(\.id) == found.map(\.id).sorted(by: >))
+            let one = try await store.tokenEvents(
+                app: app,
+                token: .numbered(1),
+                action: .suspected,
+                before: nil,
+                limit: 10
+            )
+            #expect(one.map(\.device) == [ids[0], ids[0], ids[0]])
+            #expect(try await store.tokenEvents(app: app + 1, token: nil, action: nil, before: nil, limit: 9).isEmpty)
+        }
+    }
+
+    private func events(_ store: any PushStore, _ app: Int64) async throws -> [TokenEventRecord] {
+        try await store.tokenEvents(app: app, token: nil, action: nil, before: nil, limit: 100)
+    }
+}

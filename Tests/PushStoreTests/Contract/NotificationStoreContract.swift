@@ -1,0 +1,219 @@
+import Foundation
+import PushProtocol
+import PushStore
+import PushTesting
+import Testing
+
+/// What every ledger must do for those who look at it.
+@Suite(.timeLimit(.minutes(1))) struct NotificationStoreContract {
+    let now = Vectors.issuedAt
+    var later: Timestamp { self.now.advanced(by: .seconds(60)) }
+
+    @Test(arguments: StoreBackend.available)
+    func anAcceptedNotificationReadsBackWhole(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let version = try #require(AppVersion("2.10"))
+            let audiences: [Audience] = [
+                .devices(.everyone), .devices(.user("alice")), .tokens([.numbered(1), .numbered(2)]),
+                .devices(.and([.tag("beta"), .not(.or([.locale("de"), .appVersion(.below, version)]))])),
+            ]
+            for audience in audiences {
+                var notification = try NotificationRecord.fixture(app: app, to: audience, environment: .sandbox)
+                notification.guarantee = .atMostOnce
+                notification.lane = .urgent
+                notification.delivery = Data(#"{"at":1}"#.utf8)
+                notification.pace = Data(#"{"rate":1}"#.utf8)
+                notification.content.expiration = .at(seconds: self.later.seconds)
+                notification.content.isTemplate = true
+                notification.startsAt = self.later
+                notification.state = .scheduled
+                notification.run = ScheduleRun(schedule: UUID(), at: self.now)
+                notification.progress.recipients = 2
+                #expect(try await store.accept(notification, shards: [], idempotency: nil) == .accepted)
+                #expect(try await store.notification(notification.id) == notification)
+            }
+            #expect(try await store.notification(UUID()) == nil)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func anIdempotencyKeyMakesOneOfTwo(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let first = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
+            let key = Idempotency(key: "order-42", fingerprint: [1])
+            #expect(try await store.accept(first, shards: [], idempotency: key) == .accepted)
+            let second = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
+            #expect(try await store.accept(second, shards: [], idempotency: key) == .repeated(first))
+            #expect(try await store.notification(second.id) == nil)
+            let other = Idempotency(key: "order-42", fingerprint: [2])
+            #expect(try await store.accept(second, shards: [], idempotency: other) == .conflict)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func oneRunOfAScheduleIsOneNotification(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            var first = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
+            first.run = ScheduleRun(schedule: UUID(), at: self.now)
+            #expect(try await store.accept(first, shards: [], idempotency: nil) == .accepted)
+            var second = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
+            second.run = first.run
+            #expect(try await store.accept(second, shards: [], idempotency: nil) == .repeated(first))
+            second.run?.at = self.later
+            #expect(try await store.accept(second, shards: [], idempotency: nil) == .accepted)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func notificationsAreListedNewestFirstInPages(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
+            var ids: [UUID] = []
+            for number in 0..<7 {
+                let mine = try await store.start(app: app) { $0.state = number < 5 ? .accepted : .scheduled }
+                _ = try await store.start(app: other)
+                ids.insert(mine.id, at: 0)
+            }
+            func list(_ state: NotificationRecord.State?, page: Int) async throws -> [UUID] {
+                var (found, before) = ([UUID](), NotificationCursor?.none)
+                repeat {
+                    let (part, next) = try await store.notifications(
+                        app: app,
+                        state: state,
+                        before: before,
+                        limit: page
+                    )
+                    found += part.map(\.id)
+                    before = next
+                } while before != nil
+                return found
+            }
+            #expect(try await list(nil, page: 3) == ids)
+            #expect(try await list(nil, page: 7) == ids)
+            #expect(try await list(.scheduled, page: 1) == Array(ids.prefix(2)))
+            #expect(try await list(.done, page: 1).isEmpty)
+            let (all, _) = try await store.notifications(app: nil, state: nil, before: nil, limit: 100)
+            #expect(all.count == 14)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func pausedAndResumedGoesOnWhereItWas(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let scheduled = try await store.start(app: app, shards: []) { $0.state = .scheduled }
+            let accepted = try await store.start(app: app)
+            for (notification, state) in [(scheduled, NotificationRecord.State.scheduled), (accepted, .accepted)] {
+                let paused = try await store.setState(
+                    .pause(reason: "wait"),
+                    of: notification.id,
+                    now: self.now
+                )
+                #expect(paused?.state == .paused)
+                #expect(paused?.progress.pauseReason == "wait")
+                let resumed = try await store.setState(.resume, of: notification.id, now: self.now)
+                #expect(resumed?.state == state)
+                #expect(resumed?.progress.pauseReason == nil)
+                #expect(try await store.setState(.resume, of: notification.id, now: self.now) == resumed)
+            }
+            #expect(try await store.setState(.resume, of: UUID(), now: self.now) == nil)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatIsCancelledStaysCancelled(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let notification = try await store.start(app: app)
+            let cancelled = try await store.setState(.cancel, of: notification.id, now: self.now)
+            #expect(cancelled?.state == .cancelled)
+            #expect(cancelled?.progress.finishedAt == self.now)
+            for change: StateChange in [.pause(reason: nil), .resume, .cancel] {
+                #expect(try await store.setState(change, of: notification.id, now: self.later) == cancelled)
+            }
+            #expect(try await store.claim(lane: .bulk, now: self.now, until: self.later, limit: 1).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func deliveriesAreFoundByRecipientPrefixDeviceAndToken(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let device = try await store.register(1, app: app)
+            let bulk = try await store.start(app: app)
+            let first = try await self.sendAll(store, bulk, .bulk, at: self.now)
+            let urgent = try await store.start(app: app, to: .tokens([.numbered(1), .numbered(2)])) { notification in
+                notification.lane = .urgent
+                notification.environment = .sandbox
+            }
+            let second = try await self.sendAll(store, urgent, .urgent, at: self.later)
+            #expect(first.map(\.device) == [device])
+            #expect(second.map(\.device) == [device, nil])
+
+            let ofDevice = try await store.deliveries(app: app, device: device, limit: 10)
+            #expect(ofDevice.map(\.notification) == [urgent.id, bulk.id], "newest first")
+            #expect(ofDevice.map(\.token) == [.numbered(1), .numbered(1)])
+            let ofToken = try await store.deliveries(app: app, unregistered: .numbered(2), limit: 10)
+            #expect(ofToken.map(\.notification) == [urgent.id])
+            #expect(ofToken.map(\.environment) == [.sandbox])
+            let unknown = try await store.deliveries(app: app, unregistered: .numbered(3), limit: 10)
+            #expect(unknown.isEmpty)
+
+            let prefix = DeliveryPrefix(of: urgent.id)
+            let found = try await store.delivery(of: prefix, recipient: second[1].id)
+            #expect(found?.token == .numbered(2))
+            #expect(found?.at == self.later)
+            #expect(try await store.delivery(of: DeliveryPrefix(of: UUID()), recipient: device) == nil)
+            #expect(try await store.delivery(of: prefix, recipient: 99) == nil)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func deliveriesAreListedByStateInPages(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            for number in 1...9 { try await store.register(number, app: app) }
+            let notification = try await store.start(app: app)
+            let recipients = try await self.sendAll(store, notification, .bulk, at: self.now) { index in
+                index.isMultiple(of: 3) ? .rejected : .accepted
+            }
+            func list(_ state: DeliveryRecord.State?) async throws -> [Int64] {
+                var (found, after) = ([Int64](), Int64?.none)
+                while true {
+                    let page = try await store.deliveries(of: notification.id, state: state, after: after, limit: 2)
+                    found += page.map(\.recipient)
+                    guard let last = page.last else { return found }
+                    after = last.recipient
+                }
+            }
+            #expect(try await list(nil) == recipients.map(\.id))
+            #expect(try await list(.rejected) == [0, 3, 6].map { recipients[$0].id })
+            #expect(try await list(.failed).isEmpty)
+            let rejected = try await store.deliveries(of: notification.id, state: .rejected, after: nil, limit: 1)
+            #expect(rejected.first?.reason == "Because")
+            #expect(rejected.first?.attempts == 1)
+            _ = try await store.deleteDevices(app: app, token: .numbered(1), environment: nil, now: self.now)
+            let orphan = try await store.deliveries(of: notification.id, state: nil, after: nil, limit: 1).first
+            #expect(orphan?.recipient == recipients[0].id)
+            #expect(orphan?.token == nil, "the device is gone")
+        }
+    }
+
+    /// Gives every recipient of the notification a final state.
+    private func sendAll(
+        _ store: any PushStore,
+        _ notification: NotificationRecord,
+        _ lane: NotificationRecord.Lane,
+        at: Timestamp,
+        _ state: (Int) -> DeliveryRecord.State = { _ in .accepted }
+    ) async throws -> [Recipient] {
+        let claim = try await store.claimed(lane: lane, now: at)
+        #expect(claim.notification.id == notification.id)
+        let recipients = try await store.walk(claim, page: 100)
+        try await store.commit(claim, now: at) { page in
+            page.deliveries = recipients.enumerated().map { index, recipient in
+                let state = state(index)
+                return .fixture(recipient, state, reason: state == .accepted ? nil : "Because", at: at)
+            }
+            page.step = .last(claim)
+        }
+        #expect(try await store.current(notification).state == .done)
+        return recipients
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import PushProtocol
+import PushStore
+import PushTesting
+import Testing
+
+/// What every store of API keys and of the audit must do.
+@Suite(.timeLimit(.minutes(1))) struct RecordStoreContract {
+    let now = Vectors.issuedAt
+
+    @Test(arguments: StoreBackend.available)
+    func anAPIKeyIsFoundByItsHashOnly(backend: StoreBackend) async throws {
+        try await backend.withStore { store, _ in
+            let key = APIKeyRecord(id: UUID(), name: "ci", scopes: [.send, .read], createdAt: self.now)
+            let newer = APIKeyRecord(
+                id: UUID(),
+                name: "admin",
+                scopes: [.admin],
+                createdAt: self.now.advanced(by: .seconds(1))
+            )
+            try await store.addKey(newer, hash: [4])
+            try await store.addKey(key, hash: [1, 2, 3])
+            #expect(try await store.key(hash: [1, 2, 3]) == key)
+            #expect(try await store.key(hash: [1, 2]) == nil)
+            #expect(try await store.keys() == [key, newer])
+            #expect(try await store.deleteKey(key.id))
+            #expect(try await !store.deleteKey(key.id))
+            #expect(try await store.keys() == [newer])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func theAuditIsReadNewestFirstInPages(backend: StoreBackend) async throws {
+        try await backend.withStore { store, _ in
+            let key = UUID()
+            for status in [201, 403, 200] {
+                let entry = AuditRecord(
+                    at: self.now,
+                    key: status == 403 ? nil : key,
+                    keyName: "ci",
+                    action: "PUT /v1/apps",
+                    status: status
+                )
+                try await store.addAudit(entry)
+            }
+            let first = try await store.audit(before: nil, limit: 2)
+            #expect(first.map(\.status) == [200, 403])
+            #expect(first.map(\.key) == [key, nil])
+            let second = try await store.audit(before: first.last?.id, limit: 2)
+            #expect(second.map(\.status) == [201])
+            #expect(second.first?.at == self.now)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import PushProtocol
+import PushStore
+import PushTesting
+import Testing
+
+/// What every store must forget, and what not.
+@Suite(.timeLimit(.minutes(1))) struct RetentionContract {
+    let now = Vectors.issuedAt
+    var later: Timestamp { self.now.advanced(by: .seconds(60)) }
+
+    @Test(arguments: StoreBackend.available, [1, 2, 1000])
+    func whatEndedBeforeIsForgottenPieceByPiece(backend: StoreBackend, limit: Int) async throws {
+        try await backend.withStore { store, app in
+            let old = try await self.send(store, app, at: self.now)
+            let young = try await self.send(store, app, at: self.later)
+            let underWay = try await store.start(app: app)
+            let cancelled = try await store.start(app: app)
+            _ = try await store.setState(.cancel, of: cancelled.id, now: self.now)
+            let id = try await store.register(1, app: app)
+            try await store.apply(.suspect, to: id, app: app)
+            _ = try await store.deleteDevices(app: app, token: .numbered(1), environment: nil, now: self.later)
+
+            var turns = 0
+            while true {
+                let count = try await store.forget(before: self.later, limit: limit)
+                guard count > 0 else { break }
+                #expect(count <= limit + 1)
+                turns += 1
+                try #require(turns < 100)
+            }
+            #expect(try await store.notification(old.id) == nil)
+            #expect(try await store.notification(cancelled.id) == nil)
+            for kept in [young, underWay] { #expect(try await store.current(kept).id == kept.id) }
+            let deliveries = try await store.deliveries(of: young.id, state: nil, after: nil, limit: 10)
+            #expect(deliveries.count == 5)
+            let events = try await store.tokenEvents(app: app, token: nil, action: nil, before: nil, limit: 10)
+            #expect(events.map(\.action) == [.deleted])
+        }
+    }
+
+    private func send(_ store: any PushStore, _ app: Int64, at now: Timestamp) async throws -> NotificationRecord {
+        let notification = try await store.start(app: app, to: .tokens((1...5).map { .numbered($0) }))
+        let claim = try await store.claimed(now: now)
+        let recipients = try await store.walk(claim, page: 10)
+        try await store.commit(claim, now: now) { page in
+            page.deliveries = recipients.map { .fixture($0) }
+            page.step = .last(claim)
+        }
+        return notification
+    }
+}

@@ -1,0 +1,175 @@
+import PushProtocol
+import PushStore
+import PushTesting
+import Testing
+
+/// Recipients that are tried again.
+@Suite(.timeLimit(.minutes(1))) struct RetryContract {
+    let now = Vectors.issuedAt
+    var dueAt: Timestamp { self.now.advanced(by: .seconds(60)) }
+    var lease: Timestamp { self.now.advanced(by: .seconds(120)) }
+
+    @Test(arguments: StoreBackend.available)
+    func aNotificationIsDoneWhenNothingWaitsForAnotherTry(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let (notification, recipients) = try await self.failing(store, app, to: .tokens([.numbered(1)]))
+            let waiting = try await store.current(notification)
+            #expect(waiting.state == .sending)
+            #expect(waiting.progress.retrying == 1)
+            #expect(try await store.nextDue(lane: .bulk) == self.dueAt)
+            #expect(try await self.due(store, at: self.now).isEmpty)
+            let claim = try #require(try await self.due(store, at: self.dueAt).first)
+            var again = recipients[0]
+            again.attempts = 1
+            #expect(claim.notification.id == notification.id)
+            #expect(claim.recipients == [.here(again)])
+            #expect(try await self.due(store, at: self.dueAt).isEmpty, "it is leased")
+            var page = PageResult(notificationNumber: claim.notificationNumber)
+            page.deliveries = [.fixture(again, attempts: 2)]
+            _ = try await store.commit([page], now: self.dueAt)
+            let done = try await store.current(notification)
+            #expect(done.state == .done)
+            #expect(done.progress.finishedAt == self.dueAt)
+            #expect(try await store.nextDue(lane: .bulk) == nil)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aLeasedRetryComesBackWhenItsLeaseEndsOrTheStoreIsRecovered(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            _ = try await self.failing(store, app, to: .tokens([.numbered(1)]))
+            #expect(try await self.due(store, at: self.dueAt).count == 1)
+            #expect(try await self.due(store, at: self.lease).count == 1)
+            #expect(try await store.recover(now: self.dueAt) == 0)
+            #expect(try await self.due(store, at: self.dueAt).count == 1)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func anotherTryIsPostponedAgain(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let (notification, recipients) = try await self.failing(store, app, to: .tokens([.numbered(1)]))
+            let claim = try #require(try await self.due(store, at: self.dueAt).first)
+            var page = PageResult(notificationNumber: claim.notificationNumber)
+            page.retries = [RetryResult(recipient: recipients[0].id, attempts: 2, dueAt: self.lease)]
+            let mayGoOn = try await store.commit([page], now: self.dueAt)
+            #expect(mayGoOn == [true])
+            #expect(try await store.current(notification).progress.retrying == 1)
+            #expect(try await store.nextDue(lane: .bulk) == self.lease)
+            let again = try #require(try await self.due(store, at: self.lease).first)
+            guard case .here(let recipient)? = again.recipients.first else {
+                Issue.record("the recipient is there")
+                return
+            }
+            #expect(recipient.attempts == 2)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func anotherTryUsesWhatTheDeviceIsNow(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let id = try await store.register(1, app: app) { $0.installation = "phone" }
+            let (_, recipients) = try await self.failing(store, app, to: .devices(.everyone))
+            #expect(recipients.map(\.device) == [id])
+            try await store.register(2, app: app) { registration in
+                registration.installation = "phone"
+                registration.user = .set("alice")
+            }
+            let claim = try #require(try await self.due(store, at: self.dueAt, needs: .user).first)
+            guard case .here(let recipient)? = claim.recipients.first else {
+                Issue.record("the device is there")
+                return
+            }
+            #expect(recipient.id == id)
+            #expect(recipient.token == .numbered(2))
+            #expect(recipient.profile?.user == "alice")
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aDeviceThatIsGoneIsToldSo(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let id = try await store.register(1, app: app)
+            _ = try await self.failing(store, app, to: .devices(.everyone))
+            _ = try await store.deleteDevices(app: app, token: .numbered(1), environment: nil, now: self.now)
+            let claim = try #require(try await self.due(store, at: self.dueAt).first)
+            #expect(claim.recipients == [.gone(id, attempts: 1)])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aTryInTheOtherEnvironmentSaysWhereItCameFrom(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let id = try await store.register(1, app: app, environment: .production)
+            _ = try await store.start(app: app)
+            let claim = try await store.claimed()
+            try await store.commit(claim) { page in
+                page.retries = [
+                    RetryResult(recipient: id, environment: .sandbox, attempts: 1, dueAt: self.now)
+                ]
+                page.step = .last(claim)
+            }
+            let due = try #require(try await self.due(store, at: self.now).first)
+            guard case .here(let recipient)? = due.recipients.first else {
+                Issue.record("the device is there")
+                return
+            }
+            #expect(recipient.environment == .sandbox)
+            #expect(recipient.movedFrom == .production)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func theEarliestComeFirstAndNoMoreThanAskedFor(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let tokens = (1...5).map { DeviceToken.numbered($0) }
+            let notification = try await store.start(app: app, to: .tokens(tokens))
+            let claim = try await store.claimed()
+            let recipients = try await store.walk(claim, page: 10)
+            try await store.commit(claim) { page in
+                page.retries = recipients.enumerated().map { index, recipient in
+                    let dueAt = self.now.advanced(by: .seconds(10 - index))
+                    return RetryResult(recipient: recipient.id, attempts: 1, dueAt: dueAt)
+                }
+                page.step = .last(claim)
+            }
+            let first = try #require(try await self.due(store, at: self.dueAt, limit: 2).first)
+            #expect(first.recipients.count == 2)
+            let ids = first.recipients.map { recipient in
+                if case .here(let recipient) = recipient { recipient.id } else { Int64(0) }
+            }
+            #expect(Set(ids) == Set(recipients.suffix(2).map(\.id)))
+            _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
+            #expect(try await self.due(store, at: self.dueAt).isEmpty, "it is paused")
+            #expect(try await store.nextDue(lane: .bulk) == nil)
+            _ = try await store.setState(.resume, of: notification.id, now: self.now)
+            #expect(try await self.due(store, at: self.dueAt).first?.recipients.count == 3)
+        }
+    }
+
+    /// A notification whose recipients all wait for another try.
+    private func failing(
+        _ store: any PushStore,
+        _ app: Int64,
+        to audience: Audience
+    ) async throws -> (NotificationRecord, [Recipient]) {
+        let notification = try await store.start(app: app, to: audience)
+        let claim = try await store.claimed()
+        let recipients = try await store.walk(claim, page: 10)
+        let mayGoOn = try await store.commit(claim) { page in
+            page.retries = recipients.map { RetryResult(recipient: $0.id, attempts: 1, dueAt: self.dueAt) }
+            page.step = .last(claim)
+        }
+        #expect(mayGoOn)
+        return (notification, recipients)
+    }
+
+    private func due(
+        _ store: any PushStore,
+        at now: Timestamp,
+        limit: Int = 10,
+        needs: RecipientNeeds = []
+    ) async throws -> [RetryClaim] {
+        try await store.dueRetries(lane: .bulk, now: now, until: self.lease, limit: limit) { _ in needs }
+    }
+}
