@@ -9,11 +9,11 @@ enum Completion {
     static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
         let statement = try RawStatement(
             """
-            UPDATE notification SET state = 'done', finishedAt = ?
-            WHERE number = ? AND state IN ('accepted', 'sending')
-                AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = number AND isDone = 0)
-                AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = number)
-                AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.notification = number AND delivery.state = 0)
+            UPDATE notification SET state = 'done', finishedAt = ?1
+            WHERE number = ?2 AND state IN ('accepted', 'sending')
+                AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = ?2 AND isDone = 0)
+                AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = ?2)
+                AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.notification = ?2 AND delivery.state = 0)
             """,
             in: database
         )
