@@ -33,6 +33,9 @@ package struct RecurringSchedule: Hashable, Sendable {
     package static let standardRuns = 10
     package static let maximumRuns = 100
 
+    /// Missed runs are not looked for further back than this: some hundred years.
+    private static let longestLookBack: Duration = .seconds(100 * 366 * 86_400)
+
     package var cron: CronExpression
     package var timeZone: TimeZone
     package var missedRuns: MissedRuns
@@ -96,7 +99,9 @@ package struct RecurringSchedule: Hashable, Sendable {
                 runs.append(run)
                 after = run
             }
-            if runs.count >= count || start <= first { return Array(runs.suffix(max(0, count))) }
+            if runs.count >= count || start <= first || window > Self.longestLookBack {
+                return Array(runs.suffix(max(0, count)))
+            }
             window *= 4
         }
     }

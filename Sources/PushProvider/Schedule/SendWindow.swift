@@ -80,7 +80,9 @@ package struct SendWindow: Hashable, Sendable {
                 guard local > start, local.localSeconds < range.upperBound else { continue }
                 if self.isOpen(local) == wanted { return local }
             }
-            date = CivilDate(dayNumber: date.dayNumber + 1)
+            // The calendar's last day has no next.
+            guard date.next > date else { return nil }
+            date = date.next
         }
         return nil
     }

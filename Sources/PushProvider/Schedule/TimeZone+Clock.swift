@@ -9,8 +9,17 @@ package import PushProtocol
 extension TimeZone {
     /// A zone that a caller named. `nil` for a name that the zone database does not hold.
     package init?(named name: String) {
-        guard name.utf8.count <= DeviceRequest.maximumText else { return nil }
+        guard name.utf8.count <= DeviceRequest.maximumText, name.utf8.allSatisfy(Self.isPartOfName) else { return nil }
         self.init(identifier: name)
+    }
+
+    /// The database's names have letters, digits and these signs; a NUL would end the name early.
+    private static func isPartOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "/_+-".utf8.contains(byte)
+        }
     }
 
     /// The zone that a device reported, or `standard` where it reported none that is known.
