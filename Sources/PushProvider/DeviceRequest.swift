@@ -50,7 +50,7 @@ package enum DeviceRequest {
 
     private static func timeZone(_ fields: JSONFields) throws(APIRefusal) -> Update<String>? {
         let update = try fields.update("timeZone")
-        if case .set(let name)? = update, TimeZone(identifier: name) == nil {
+        if case .set(let name)? = update, TimeZone(named: name) == nil {
             throw fields.refusal("timeZone", "invalid_time_zone", "use a name such as Europe/Berlin")
         }
         return update

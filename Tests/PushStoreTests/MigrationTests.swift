@@ -115,7 +115,13 @@ import Testing
             )
             try self.insert(self.done, "'tag', 'beta', 'sandbox'", "\(now), 'done', 1, 5, 1, 1", at: now, database)
             try self.insert(self.walking, "'all', NULL, NULL", "NULL, 'sending', 0, 3, 0, 0", at: now + 1, database)
-            try self.insert(self.named, "'tokens', NULL, 'sandbox'", "NULL, 'sending', 0, 1, 0, 0", at: now + 2, database)
+            try self.insert(
+                self.named,
+                "'tokens', NULL, 'sandbox'",
+                "NULL, 'sending', 0, 1, 0, 0",
+                at: now + 2,
+                database
+            )
             for (recipient, state, reason) in [(3, "accepted", "NULL"), (5, "rejected", "'Unregistered'")] {
                 try database.execute(
                     sql: """

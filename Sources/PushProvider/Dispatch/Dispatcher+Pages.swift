@@ -172,7 +172,7 @@ private struct SendingHours {
             let delivery = try? DeliveryTime(stored: json), delivery.window != nil
         else { return nil }
         self.delivery = delivery
-        self.zone = if case .named(let name) = claim.zone { TimeZone(identifier: name) } else { nil }
+        self.zone = if case .named(let name) = claim.zone { TimeZone(named: name) } else { nil }
     }
 
     func opening(onOrAfter moment: Timestamp) -> Timestamp {

@@ -69,10 +69,11 @@ package struct NotificationIntake: Sendable {
 
     private func open(_ notification: NotificationRecord) async throws {
         let delivery = try notification.delivery.map { try DeliveryTime(stored: JSONValue(parsing: $0)) }
+        let recipients = try await self.count(notification)
         try await self.store.open(
             notification.id,
-            shards: try await self.shards(of: notification, delivery: delivery),
-            recipients: try await self.count(notification),
+            shards: recipients == 0 ? [] : try await self.shards(of: notification, delivery: delivery),
+            recipients: recipients,
             now: self.time.now
         )
         self.wakes[notification.lane].signal()
@@ -100,7 +101,7 @@ package struct NotificationIntake: Sendable {
         let zones = try await self.store.timeZones(app: notification.app)
         var plans: [ShardPlan] = []
         for name in zones.keys.compactMap({ $0 }).sorted().prefix(Self.maximumZones) {
-            guard let start = delivery.start(for: TimeZone(identifier: name), acceptedAt: acceptedAt) else { continue }
+            guard let start = delivery.start(for: TimeZone(named: name), acceptedAt: acceptedAt) else { continue }
             plans.append(ShardPlan(zone: .named(name), notBefore: start))
         }
         if let start = delivery.start(for: nil, acceptedAt: acceptedAt) {

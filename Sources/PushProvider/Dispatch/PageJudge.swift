@@ -45,51 +45,63 @@ struct PageJudge {
 
     mutating func add(_ lot: PageDraft.Lot, _ outcomes: [Outcome]) async throws {
         var others: [(recipient: Recipient, decision: DeliveryDecision)] = []
-        var answers = BreakerMachine.Answers()
+        var answers: [PushEnvironment: BreakerMachine.Answers] = [:]
+        var accepted = 0
         self.result.deliveries.reserveCapacity(self.result.deliveries.count + lot.recipients.count)
         for (recipient, outcome) in zip(lot.recipients, outcomes) {
             if case .accepted = outcome {
-                answers.accepted += 1
+                accepted += 1
                 self.accept(recipient)
                 continue
             }
             self.count(outcome)
             let decision = self.decide(outcome, recipient)
+            // What the other environment says of a token that is tried there counts for its own.
+            let home = recipient.movedFrom ?? lot.environment
             switch decision.token {
-            case .dead: answers.dead += 1
-            case .bad where !self.triesElsewhere(recipient, decision): answers.bad += 1
-            case .bad, nil: break
+            case .dead: answers[home, default: .init()].dead += 1
+            case .bad where !self.triesElsewhere(recipient, decision): answers[home, default: .init()].bad += 1
+            case .bad, .unclear, nil: break
             }
             others.append((recipient, decision))
         }
-        self.report.accepted += answers.accepted
-        try await self.settle(others, answers, in: lot.environment)
+        answers[lot.environment, default: .init()].accepted += accepted
+        self.report.accepted += accepted
+        try await self.settle(others, answers, of: lot)
     }
 
     private mutating func settle(
         _ others: [(recipient: Recipient, decision: DeliveryDecision)],
-        _ answers: BreakerMachine.Answers,
-        in environment: PushEnvironment
+        _ answers: [PushEnvironment: BreakerMachine.Answers],
+        of lot: PageDraft.Lot
     ) async throws {
-        let judgement = try await self.hygiene.judge(
-            answers,
-            app: self.notification.record.app,
-            environment: environment,
-            topic: self.notification.record.content.topic,
-            now: self.now
-        )
-        if let reason = judgement.opened, self.notification.record.lane == .bulk { self.result.pauses = reason }
+        var judgements: [PushEnvironment: TokenHygiene.Judgement] = [:]
+        for environment in Set(others.map { $0.recipient.movedFrom ?? lot.environment }).union(answers.keys) {
+            let judgement = try await self.hygiene.judge(
+                answers[environment] ?? .init(),
+                app: self.notification.record.app,
+                environment: environment,
+                topic: self.notification.record.content.topic,
+                now: self.now
+            )
+            judgements[environment] = judgement
+            if let reason = judgement.opened, self.notification.record.lane == .bulk { self.result.pauses = reason }
+        }
         for (recipient, decision) in others {
             let goesElsewhere = self.triesElsewhere(recipient, decision)
             if let answer = decision.token, let device = recipient.device,
-                let verdict = judgement.verdict(on: answer, sentAt: self.sentAt, triesElsewhere: goesElsewhere)
+                let verdict = judgements[recipient.movedFrom ?? lot.environment]?.verdict(
+                    on: answer,
+                    sentAt: self.sentAt,
+                    triesElsewhere: goesElsewhere
+                )
             {
                 self.result.findings.append(
                     TokenFinding(device: device, verdict: verdict, reason: decision.reason)
                 )
             }
             if goesElsewhere {
-                self.retry(recipient, in: environment.other, attempts: recipient.attempts + 1, at: self.now)
+                self.retry(recipient, in: lot.environment.other, attempts: recipient.attempts + 1, at: self.now)
             } else {
                 self.apply(decision, to: recipient)
             }
@@ -110,7 +122,12 @@ struct PageJudge {
     }
 
     private mutating func decide(_ outcome: Outcome, _ recipient: Recipient) -> DeliveryDecision {
-        DeliveryDecision.make(
+        // A token that is bad in its own environment does not wait until the other one can be reached.
+        if recipient.movedFrom != nil, case .notSent = outcome {
+            let reason = Reason.badDeviceToken.rawValue
+            return DeliveryDecision(next: .final(.rejected, reason: reason), token: .unclear, reason: reason)
+        }
+        return DeliveryDecision.make(
             outcome,
             attempts: recipient.attempts + 1,
             sentAt: self.sentAt,

@@ -102,6 +102,7 @@ extension TokenHygiene.Judgement {
         switch answer {
         case .dead(let since): self.isBreakerOpen ? .withheld(since: since) : .dead(since: since)
         case .bad where triesElsewhere: nil
+        case .unclear: .suspect
         case .bad where self.isBreakerOpen: .suspect
         case .bad: self.isProven ? .dead(since: sentAt) : .suspect
         }

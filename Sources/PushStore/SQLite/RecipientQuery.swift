@@ -43,7 +43,10 @@ struct RecipientQuery: Sendable {
             condition += " AND device.timeZone = ?"
             arguments.append(zone.databaseValue)
         case .unknown: condition += " AND device.timeZone IS NULL"
-        case .leftOver:
+        case .leftOver: break
+        }
+        if claim.zone != .any {
+            // Whoever moved between zones had it there.
             condition += """
                  AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.notification = \(claim.notificationNumber)
                     AND recipient = device.id)
