@@ -144,8 +144,10 @@ package protocol DispatchStore: Sendable {
         limit: Int,
         needs: @Sendable @escaping (NotificationRecord) -> RecipientNeeds
     ) async throws -> [RetryClaim]
-    /// When there will be something to do that is not yet: a retry, a shard or a scheduled notification.
+    /// When the next retry or shard of the lane is due; a shard that is leased does not count.
     func nextDue(lane: NotificationRecord.Lane) async throws -> Timestamp?
+    /// When the next scheduled notification is to be opened.
+    func nextOpening() async throws -> Timestamp?
     /// Writes what pages came to in one transaction. A recipient that has a final state already keeps it.
     /// - Returns: for each, whether its notification may go on.
     func commit(_ pages: [PageResult], now: Timestamp) async throws -> [Bool]
