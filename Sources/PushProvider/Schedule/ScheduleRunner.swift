@@ -89,7 +89,8 @@ package struct ScheduleRunner: Service {
     /// Each run has a notification of its own, always the same one: a crash between the two writes repeats nothing.
     private func run(_ schedule: ScheduleRecord) async throws {
         var schedule = schedule
-        guard let next = schedule.nextRunAt, let rule = try? RecurringSchedule(stored: JSONValue(parsing: schedule.rule))
+        guard let next = schedule.nextRunAt,
+            let rule = try? RecurringSchedule(stored: JSONValue(parsing: schedule.rule))
         else {
             schedule.isPaused = true
             _ = try await self.store.updateSchedule(schedule)

@@ -98,7 +98,7 @@ package struct WebhookReader: Sendable {
                 after: blocks.last?.id ?? webhook.cursor,
                 limit: limit
             )
-                .map(\.written)
+            .map(\.written)
             blocks += read
             length += read.reduce(0) { $0 + $1.events.count }
             guard read.count == limit, length < WebhookBatch.maximumLength else { break }

@@ -54,7 +54,9 @@ extension SQLiteStore {
             condition += " AND action = ?"
             arguments.append(action.rawValue.databaseValue)
         }
-        let (sql, bound) = ("SELECT * FROM tokenEvent WHERE \(condition) ORDER BY id DESC LIMIT ?", arguments + [limit.databaseValue])
+        let (sql, bound) = (
+            "SELECT * FROM tokenEvent WHERE \(condition) ORDER BY id DESC LIMIT ?", arguments + [limit.databaseValue]
+        )
         return try await self.database.read { database in
             try Row.fetchAll(database, sql: sql, arguments: StatementArguments(bound)).map(TokenEvents.record)
         }
@@ -85,7 +87,8 @@ extension SQLiteStore {
             }
             try TokenEvents.announce(after: last, app: app, at: now, in: database)
             try database.execute(
-                sql: "UPDATE health SET breakerOpenSince = NULL, breakerReason = NULL WHERE app = ? AND environment = ?",
+                sql:
+                    "UPDATE health SET breakerOpenSince = NULL, breakerReason = NULL WHERE app = ? AND environment = ?",
                 arguments: [app, environment.code]
             )
             return rows.count

@@ -38,7 +38,8 @@ enum TokenEvents {
         let latest = try Self.last(in: database)
         guard latest > last, try SQLiteStore.wants(.token, app: app, in: database) else { return }
         try database.execute(
-            sql: "INSERT INTO eventBlock (app, kind, at, events, firstToken, lastToken) VALUES (?, 'token', ?, x'', ?, ?)",
+            sql:
+                "INSERT INTO eventBlock (app, kind, at, events, firstToken, lastToken) VALUES (?, 'token', ?, x'', ?, ?)",
             arguments: [app, at.milliseconds, last + 1, latest]
         )
     }

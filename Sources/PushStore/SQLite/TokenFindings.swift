@@ -10,7 +10,12 @@ struct TokenFindings {
     let database: Database
 
     func apply(_ finding: TokenFinding) throws {
-        guard let device = try SQLiteStore.devices(self.database, where: "id = ?", arguments: [finding.device.databaseValue]).first
+        guard
+            let device = try SQLiteStore.devices(
+                self.database,
+                where: "id = ?",
+                arguments: [finding.device.databaseValue]
+            ).first
         else { return }
         switch finding.verdict {
         case .good: try self.run("UPDATE device SET suspicions = 0 WHERE id = ?", [device.id])

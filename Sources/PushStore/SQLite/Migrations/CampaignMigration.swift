@@ -11,7 +11,9 @@ enum CampaignMigration {
         for table in ["credential", "device", "deviceTag", "notification", "target", "delivery", "retry"] {
             try database.execute(sql: "ALTER TABLE \(table) RENAME TO old_\(table)")
         }
-        for index in ["deviceByApp", "deviceByUser", "tagByDevice", "notificationByKey", "notificationToWalk", "retryByTime"] {
+        for index in [
+            "deviceByApp", "deviceByUser", "tagByDevice", "notificationByKey", "notificationToWalk", "retryByTime",
+        ] {
             try database.execute(sql: "DROP INDEX \(index)")
         }
         try database.execute(sql: Self.devices)
