@@ -4,9 +4,9 @@ FILTER ?=
 SECONDS_EACH ?= 60
 TARGET ?= all
 # Sizes of the benchmarks; exported to the scripts, which have quick defaults.
-export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS
+export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS
 
-.PHONY: help demo build test check format setup clean bench-sender bench-gateway conformance fuzz torture-gateway
+.PHONY: help demo build test check format setup clean bench-sender bench-gateway bench-campaign conformance fuzz torture-gateway torture
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
@@ -33,6 +33,10 @@ bench-sender:  ## the sender beside h2load against nghttpd (N=200000 PAIRS=5 SEN
 bench-gateway:  ## the gateway beside nghttpd and mosquitto (N=20000 PAIRS=3 DEVICES=2000 ONLY=intake,idle,fanout,storm)
 	@scripts/setup bench
 	@scripts/bench-gateway
+
+bench-campaign:  ## the provider beside the bare sender (N=100000 PAIRS=3 ONLY=plain,rendered,traffic,gateway)
+	@scripts/setup bench
+	@scripts/bench-campaign
 
 conformance:  ## the sender against other people's servers and proxies
 	@scripts/setup conformance

@@ -163,6 +163,15 @@ let package = Package(
             path: "Benchmarks/GatewayBenchmark",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "CampaignBenchmark",
+            dependencies: [
+                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", .argumentParser,
+                .asyncHTTPClient, .grdb, .logging, .nioCore, .nioFoundationCompat, .nioHTTP1,
+            ],
+            path: "Benchmarks/CampaignBenchmark",
+            swiftSettings: strict
+        ),
         .target(
             name: "PushTesting",
             dependencies: [
