@@ -162,7 +162,7 @@ import Testing
                 notification.startsAt = self.lease
             }
             #expect(try await store.due(now: self.now, limit: 10).isEmpty)
-            #expect(try await store.nextDue(lane: .bulk) == self.lease)
+            #expect(try await store.nextOpening() == self.lease)
             #expect(try await store.due(now: self.lease, limit: 10).map(\.id) == [notification.id])
             let plan = ShardPlan(notBefore: self.lease)
             try await store.open(notification.id, shards: [plan], recipients: 1, now: self.lease)
