@@ -107,18 +107,20 @@ let package = Package(
                 .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
-        module("PushHTTP", ["PushProtocol", .httpTypes, .hummingbird, .logging, .nioCore, .nioHTTPTypes]),
+        module("PushHTTP", ["PushProtocol", .httpTypes, .hummingbird, .logging, .metrics, .nioCore, .nioHTTPTypes]),
         module("PushStore", ["PushProtocol", .crypto, .grdb, .grdbSQLite]),
         module(
             "PushProvider",
-            ["PushProtocol", "PushSender", "PushStore", .crypto, .logging, .nioCore, .serviceLifecycle]
+            [
+                "PushProtocol", "PushSender", "PushStore", .asyncHTTPClient, .crypto, .logging, .metrics, .nioCore,
+                .nioHTTP1, .nioPosix, .serviceLifecycle,
+            ]
         ),
         module(
             "PushServer",
             [
                 "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushStore", .crypto, .httpTypes,
-                .hummingbird,
-                .logging, .nioCore, .serviceLifecycle,
+                .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore, .serviceLifecycle,
             ]
         ),
         module(
@@ -138,10 +140,10 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "PushDevice", "PushGateway", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore",
-                .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging, .nioCore, .nioHTTP1,
-                .serviceLifecycle,
-                .unixSignals,
+                "PushDevice", "PushGateway", "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushServer",
+                "PushStore", .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging, .metrics, .nioCore,
+                .nioHTTP1,
+                .serviceLifecycle, .unixSignals,
             ],
             swiftSettings: strict
         ),
@@ -182,7 +184,10 @@ let package = Package(
         tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting", .grdb]),
         tests(
             "PushProviderTests",
-            ["PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .nioCore]
+            [
+                "PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .logging, .nioCore, .nioHTTP1,
+                .nioPosix,
+            ]
         ),
         tests(
             "PushServerTests",

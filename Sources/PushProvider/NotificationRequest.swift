@@ -8,72 +8,86 @@ package struct NotificationRequest: Hashable, Sendable {
     /// Explicit tokens in one request.
     package static let maximumTokens = 1000
 
-    package var definition: ContentDefinition
+    package var content: ContentDefinition
     package var audience: Audience
     package var environment: PushEnvironment?
+    package var guarantee: NotificationRecord.Guarantee
+    package var lane: NotificationRecord.Lane
+    /// `nil` is at once.
+    package var delivery: DeliveryTime?
+    /// `nil` is as fast as possible.
+    package var pace: PaceSettings?
 
-    private static let members = ContentDefinition.members.union(["to", "environment"])
+    package static let members = ContentDefinition.members.union([
+        "to", "environment", "guarantee", "urgent", "when", "pace",
+    ])
 
     /// - Throws: ``APIRefusal`` that names the member at fault.
-    package init(parsing body: Data, bundleID: Topic) throws(APIRefusal) {
-        let fields = try JSONFields(parsing: body, known: Self.members)
+    package init(parsing body: Data, bundleID: Topic, now: Timestamp) throws(APIRefusal) {
+        try self.init(JSONFields(parsing: body, known: Self.members), bundleID: bundleID, now: now)
+    }
+
+    /// - Throws: as ``init(parsing:bundleID:now:)``.
+    package init(_ fields: JSONFields, bundleID: Topic, now: Timestamp) throws(APIRefusal) {
         self.environment = try fields.environment("environment")
-        self.audience = try Self.audience(fields)
-        self.definition = try ContentDefinition(fields, bundleID: bundleID)
-    }
-
-    /// As the store keeps it.
-    package var content: NotificationContent {
-        NotificationContent(
-            topic: self.definition.topic,
-            pushType: self.definition.pushType,
-            priority: self.definition.priority,
-            expiration: self.definition.expiration,
-            collapseID: self.definition.collapseID,
-            payload: self.definition.payload
+        self.audience = try Self.audience(fields, now: now)
+        self.content = try ContentDefinition(fields, bundleID: bundleID)
+        self.guarantee = try Self.guarantee(fields)
+        self.delivery = try DeliveryTime.parse(
+            "when",
+            in: fields,
+            acceptedAt: now,
+            expiration: self.content.expiration
         )
+        self.pace = try PaceSettings.parse("pace", in: fields)
+        self.lane = try Self.lane(fields, self.audience, isPaced: self.pace != nil)
     }
 
-    private static func audience(_ fields: JSONFields) throws(APIRefusal) -> Audience {
-        guard let to = try fields.fields("to", known: ["tokens", "user", "tag", "all"]) else {
-            throw fields.refusal("to", "missing_field", "say to whom: tokens, user, tag or all")
+    private static func audience(_ fields: JSONFields, now: Timestamp) throws(APIRefusal) -> Audience {
+        let known = AudienceExpression.members.union(["tokens"])
+        guard let to = try fields.fields("to", known: known) else {
+            throw fields.refusal("to", "missing_field", "say to whom, for example a user, a tag or tokens")
         }
+        guard let texts = try to.strings("tokens", count: Self.maximumTokens, maximum: DeviceToken.maximumLength * 4)
+        else { return .devices(try AudienceExpression(to, now: now)) }
         guard to.members.count == 1 else {
-            throw fields.refusal("to", "invalid_value", "give exactly one of tokens, user, tag and all")
+            throw to.refusal("tokens", "conflicting_field", "tokens stand alone: leave the conditions out")
         }
-        if let user = try to.string("user", maximum: DeviceRequest.maximumText) { return .user(user) }
-        if let tag = try to.string("tag", maximum: DeviceRequest.maximumText) { return .tag(tag) }
-        if let texts = try to.strings("tokens", count: Self.maximumTokens, maximum: 2048) {
-            guard !texts.isEmpty else { throw to.refusal("tokens", "invalid_value", "name at least one token") }
-            var tokens: [DeviceToken] = []
-            for (index, text) in texts.enumerated() {
-                guard let token = DeviceToken(userInput: text) else {
-                    throw to.refusal("tokens[\(index)]", "invalid_token", "a device token is hex or base64")
-                }
-                if !tokens.contains(token) { tokens.append(token) }
+        guard !texts.isEmpty else { throw to.refusal("tokens", "invalid_value", "name at least one token") }
+        var tokens: [DeviceToken] = []
+        var seen: Set<DeviceToken> = []
+        for (index, text) in texts.enumerated() {
+            guard let token = DeviceToken(userInput: text) else {
+                throw to.refusal("tokens[\(index)]", "invalid_token", "a device token is hex or base64")
             }
-            return .tokens(tokens)
+            if seen.insert(token).inserted { tokens.append(token) }
         }
-        guard to.members["all"] == .bool(true) else { throw to.refusal("all", "invalid_value", "it can only be true") }
-        return .all
+        return .tokens(tokens)
     }
-}
 
-extension JSONFields {
-    /// `sandbox` (or `development`) or `production`.
-    func environment(_ name: String) throws(APIRefusal) -> PushEnvironment? {
-        guard let text = try self.string(name, maximum: 32) else { return nil }
-        guard let environment = PushEnvironment(named: text) else {
-            throw self.refusal(name, "invalid_environment", "use sandbox or production")
+    private static func guarantee(_ fields: JSONFields) throws(APIRefusal) -> NotificationRecord.Guarantee {
+        guard let text = try fields.string("guarantee", maximum: 32) else { return .atLeastOnce }
+        guard let guarantee = NotificationRecord.Guarantee(rawValue: text) else {
+            throw fields.refusal("guarantee", "invalid_value", "use atLeastOnce or atMostOnce")
         }
-        return environment
+        return guarantee
     }
-}
 
-extension PushEnvironment {
-    /// By its name, or by what development tools call the sandbox.
-    package init?(named name: String) {
-        guard let environment = name == "development" ? .sandbox : PushEnvironment(rawValue: name) else { return nil }
-        self = environment
+    /// Named tokens and single users do not wait for campaigns, unless the request says so.
+    private static func lane(
+        _ fields: JSONFields,
+        _ audience: Audience,
+        isPaced: Bool
+    ) throws(APIRefusal) -> NotificationRecord.Lane {
+        let isUrgent = try fields.bool("urgent")
+        if isPaced, isUrgent == true {
+            throw fields.refusal("urgent", "conflicting_field", "what is sent at a pace is not urgent")
+        }
+        let isSmall =
+            switch audience {
+            case .tokens, .devices(.user), .devices(.token): true
+            case .devices: false
+            }
+        return isUrgent ?? (isSmall && !isPaced) ? .urgent : .bulk
     }
 }

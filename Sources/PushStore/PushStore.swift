@@ -13,6 +13,7 @@ package protocol AppStore: Sendable {
     /// In the order of their bundle ids.
     func apps() async throws -> [AppRecord]
     func app(bundleID: Topic) async throws -> AppRecord?
+    func app(id: Int64) async throws -> AppRecord?
     func setRate(_ rate: Int?, app: Int64) async throws
     /// Replaces the one that was there; what was proven with it is forgotten.
     func setCredential(_ credential: CredentialRecord, app: Int64, environment: PushEnvironment) async throws
@@ -143,8 +144,10 @@ package protocol DispatchStore: Sendable {
         limit: Int,
         needs: @Sendable @escaping (NotificationRecord) -> RecipientNeeds
     ) async throws -> [RetryClaim]
-    /// When there will be something to do that is not yet: a retry, a shard or a scheduled notification.
+    /// When the next retry or shard of the lane is due; a shard that is leased does not count.
     func nextDue(lane: NotificationRecord.Lane) async throws -> Timestamp?
+    /// When the next scheduled notification is to be opened.
+    func nextOpening() async throws -> Timestamp?
     /// Writes what pages came to in one transaction. A recipient that has a final state already keeps it.
     /// - Returns: for each, whether its notification may go on.
     func commit(_ pages: [PageResult], now: Timestamp) async throws -> [Bool]
@@ -205,6 +208,8 @@ package protocol WebhookStore: Sendable {
     /// Whether it was there. Its cursor stays where a replay has put it back meanwhile.
     func updateWebhook(_ webhook: WebhookRecord, expectedCursor: Int64) async throws -> Bool
     func deleteWebhook(_ id: UUID) async throws -> Bool
+    /// Whether an active webhook of the app wants such events.
+    func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool
     func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]
     /// The last block before this moment; 0 if there is none.
     func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64

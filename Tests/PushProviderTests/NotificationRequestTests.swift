@@ -9,8 +9,8 @@ import Testing
     @Test(
         arguments: [
             (#"{"alert":"x"}"#, "missing_field", "to"),
-            (#"{"to":{},"alert":"x"}"#, "invalid_value", "to"),
-            (#"{"to":{"all":true,"tag":"a"},"alert":"x"}"#, "invalid_value", "to"),
+            (#"{"to":{},"alert":"x"}"#, "missing_field", "to"),
+            (#"{"to":{"all":false},"alert":"x"}"#, "invalid_value", "to.all"),
             (#"{"to":{"all":false},"alert":"x"}"#, "invalid_value", "to.all"),
             (#"{"to":{"everyone":true},"alert":"x"}"#, "unknown_field", "to.everyone"),
             (#"{"to":{"tokens":[]},"alert":"x"}"#, "invalid_value", "to.tokens"),
@@ -69,7 +69,7 @@ import Testing
         #expect(String(decoding: request.content.payload, as: UTF8.self) == Vectors.payload)
         #expect(request.content.topic.name == Vectors.bundleID)
         #expect(request.content.priority == .immediate)
-        #expect(request.audience == .all)
+        #expect(request.audience == .devices(.everyone))
     }
 
     @Test func aBackgroundPushNeedsOnlyItsData() throws {
@@ -131,7 +131,8 @@ import Testing
     }
 
     private static func parse(_ body: String) throws -> NotificationRequest {
-        try NotificationRequest(parsing: Data(body.utf8), bundleID: try #require(Topic(Vectors.bundleID)))
+        let bundleID = try #require(Topic(Vectors.bundleID))
+        return try NotificationRequest(parsing: Data(body.utf8), bundleID: bundleID, now: Vectors.issuedAt)
     }
 
     private static func refusal(_ body: String) -> APIRefusal? {

@@ -42,7 +42,11 @@ import Testing
             configuration: configuration,
             logger: silentLogger
         )
-        let sender = try pool.sender(for: try ProviderTokenTests.key(), environment: .sandbox)
+        let sender = try pool.sender(
+            for: .token(try ProviderTokenTests.key()),
+            environment: .sandbox,
+            lane: .urgent
+        )
         let notification = PushNotification(
             id: "eabeae54-14a8-11e5-b60b-1697f925ec7b",
             topic: try #require(Topic(Vectors.bundleID)),

@@ -3,15 +3,25 @@ package import PushSender
 import Synchronization
 
 /// A push service that answers as told and remembers what it was sent.
-package final class ScriptedSender: NotificationSender, SenderSource {
+package final class ScriptedSender: SenderSource {
     package struct Sent: Hashable, Sendable {
         package var notification: PushNotification
         package var token: DeviceToken
+        package var environment: PushEnvironment
+        package var lane: SenderLane
+    }
+
+    private struct Place: Hashable {
+        var token: DeviceToken
+        /// `nil`: in any.
+        var environment: PushEnvironment?
     }
 
     private struct State {
         var sent: [Sent] = []
-        var answers: [DeviceToken: [Outcome]] = [:]
+        var answers: [Place: [Outcome]] = [:]
+        var standing: [PushEnvironment: Outcome] = [:]
+        var observer: (@Sendable (Sent) async -> Void)?
     }
 
     private let state = Mutex(State())
@@ -21,28 +31,60 @@ package final class ScriptedSender: NotificationSender, SenderSource {
     package var sent: [Sent] { self.state.withLock { $0.sent } }
 
     /// What the next sends to `token` come to, one after the other; then, and without a script, everything is accepted.
-    package func script(_ token: DeviceToken, _ outcomes: Outcome...) {
-        self.state.withLock { $0.answers[token, default: []] += outcomes }
+    package func script(_ token: DeviceToken, in environment: PushEnvironment? = nil, _ outcomes: Outcome...) {
+        self.state.withLock { $0.answers[Place(token: token, environment: environment), default: []] += outcomes }
+    }
+
+    /// What every send in this environment comes to from now on, unless it has a script; `nil`: accepted.
+    package func always(_ outcome: Outcome?, in environment: PushEnvironment) {
+        self.state.withLock { $0.standing[environment] = outcome }
+    }
+
+    /// Runs while a push is on its way, before its outcome is there.
+    package func onSend(_ observer: (@Sendable (Sent) async -> Void)?) {
+        self.state.withLock { $0.observer = observer }
     }
 
     package func sender(
         for credential: PushCredential,
         environment: PushEnvironment,
         lane: SenderLane
-    ) -> any NotificationSender { self }
-
-    package func send(_ pushes: [Push]) async -> [Outcome] {
-        var outcomes: [Outcome] = []
-        for push in pushes { outcomes.append(await self.send(push.notification, to: push.token)) }
-        return outcomes
+    ) -> any NotificationSender {
+        Lane(service: self, environment: environment, lane: lane)
     }
 
-    package func send(_ notification: PushNotification, to token: DeviceToken) async -> Outcome {
-        self.state.withLock { state in
-            state.sent.append(Sent(notification: notification, token: token))
-            guard let next = state.answers[token]?.first else { return .accepted(.init(id: notification.id)) }
-            state.answers[token]?.removeFirst()
-            return next
+    private func send(_ push: Sent) async -> Outcome {
+        let observer = self.state.withLock { state in
+            state.sent.append(push)
+            return state.observer
+        }
+        await observer?(push)
+        return self.state.withLock { state in
+            for environment in [push.environment, nil] {
+                let place = Place(token: push.token, environment: environment)
+                guard let next = state.answers[place]?.first else { continue }
+                state.answers[place]?.removeFirst()
+                return next
+            }
+            return state.standing[push.environment] ?? .accepted(.init(id: push.notification.id))
+        }
+    }
+
+    private struct Lane: NotificationSender {
+        let service: ScriptedSender
+        let environment: PushEnvironment
+        let lane: SenderLane
+
+        func send(_ notification: PushNotification, to token: DeviceToken) async -> Outcome {
+            await self.service.send(
+                Sent(notification: notification, token: token, environment: self.environment, lane: self.lane)
+            )
+        }
+
+        func send(_ pushes: [Push]) async -> [Outcome] {
+            var outcomes: [Outcome] = []
+            for push in pushes { outcomes.append(await self.send(push.notification, to: push.token)) }
+            return outcomes
         }
     }
 }

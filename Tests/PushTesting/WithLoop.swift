@@ -57,7 +57,7 @@ package func withLoop<Value: Sendable>(
             let pool = try SenderPool(endpoints: [.sandbox: endpoint], time: time, logger: silentLogger)
             return try await withServices([pool]) {
                 try await withProvider(senders: pool, time: time) { provider in
-                    try await provider.addVectorsApp()
+                    try await provider.addVectorsApp(in: [.sandbox])
                     return try await body(RunningLoop(gateway: gateway, provider: provider, time: time))
                 }
             }

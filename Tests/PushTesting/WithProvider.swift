@@ -8,10 +8,10 @@ import PushServer
 package struct RunningProvider: Sendable {
     package let api: JSONClient
 
-    /// Creates the vectors' app with a credential for both environments.
-    package func addVectorsApp() async throws {
+    /// Creates the vectors' app with a credential for both environments, or some.
+    package func addVectorsApp(in environments: [PushEnvironment] = PushEnvironment.allCases) async throws {
         try await self.api.post("/v1/apps", ["bundleId": .string(Vectors.bundleID)])
-        for environment in PushEnvironment.allCases {
+        for environment in environments {
             try await self.api.put(
                 "/v1/apps/\(Vectors.bundleID)/credentials/\(environment.rawValue)",
                 [

@@ -15,6 +15,8 @@ package struct DeliveryDecision: Hashable, Sendable {
     package enum TokenAnswer: Hashable, Sendable {
         case dead(since: Timestamp)
         case bad
+        /// Bad in its own environment; in the other one nobody could be asked.
+        case unclear
     }
 
     package var next: Next

@@ -1,6 +1,6 @@
 import Foundation
 package import Logging
-package import PushProtocol
+import PushProtocol
 package import PushSender
 package import PushStore
 import Synchronization

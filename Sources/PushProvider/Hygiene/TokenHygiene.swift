@@ -1,6 +1,6 @@
 import Foundation
 package import Logging
-package import PushProtocol
+import PushProtocol
 package import PushStore
 import Synchronization
 
@@ -84,7 +84,12 @@ package final class TokenHygiene: Sendable {
             var health = EnvironmentHealth()
             health.breakerOpenSince = now
             health.breakerReason = reason
-            try await self.store.setHealth(health, app: app, environment: environment)
+            do {
+                try await self.store.setHealth(health, app: app, environment: environment)
+            } catch {
+                // It stays open in memory; what was sent must be written, whatever becomes of this.
+                self.logger.error("an open breaker could not be written", metadata: ["error": "\(error)"])
+            }
         }
         return judgement
     }
@@ -102,6 +107,7 @@ extension TokenHygiene.Judgement {
         switch answer {
         case .dead(let since): self.isBreakerOpen ? .withheld(since: since) : .dead(since: since)
         case .bad where triesElsewhere: nil
+        case .unclear: .suspect
         case .bad where self.isBreakerOpen: .suspect
         case .bad: self.isProven ? .dead(since: sentAt) : .suspect
         }

@@ -8,7 +8,7 @@ package import PushProtocol
 ///
 /// It lives on one event loop, so that writes, error packets and the end of a connection have one order. When
 /// ``BinaryClientMachine/Limits/waiting`` notifications wait, callers wait too. Call ``close()`` in the end.
-package actor BinarySender: NotificationSender {
+package actor BinarySender {
     /// Where things stand with the connection.
     enum Link {
         case none

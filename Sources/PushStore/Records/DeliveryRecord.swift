@@ -12,6 +12,16 @@ package struct DeliveryRecord: Hashable, Sendable {
         case rejected = 2
         /// It could not be sent in time, or in the number of tries allowed.
         case failed = 3
+
+        /// As it is shown.
+        package var word: String {
+            switch self {
+            case .sending: "sending"
+            case .accepted: "accepted"
+            case .rejected: "rejected"
+            case .failed: "failed"
+            }
+        }
     }
 
     /// Of the notification.
@@ -129,6 +139,8 @@ package struct PageResult: Hashable, Sendable {
     package var findings: [TokenFinding] = []
     /// Where the walk stands; `nil` for a page of retries.
     package var step: ShardStep?
+    /// The notification's next page comes no sooner, of whatever shard.
+    package var nextPageAt: Timestamp?
     /// The wave that is being sent, after this page.
     package var wave: WaveProgress?
     /// Pauses the notification, for this reason.
@@ -149,7 +161,7 @@ package struct ShardStep: Hashable, Sendable {
     package var isLast: Bool
     /// Keeps the shard until then; `nil` gives it back.
     package var leaseUntil: Timestamp?
-    /// The notification's next page comes no sooner.
+    /// The shard's next page comes no sooner.
     package var notBefore: Timestamp?
 
     package init(shard: Int64, cursor: Int64, isLast: Bool, leaseUntil: Timestamp?, notBefore: Timestamp? = nil) {

@@ -51,8 +51,9 @@ package struct EventBlock: Hashable, Sendable {
     package var id: Int64
     package var kind: WebhookRecord.Event
     package var at: Timestamp
-    /// JSON values that follow each other with commas.
+    /// JSON values that follow each other with commas; empty where ``tokens`` are told of.
     package var events: Data
+    package var tokens: [TokenEventRecord] = []
 
     package init(id: Int64, kind: WebhookRecord.Event, at: Timestamp, events: Data) {
         self.id = id

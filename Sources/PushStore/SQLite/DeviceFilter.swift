@@ -38,13 +38,15 @@ struct DeviceFilter: Sendable {
             self.condition += " AND timeZone = ?"
             self.arguments.append(name.databaseValue)
         case .unknown: self.condition += " AND timeZone IS NULL"
-        case .leftOver:
-            self.condition += """
-                 AND NOT EXISTS (
-                    SELECT 1 FROM delivery WHERE delivery.notification = ? AND delivery.recipient = device.id)
-                AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = ? AND retry.recipient = device.id)
-                """
-            self.arguments += [number.databaseValue, number.databaseValue]
+        case .leftOver: break
         }
+        guard zone != .any else { return }
+        // Whoever moved between zones had it there.
+        self.condition += """
+             AND NOT EXISTS (
+                SELECT 1 FROM delivery WHERE delivery.notification = ? AND delivery.recipient = device.id)
+            AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = ? AND retry.recipient = device.id)
+            """
+        self.arguments += [number.databaseValue, number.databaseValue]
     }
 }

@@ -12,18 +12,25 @@ final class ReasonTable: Sendable {
 
     /// The id of a text, which is added if it is new.
     ///
-    /// An id that was added in a transaction that failed is gone again, so only those that are found are remembered.
+    /// It is remembered once the transaction is on disk: an id that was added in one that failed is gone again.
     func id(of text: String?, in database: Database) throws -> Int64? {
         guard let text = text.map({ String($0.prefix(Self.maximumLength)) }) else { return nil }
         if let id = self.known.withLock({ $0[text] }) { return id }
-        if let id = try Int64.fetchOne(database, sql: "SELECT id FROM reason WHERE text = ?", arguments: [text]) {
-            self.known.withLock { known in
-                if known.count >= Self.maximumCount { known = [:] }
-                known[text] = id
-            }
-            return id
+        let id: Int64
+        if let found = try Int64.fetchOne(database, sql: "SELECT id FROM reason WHERE text = ?", arguments: [text]) {
+            id = found
+        } else {
+            try database.execute(sql: "INSERT INTO reason (text) VALUES (?)", arguments: [text])
+            id = database.lastInsertedRowID
         }
-        try database.execute(sql: "INSERT INTO reason (text) VALUES (?)", arguments: [text])
-        return database.lastInsertedRowID
+        database.afterNextTransaction { _ in self.remember(text, id) }
+        return id
+    }
+
+    private func remember(_ text: String, _ id: Int64) {
+        self.known.withLock { known in
+            if known.count >= Self.maximumCount { known = [:] }
+            known[text] = id
+        }
     }
 }

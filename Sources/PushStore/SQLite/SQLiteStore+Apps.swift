@@ -29,6 +29,12 @@ extension SQLiteStore {
         try await self.database.read { try Self.app(bundleID, in: $0) }
     }
 
+    package func app(id: Int64) async throws -> AppRecord? {
+        try await self.database.read { database in
+            try Row.fetchOne(database, sql: "SELECT * FROM app WHERE id = ?", arguments: [id]).map(Self.app)
+        }
+    }
+
     package func setRate(_ rate: Int?, app: Int64) async throws {
         try await self.database.write { database in
             try database.execute(sql: "UPDATE app SET rate = ? WHERE id = ?", arguments: [rate, app])

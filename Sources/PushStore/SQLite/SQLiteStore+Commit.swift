@@ -56,7 +56,11 @@ private struct PageCommit {
             }
         }
         let hygiene = TokenFindings(app: self.app, notification: self.id, now: self.now, database: self.database)
-        for finding in self.page.findings { try hygiene.apply(finding) }
+        if !self.page.findings.isEmpty {
+            let last = try TokenEvents.last(in: self.database)
+            for finding in self.page.findings { try hygiene.apply(finding) }
+            try TokenEvents.announce(after: last, app: self.app, at: self.now, in: self.database)
+        }
         try self.advance()
         try self.count(counts)
         if let events = self.page.events { try self.keep(events) }
@@ -146,7 +150,8 @@ private struct PageCommit {
         guard let step = self.page.step else { return }
         let statement = try RawStatement(
             """
-            UPDATE shard SET cursor = max(cursor, ?), isDone = max(isDone, ?), leaseUntil = ?
+            UPDATE shard SET cursor = max(cursor, ?), isDone = max(isDone, ?), leaseUntil = ?,
+                notBefore = max(notBefore, ?)
             WHERE notification = ? AND number = ?
             """,
             in: self.database
@@ -154,8 +159,9 @@ private struct PageCommit {
         statement.bind(step.cursor, at: 1)
         statement.bind(step.isLast ? 1 : 0, at: 2)
         statement.bind(step.leaseUntil?.milliseconds, at: 3)
-        statement.bind(self.number, at: 4)
-        statement.bind(step.shard, at: 5)
+        statement.bind(step.notBefore?.milliseconds ?? 0, at: 4)
+        statement.bind(self.number, at: 5)
+        statement.bind(step.shard, at: 6)
         try statement.run()
     }
 
@@ -174,7 +180,7 @@ private struct PageCommit {
         statement.bind(Int64(counts[.rejected] ?? 0), at: 2)
         statement.bind(Int64(counts[.failed] ?? 0), at: 3)
         statement.bind(self.now.milliseconds, at: 4)
-        statement.bind(self.page.step?.notBefore?.milliseconds ?? 0, at: 5)
+        statement.bind(self.page.nextPageAt?.milliseconds ?? 0, at: 5)
         statement.bind(self.page.wave?.startedAt?.milliseconds, at: 6)
         statement.bind(self.page.wave.map { Int64($0.sent) }, at: 7)
         statement.bind(self.number, at: 8)

@@ -46,6 +46,7 @@ extension SQLiteStore {
                 where: "app = ? AND token = ? AND environment = coalesce(?, environment)",
                 arguments: [app.databaseValue, token.databaseValue, environment.databaseValue]
             )
+            let last = try TokenEvents.last(in: database)
             for device in devices {
                 try database.execute(sql: "DELETE FROM device WHERE id = ?", arguments: [device.id])
                 try TokenEvents.add(
@@ -58,6 +59,7 @@ extension SQLiteStore {
                     in: database
                 )
             }
+            try TokenEvents.announce(after: last, app: app, at: now, in: database)
             return devices.count
         }
     }

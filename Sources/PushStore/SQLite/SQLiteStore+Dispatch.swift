@@ -144,11 +144,17 @@ extension SQLiteStore {
                         UNION ALL
                         SELECT * FROM (
                             SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
-                            WHERE retry.lane = ?1 AND state IN ('accepted', 'sending') ORDER BY dueAt LIMIT 1)
-                        UNION ALL SELECT min(startsAt) FROM notification WHERE state = 'scheduled')
+                            WHERE retry.lane = ?1 AND state IN ('accepted', 'sending') ORDER BY dueAt LIMIT 1))
                     """,
                 arguments: [lane.rawValue]
             ).map(Timestamp.init(milliseconds:))
+        }
+    }
+
+    package func nextOpening() async throws -> Timestamp? {
+        try await self.database.read { database in
+            try Int64.fetchOne(database, sql: "SELECT min(startsAt) FROM notification WHERE state = 'scheduled'")
+                .map(Timestamp.init(milliseconds:))
         }
     }
 }

@@ -58,27 +58,8 @@ extension SQLiteStore {
             "SELECT * FROM tokenEvent WHERE \(condition) ORDER BY id DESC LIMIT ?", arguments + [limit.databaseValue]
         )
         return try await self.database.read { database in
-            try Row.fetchAll(database, sql: sql, arguments: StatementArguments(bound)).map(Self.tokenEvent)
+            try Row.fetchAll(database, sql: sql, arguments: StatementArguments(bound)).map(TokenEvents.record)
         }
-    }
-
-    private static func tokenEvent(_ row: Row) throws -> TokenEventRecord {
-        guard let id = row["id"] as Int64?, let app = row["app"] as Int64?, let device = row["device"] as Int64?,
-            let token = row.token("token"), let environment = row.environment("environment"),
-            let action = (row["action"] as String?).flatMap(TokenEventRecord.Action.init(rawValue:)),
-            let at = row.time("at")
-        else { throw DamagedRow(table: "tokenEvent") }
-        return TokenEventRecord(
-            id: id,
-            app: app,
-            device: device,
-            token: token,
-            environment: environment,
-            action: action,
-            reason: row["reason"],
-            notification: row.uuid("notification"),
-            at: at
-        )
     }
 
     package func settleWithheld(
@@ -97,12 +78,14 @@ extension SQLiteStore {
                 arguments: [app, environment.code]
             )
             let findings = TokenFindings(app: app, notification: nil, now: now, database: database)
+            let last = try TokenEvents.last(in: database)
             for row in rows {
                 guard let id = row["id"] as Int64?, let device = row["device"] as Int64? else { continue }
                 try database.execute(sql: "UPDATE tokenEvent SET action = 'settled' WHERE id = ?", arguments: [id])
                 guard deactivates, let since = row.time("since") else { continue }
                 try findings.apply(TokenFinding(device: device, verdict: .dead(since: since), reason: row["reason"]))
             }
+            try TokenEvents.announce(after: last, app: app, at: now, in: database)
             try database.execute(
                 sql:
                     "UPDATE health SET breakerOpenSince = NULL, breakerReason = NULL WHERE app = ? AND environment = ?",

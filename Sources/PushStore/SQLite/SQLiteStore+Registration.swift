@@ -9,7 +9,12 @@ extension SQLiteStore {
         now: Timestamp
     ) async throws -> [RegistrationResult] {
         try await self.database.write { database in
-            try registrations.map { try Registration($0, app: app, now: now, database: database).run() }
+            let last = try TokenEvents.last(in: database)
+            let results = try registrations.map { registration in
+                try Registration(registration, app: app, now: now, database: database).run()
+            }
+            try TokenEvents.announce(after: last, app: app, at: now, in: database)
+            return results
         }
     }
 }

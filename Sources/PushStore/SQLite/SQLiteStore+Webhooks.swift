@@ -55,6 +55,17 @@ extension SQLiteStore {
         }
     }
 
+    package func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool {
+        try await self.database.read { try Self.wants(kind, app: app, in: $0) }
+    }
+
+    static func wants(_ kind: WebhookRecord.Event, app: Int64, in database: Database) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) LIMIT 1"
+        )
+        return try Row.fetchOne(statement, arguments: [app, kind.rawValue]) != nil
+    }
+
     package func eventBlocks(
         app: Int64,
         kinds: Set<WebhookRecord.Event>,
@@ -73,7 +84,11 @@ extension SQLiteStore {
                 guard let id = row["id"] as Int64?, let at = row.time("at"), let events = row["events"] as Data?,
                     let kind = (row["kind"] as String?).flatMap(WebhookRecord.Event.init(rawValue:))
                 else { throw DamagedRow(table: "eventBlock") }
-                return EventBlock(id: id, kind: kind, at: at, events: events)
+                var block = EventBlock(id: id, kind: kind, at: at, events: events)
+                if let first = row["firstToken"] as Int64?, let last = row["lastToken"] as Int64? {
+                    block.tokens = try TokenEvents.fetch(first...max(first, last), app: app, in: database)
+                }
+                return block
             }
         }
     }

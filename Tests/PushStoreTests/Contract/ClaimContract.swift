@@ -98,9 +98,9 @@ import Testing
                     shard: claim.shard,
                     cursor: claim.end,
                     isLast: true,
-                    leaseUntil: nil,
-                    notBefore: soon
+                    leaseUntil: nil
                 )
+                page.nextPageAt = soon
                 page.wave = WaveProgress(startedAt: self.now, sent: 17)
             }
             #expect(try await store.nextDue(lane: .bulk) == soon)

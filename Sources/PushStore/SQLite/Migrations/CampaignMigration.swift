@@ -168,7 +168,7 @@ enum CampaignMigration {
         ) STRICT;
         CREATE TABLE eventBlock (
             id INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL,
-            events BLOB NOT NULL
+            events BLOB NOT NULL, firstToken INTEGER, lastToken INTEGER
         ) STRICT;
         CREATE INDEX eventBlockByApp ON eventBlock (app, id);
         CREATE TABLE audit (

@@ -1,0 +1,31 @@
+/// How much the dispatcher does at the same time. A crash costs at most what is in flight, sent again with the same
+/// `apns-id`s: ``page`` recipients in each of ``walkers`` places for campaigns, and the retries under way.
+package struct DispatchLimits: Hashable, Sendable {
+    /// Recipients per transaction. Default 1,000.
+    package var page = 1000
+    /// Shards of campaigns that are sent at the same time. Default 4.
+    package var walkers = 4
+    /// Batches of urgent notifications that are sent at the same time, and notifications in each. Default 8 and 64.
+    package var urgentBatches = 8
+    package var urgentBatch = 64
+    /// After this time a shard is given back, so that campaigns take turns. Default 5 s.
+    package var turn: Duration = .seconds(5)
+    /// A claim is given up after this time without a commit. Default 5 min.
+    package var lease: Duration = .seconds(300)
+    /// The longest sleep without a signal. Default 5 s.
+    package var sleep: Duration = .seconds(5)
+    /// Between two tries to write what was sent, when nothing can be written. Default 1 s.
+    package var writePause: Duration = .seconds(1)
+
+    package init() {}
+
+    /// At least one of everything, and no page with more events than a block for webhooks holds.
+    var checked: DispatchLimits {
+        var limits = self
+        limits.page = min(max(1, self.page), WebhookEvents.maximumCount)
+        limits.walkers = max(1, self.walkers)
+        limits.urgentBatches = max(1, self.urgentBatches)
+        limits.urgentBatch = max(1, self.urgentBatch)
+        return limits
+    }
+}

@@ -1,0 +1,142 @@
+package import Foundation
+package import PushProtocol
+package import PushStore
+
+/// Takes notifications: counts their recipients, decides when each part of them begins, puts them into the ledger and
+/// wakes the dispatcher.
+package struct NotificationIntake: Sendable {
+    /// Time zones that get a shard of their own; the devices of any others go with the last of them.
+    private static let maximumZones = 500
+
+    private let store: any PushStore
+    private let wakes: LaneWakes
+    private let time: any TimeSource
+
+    package init(store: any PushStore, wakes: LaneWakes, time: any TimeSource) {
+        self.store = store
+        self.wakes = wakes
+        self.time = time
+    }
+
+    /// - Parameter id: the notification's, if it is to be a certain one.
+    package func accept(
+        _ request: NotificationRequest,
+        app: Int64,
+        id: UUID = UUID(),
+        idempotency: Idempotency? = nil,
+        run: ScheduleRun? = nil
+    ) async throws -> (notification: NotificationRecord, acceptance: Acceptance) {
+        let now = self.time.now
+        var record = NotificationRecord(
+            id: id,
+            app: app,
+            content: request.content.stored,
+            audience: request.audience,
+            environment: request.environment,
+            guarantee: request.guarantee,
+            lane: request.lane,
+            delivery: try request.delivery?.json.text,
+            pace: try request.pace?.json.text,
+            createdAt: now,
+            startsAt: request.delivery?.earliestStart(acceptedAt: now),
+            state: .accepted
+        )
+        record.run = run
+        var shards: [ShardPlan] = []
+        if record.startsAt > now {
+            record.state = .scheduled
+        } else {
+            shards = try await self.shards(of: record, delivery: request.delivery)
+            record.progress.recipients = try await self.count(record)
+            // Nobody to send to: no page would end it, but opening it does.
+            if record.progress.recipients == 0 { (record.state, shards) = (.scheduled, []) }
+        }
+        let acceptance = try await self.store.accept(record, shards: shards, idempotency: idempotency)
+        if record.state == .scheduled, acceptance == .accepted, record.startsAt <= now {
+            try await self.open(record)
+            record = try await self.store.notification(record.id) ?? record
+        }
+        self.wakes[record.lane].signal()
+        return (record, acceptance)
+    }
+
+    /// Opens what is due. How many there were.
+    func openDue(limit: Int) async throws -> Int {
+        let due = try await self.store.due(now: self.time.now, limit: limit)
+        for notification in due { try await self.open(notification) }
+        return due.count
+    }
+
+    private func open(_ notification: NotificationRecord) async throws {
+        let delivery = try notification.delivery.map { try DeliveryTime(stored: JSONValue(parsing: $0)) }
+        let recipients = try await self.count(notification)
+        try await self.store.open(
+            notification.id,
+            shards: recipients == 0 ? [] : try await self.shards(of: notification, delivery: delivery),
+            recipients: recipients,
+            now: self.time.now
+        )
+        self.wakes[notification.lane].signal()
+    }
+
+    private func count(_ notification: NotificationRecord) async throws -> Int {
+        switch notification.audience {
+        case .tokens(let tokens): tokens.count
+        case .devices(let audience):
+            try await self.store.count(
+                app: notification.app,
+                audience: audience,
+                environment: notification.environment
+            )
+        }
+    }
+
+    /// One for all, or one for each time zone if those begin at different moments.
+    private func shards(of notification: NotificationRecord, delivery: DeliveryTime?) async throws -> [ShardPlan] {
+        let acceptedAt = notification.createdAt
+        guard let delivery else { return [ShardPlan(notBefore: acceptedAt)] }
+        if delivery.isSameEverywhere || notification.audience.isTokens {
+            return delivery.start(for: nil, acceptedAt: acceptedAt).map { [ShardPlan(notBefore: $0)] } ?? []
+        }
+        let zones = try await self.store.timeZones(app: notification.app)
+        var plans: [ShardPlan] = []
+        for name in zones.keys.compactMap({ $0 }).sorted().prefix(Self.maximumZones) {
+            guard let start = delivery.start(for: TimeZone(named: name), acceptedAt: acceptedAt) else { continue }
+            plans.append(ShardPlan(zone: .named(name), notBefore: start))
+        }
+        if let start = delivery.start(for: nil, acceptedAt: acceptedAt) {
+            plans.append(ShardPlan(zone: .unknown, notBefore: start))
+        }
+        // Whoever has moved between zones meanwhile, unless those that are late are left out on purpose.
+        if let last = plans.map(\.notBefore).max(), !delivery.leavesOutZones {
+            plans.append(ShardPlan(zone: .leftOver, notBefore: last))
+        }
+        return plans
+    }
+}
+
+extension ContentDefinition {
+    /// As the ledger keeps it.
+    package var stored: NotificationContent {
+        NotificationContent(
+            topic: self.topic,
+            pushType: self.pushType,
+            priority: self.priority,
+            expiration: self.expiration,
+            collapseID: self.collapseID,
+            payload: self.payload,
+            isTemplate: self.isTemplate
+        )
+    }
+}
+
+extension Audience {
+    fileprivate var isTokens: Bool { if case .tokens = self { true } else { false } }
+}
+
+extension DeliveryTime {
+    /// Whether some zones may get nothing at all.
+    fileprivate var leavesOutZones: Bool {
+        if case .local(_, past: .skip) = self.beginning { true } else { false }
+    }
+}

@@ -1,0 +1,222 @@
+import PushProtocol
+import PushSender
+import PushStore
+
+/// Makes a page's results from its outcomes: final states, retries, what is done about tokens, and how the push service
+/// is doing.
+struct PageJudge {
+    let notification: PreparedNotification
+    let hygiene: TokenHygiene
+    let policy: RetryPolicy
+    let sentAt: Timestamp
+    let now: Timestamp
+
+    private(set) var result: PageResult
+    private(set) var report = BackoffMachine.Report()
+    private var generator = SystemRandomNumberGenerator()
+    private var events = WebhookEvents()
+
+    init(
+        _ notification: PreparedNotification,
+        hygiene: TokenHygiene,
+        policy: RetryPolicy,
+        sentAt: Timestamp,
+        now: Timestamp
+    ) {
+        self.notification = notification
+        self.hygiene = hygiene
+        self.policy = policy
+        self.sentAt = sentAt
+        self.now = now
+        self.result = PageResult(notificationNumber: notification.number)
+    }
+
+    /// What the page came to, with what the webhooks are told.
+    var finished: PageResult {
+        var result = self.result
+        if !self.events.isEmpty { result.events = self.events.data }
+        return result
+    }
+
+    mutating func fail(_ recipient: Recipient, reason: String) {
+        self.finish(recipient, .failed, reason: reason, attempts: recipient.attempts)
+        self.report.rejected += 1
+    }
+
+    mutating func add(_ lot: PageDraft.Lot, _ outcomes: [Outcome]) async throws {
+        var others: [(recipient: Recipient, decision: DeliveryDecision)] = []
+        var answers: [PushEnvironment: BreakerMachine.Answers] = [:]
+        var accepted = 0
+        self.result.deliveries.reserveCapacity(self.result.deliveries.count + lot.recipients.count)
+        for (recipient, outcome) in zip(lot.recipients, outcomes) {
+            if case .accepted = outcome {
+                accepted += 1
+                self.accept(recipient)
+                continue
+            }
+            self.count(outcome)
+            let decision = self.decide(outcome, recipient)
+            // What the other environment says of a token that is tried there counts for its own.
+            let home = recipient.movedFrom ?? lot.environment
+            switch decision.token {
+            case .dead: answers[home, default: .init()].dead += 1
+            case .bad where !self.triesElsewhere(recipient, decision): answers[home, default: .init()].bad += 1
+            case .bad, .unclear, nil: break
+            }
+            others.append((recipient, decision))
+        }
+        answers[lot.environment, default: .init()].accepted += accepted
+        self.report.accepted += accepted
+        try await self.settle(others, answers, of: lot)
+    }
+
+    private mutating func settle(
+        _ others: [(recipient: Recipient, decision: DeliveryDecision)],
+        _ answers: [PushEnvironment: BreakerMachine.Answers],
+        of lot: PageDraft.Lot
+    ) async throws {
+        var judgements: [PushEnvironment: TokenHygiene.Judgement] = [:]
+        for environment in Set(others.map { $0.recipient.movedFrom ?? lot.environment }).union(answers.keys) {
+            let judgement = try await self.hygiene.judge(
+                answers[environment] ?? .init(),
+                app: self.notification.record.app,
+                environment: environment,
+                topic: self.notification.record.content.topic,
+                now: self.now
+            )
+            judgements[environment] = judgement
+            if let reason = judgement.opened, self.notification.record.lane == .bulk { self.result.pauses = reason }
+        }
+        for (recipient, decision) in others {
+            let goesElsewhere = self.triesElsewhere(recipient, decision)
+            if let answer = decision.token, let device = recipient.device,
+                let verdict = judgements[recipient.movedFrom ?? lot.environment]?.verdict(
+                    on: answer,
+                    sentAt: self.sentAt,
+                    triesElsewhere: goesElsewhere
+                )
+            {
+                self.result.findings.append(
+                    TokenFinding(device: device, verdict: verdict, reason: decision.reason)
+                )
+            }
+            if goesElsewhere {
+                self.retry(recipient, in: lot.environment.other, attempts: recipient.attempts + 1, at: self.now)
+            } else {
+                self.apply(decision, to: recipient)
+            }
+        }
+    }
+
+    private mutating func accept(_ recipient: Recipient) {
+        self.finish(recipient, .accepted, reason: nil, attempts: recipient.attempts + 1)
+        guard let device = recipient.device else { return }
+        if recipient.movedFrom != nil {
+            let verdict = TokenFinding.Verdict.moved(to: recipient.environment)
+            self.result.findings.append(
+                TokenFinding(device: device, verdict: verdict, reason: "accepted in the other environment")
+            )
+        } else if recipient.isSuspected {
+            self.result.findings.append(TokenFinding(device: device, verdict: .good))
+        }
+    }
+
+    private mutating func decide(_ outcome: Outcome, _ recipient: Recipient) -> DeliveryDecision {
+        // A token that is bad in its own environment does not wait until the other one can be reached.
+        if recipient.movedFrom != nil, case .notSent = outcome {
+            let reason = Reason.badDeviceToken.rawValue
+            return DeliveryDecision(next: .final(.rejected, reason: reason), token: .unclear, reason: reason)
+        }
+        return DeliveryDecision.make(
+            outcome,
+            attempts: recipient.attempts + 1,
+            sentAt: self.sentAt,
+            expires: self.notification.expires,
+            repeatsUnknown: self.notification.record.guarantee == .atLeastOnce,
+            policy: self.policy,
+            now: self.now,
+            using: &self.generator
+        )
+    }
+
+    /// A token that is bad here may belong to the other environment: it is tried there once, where the app has a
+    /// credential for it (reference 7.7).
+    private func triesElsewhere(_ recipient: Recipient, _ decision: DeliveryDecision) -> Bool {
+        decision.token == .bad && decision.reason == Reason.badDeviceToken.rawValue && recipient.movedFrom == nil
+            && recipient.device != nil && self.notification.record.environment == nil
+            && self.notification.senders[recipient.environment.other] != nil
+    }
+
+    private mutating func apply(_ decision: DeliveryDecision, to recipient: Recipient) {
+        switch decision.next {
+        case .final(let state, let reason):
+            self.finish(recipient, state, reason: reason, attempts: recipient.attempts + 1)
+        case .retry(let at, let attempts):
+            let environment = recipient.movedFrom == nil ? nil : recipient.environment
+            self.retry(recipient, in: environment, attempts: attempts, at: at)
+        }
+    }
+
+    private mutating func finish(
+        _ recipient: Recipient,
+        _ state: DeliveryRecord.State,
+        reason: String?,
+        attempts: Int
+    ) {
+        let delivery = DeliveryResult(
+            recipient: recipient.id,
+            device: recipient.device,
+            state: state,
+            reason: reason,
+            attempts: attempts,
+            at: self.now
+        )
+        self.result.deliveries.append(delivery)
+        guard self.notification.tellsDeliveries, !self.events.isFull else { return }
+        self.events.append(
+            delivery,
+            apnsID: self.notification.ids.text(recipient: recipient.id),
+            to: recipient,
+            notification: self.notification.record.id
+        )
+    }
+
+    private mutating func retry(
+        _ recipient: Recipient,
+        in environment: PushEnvironment?,
+        attempts: Int,
+        at: Timestamp
+    ) {
+        self.result.retries.append(
+            RetryResult(recipient: recipient.id, environment: environment, attempts: attempts, dueAt: at)
+        )
+    }
+
+    private mutating func count(_ outcome: Outcome) {
+        switch outcome {
+        case .accepted: break
+        case .rejected(let rejection) where rejection.status == 429:
+            self.report.throttled += 1
+            self.note(rejection.retryAfter)
+        case .rejected(let rejection) where rejection.status >= 500:
+            self.report.unavailable += 1
+            self.note(rejection.retryAfter)
+        case .rejected: self.report.rejected += 1
+        case .notSent, .unknown: self.report.unreachable += 1
+        }
+    }
+
+    private mutating func note(_ retryAfter: Duration?) {
+        guard let retryAfter else { return }
+        self.report.retryAfter = max(retryAfter, self.report.retryAfter ?? .zero)
+    }
+}
+
+extension PushEnvironment {
+    var other: PushEnvironment {
+        switch self {
+        case .production: .sandbox
+        case .sandbox: .production
+        }
+    }
+}

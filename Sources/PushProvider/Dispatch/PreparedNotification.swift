@@ -1,0 +1,105 @@
+import Foundation
+import NIOCore
+import PushProtocol
+import PushSender
+import PushStore
+
+/// A notification with everything that its pages share.
+struct PreparedNotification: Sendable {
+    let record: NotificationRecord
+    /// Its number in the store.
+    let number: Int64
+    let app: AppRecord?
+    let senders: [PushEnvironment: any NotificationSender]
+    /// Why there is no sender for an environment.
+    let faults: [PushEnvironment: String]
+    let ids: DeliveryID
+    /// `nil` if the content is damaged.
+    let renderer: ContentRenderer?
+    /// What all recipients share; without an id, and for a template without a payload.
+    let base: PushNotification
+    /// After this moment no try makes sense.
+    let expires: Timestamp
+    /// Whether a webhook wants to know of each delivery.
+    let tellsDeliveries: Bool
+
+    init(
+        _ record: NotificationRecord,
+        number: Int64,
+        app: AppRecord?,
+        senders: (usable: [PushEnvironment: any NotificationSender], faults: [PushEnvironment: String]),
+        tellsDeliveries: Bool
+    ) {
+        self.tellsDeliveries = tellsDeliveries
+        self.record = record
+        self.number = number
+        self.app = app
+        (self.senders, self.faults) = senders
+        self.ids = DeliveryID(notification: record.id)
+        self.renderer = Self.renderer(record)
+        self.expires = record.expires
+        let content = record.content
+        self.base = PushNotification(
+            id: "",
+            topic: content.topic,
+            pushType: content.pushType,
+            priority: content.priority,
+            expiration: content.expiration,
+            collapseID: content.collapseID,
+            payload: content.isTemplate ? ByteBuffer() : ByteBuffer(bytes: content.payload)
+        )
+    }
+
+    static func renderer(_ record: NotificationRecord) -> ContentRenderer? {
+        let content = record.content
+        return try? ContentRenderer(
+            payload: content.payload,
+            isTemplate: content.isTemplate,
+            pushType: content.pushType
+        )
+    }
+
+    /// What of a recipient's profile has to be read.
+    var needs: RecipientNeeds { Self.needs(self.renderer).union(self.tellsDeliveries ? [.user] : []) }
+
+    static func needs(_ renderer: ContentRenderer?) -> RecipientNeeds {
+        guard let wanted = renderer?.needs else { return [] }
+        var needs: RecipientNeeds = []
+        if wanted.user || wanted.badge { needs.insert(.user) }
+        if wanted.locale { needs.insert(.locale) }
+        if wanted.timeZone { needs.insert(.timeZone) }
+        if wanted.appVersion { needs.insert(.appVersion) }
+        if wanted.attributes { needs.insert(.attributes) }
+        return needs
+    }
+}
+
+extension NotificationRecord {
+    /// After this moment no try makes sense. A notification that is not to be stored is tried for a minute.
+    var expires: Timestamp {
+        switch self.content.expiration {
+        case .servicePolicy: self.startsAt.advanced(by: Expiration.longestStorage)
+        case .immediate: self.startsAt.advanced(by: .seconds(60))
+        case .at(let seconds): Timestamp(seconds: seconds)
+        }
+    }
+}
+
+extension Recipient {
+    /// Whose badge is counted: the user's, or that of a device without one.
+    var badgeHolder: String {
+        if let user = self.profile?.user { return "user:\(user)" }
+        return "device:\(self.device ?? self.id)"
+    }
+
+    func subject(badge: Int?) -> RenderSubject {
+        RenderSubject(
+            locale: self.profile?.locale,
+            user: self.profile?.user,
+            timeZone: self.profile?.timeZone,
+            appVersion: self.profile?.appVersion,
+            attributes: self.profile?.attributes,
+            badge: badge
+        )
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import PushProtocol
+import PushStore
+import Synchronization
+
+/// Who may send how much now: the pace of each notification, the rate of each app, and the strain that the push service
+/// shows. One for the whole provider.
+final class PacingDesk: Sendable {
+    /// Recipients for the next page; with 0, when to ask again.
+    struct Allowance: Hashable, Sendable {
+        var count: Int
+        var next: Timestamp
+    }
+
+    private struct State {
+        var notifications: [UUID: PaceMachine] = [:]
+        var apps: [Int64: PaceMachine] = [:]
+        var strain: [Int64: BackoffMachine] = [:]
+    }
+
+    private let settings: BackoffMachine.Settings
+    private let state = Mutex(State())
+
+    /// - Parameter page: recipients of a full page.
+    init(page: Int) {
+        var settings = BackoffMachine.Settings()
+        settings.page = page
+        self.settings = settings
+    }
+
+    func allowance(for notification: NotificationRecord, app: AppRecord?, now: Timestamp) -> Allowance {
+        self.state.withLock { state in
+            let page = state.strain[notification.app]?.pageSize ?? self.settings.page
+            var allowance = Allowance(count: page, next: now)
+            if var machine = Self.machine(of: notification, in: &state, now: now) {
+                allowance.limit(by: machine.allowance(now: now))
+                state.notifications[notification.id] = machine
+            }
+            if let rate = app?.rate {
+                let wanted = PaceSettings.rate(rate)
+                if state.apps[notification.app]?.settings != wanted {
+                    state.apps[notification.app] = PaceMachine(settings: wanted, now: now)
+                }
+                if let ofApp = state.apps[notification.app]?.allowance(now: now) { allowance.limit(by: ofApp) }
+            } else {
+                state.apps[notification.app] = nil
+            }
+            return allowance
+        }
+    }
+
+    /// - Returns: where the notification's wave stands now, if it is sent at a pace.
+    func spend(_ count: Int, of notification: NotificationRecord, now: Timestamp) -> WaveProgress? {
+        self.state.withLock { state in
+            state.apps[notification.app]?.send(count, now: now)
+            guard var machine = Self.machine(of: notification, in: &state, now: now) else { return nil }
+            machine.send(count, now: now)
+            state.notifications[notification.id] = machine
+            return WaveProgress(startedAt: machine.state.waveStartedAt, sent: machine.state.sentInWave)
+        }
+    }
+
+    /// The time to wait before the app's next page.
+    func record(_ report: BackoffMachine.Report, app: Int64) -> Duration {
+        var generator = SystemRandomNumberGenerator()
+        return self.state.withLock { state in
+            var machine = state.strain[app] ?? BackoffMachine(settings: self.settings)
+            defer { state.strain[app] = machine }
+            return machine.record(report, using: &generator)
+        }
+    }
+
+    /// The notification will not be asked for again soon.
+    func forget(_ notification: UUID) {
+        self.state.withLock { $0.notifications[notification] = nil }
+    }
+
+    private static func machine(
+        of notification: NotificationRecord,
+        in state: inout State,
+        now: Timestamp
+    ) -> PaceMachine? {
+        if let machine = state.notifications[notification.id] { return machine }
+        guard let pace = notification.pace, let json = try? JSONValue(parsing: pace),
+            let settings = try? PaceSettings(stored: json)
+        else { return nil }
+        let wave = notification.progress.wave
+        let machine = PaceMachine(
+            settings: settings,
+            state: .init(waveStartedAt: wave.startedAt, sentInWave: wave.sent),
+            now: now
+        )
+        state.notifications[notification.id] = machine
+        return machine
+    }
+}
+
+extension PacingDesk.Allowance {
+    fileprivate mutating func limit(by other: PaceMachine.Allowance) {
+        self.count = min(self.count, other.count)
+        self.next = max(self.next, other.next)
+    }
+}

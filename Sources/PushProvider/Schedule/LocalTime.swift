@@ -1,0 +1,96 @@
+/// A time of day on the clock on the wall, to the second: `09:30` or `09:30:15`.
+package struct LocalTime: Hashable, Comparable, Sendable {
+    package static let midnight = LocalTime(secondOfDay: 0)
+
+    /// 0 to 86,399.
+    package let secondOfDay: Int64
+
+    private init(secondOfDay: Int64) {
+        self.secondOfDay = secondOfDay
+    }
+
+    /// `nil` for a time that no clock shows. A day has no 24:00: its end is the next day's 00:00.
+    package init?(hour: Int, minute: Int, second: Int = 0) {
+        guard (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second) else { return nil }
+        self.secondOfDay = Int64(hour * 3600 + minute * 60 + second)
+    }
+
+    /// `HH:MM` or `HH:MM:SS`, two digits each.
+    package init?(_ text: String) {
+        var reader = DigitReader(text)
+        guard let time = LocalTime(reading: &reader), reader.isAtEnd else { return nil }
+        self = time
+    }
+
+    init?(reading reader: inout DigitReader) {
+        guard let hour = reader.number(digits: 2), reader.take(":"), let minute = reader.number(digits: 2) else {
+            return nil
+        }
+        var second = 0
+        if reader.take(":") {
+            guard let value = reader.number(digits: 2) else { return nil }
+            second = value
+        }
+        self.init(hour: hour, minute: minute, second: second)
+    }
+
+    package static func < (left: LocalTime, right: LocalTime) -> Bool {
+        left.secondOfDay < right.secondOfDay
+    }
+}
+
+extension LocalTime: CustomStringConvertible {
+    /// The canonical text: without seconds where they are zero.
+    package var description: String {
+        let second = self.secondOfDay % 60
+        let time = "\((self.secondOfDay / 3600).padded(2)):\((self.secondOfDay / 60 % 60).padded(2))"
+        return second == 0 ? time : "\(time):\(second.padded(2))"
+    }
+}
+
+/// Reads numbers of a fixed length and single characters from ASCII text.
+struct DigitReader {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) {
+        self.rest = text[...].utf8
+    }
+
+    var isAtEnd: Bool { self.rest.isEmpty }
+
+    /// The number that exactly `digits` decimal digits make (at most nine).
+    mutating func number(digits: Int) -> Int? {
+        let part = self.rest.prefix(digits)
+        guard part.count == digits, digits <= 9 else { return nil }
+        var value = 0
+        for digit in part {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            value = value * 10 + Int(digit - UInt8(ascii: "0"))
+        }
+        self.rest = self.rest.dropFirst(digits)
+        return value
+    }
+
+    /// How many decimal digits come next.
+    var digitsAhead: Int {
+        self.rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
+    }
+
+    /// Whether `character`, in either case, was next; if so it is passed.
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard let first = self.rest.first, character.isASCII else { return false }
+        let isLetter = character.properties.isAlphabetic
+        let wanted = UInt8(ascii: character)
+        guard first == wanted || (isLetter && first ^ 0x20 == wanted) else { return false }
+        self.rest = self.rest.dropFirst()
+        return true
+    }
+}
+
+extension Int64 {
+    /// Decimal digits with leading zeros, at least `width` of them. For values that are not negative.
+    func padded(_ width: Int) -> String {
+        let digits = String(self)
+        return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
+    }
+}

@@ -1,0 +1,148 @@
+import Crypto
+import Foundation
+package import Logging
+package import PushProtocol
+package import PushStore
+import ServiceLifecycle
+
+/// Does what has its time: opens scheduled notifications, runs recurring schedules, forgets what is old.
+package struct ScheduleRunner: Service {
+    package struct Settings: Hashable, Sendable {
+        /// How long finished notifications, their deliveries and token events are kept. Default 30 days.
+        package var retention: Duration = .seconds(30 * 86_400)
+        /// How long events for webhooks are kept. Default 7 days.
+        package var eventRetention: Duration = .seconds(7 * 86_400)
+        /// Between two looks for what is old. Default 1 h.
+        package var cleaning: Duration = .seconds(3600)
+        /// The longest sleep. Default 5 s.
+        package var sleep: Duration = .seconds(5)
+
+        package init() {}
+    }
+
+    /// Rows forgotten in one transaction.
+    private static let forgotten = 5000
+    /// Notifications or schedules handled in one turn.
+    private static let batch = 50
+
+    private let store: any PushStore
+    private let intake: NotificationIntake
+    private let wake: Wake
+    private let settings: Settings
+    private let time: any TimeSource
+    private let logger: Logger
+
+    package init(
+        store: any PushStore,
+        intake: NotificationIntake,
+        wake: Wake,
+        settings: Settings = Settings(),
+        time: any TimeSource,
+        logger: Logger
+    ) {
+        self.store = store
+        self.intake = intake
+        self.wake = wake
+        self.settings = settings
+        self.time = time
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        await withTaskCancellationOrGracefulShutdownHandler {
+            var isAwake = true
+            var cleanedAt: Timestamp?
+            while isAwake, !Task.isShuttingDownGracefully, !Task.isCancelled {
+                do {
+                    if try await self.step() { continue }
+                    let now = self.time.now
+                    if cleanedAt.map({ now.since($0) >= self.settings.cleaning }) ?? true {
+                        cleanedAt = now
+                        try await self.clean()
+                    }
+                } catch {
+                    self.logger.error("scheduling failed, trying again", metadata: ["error": "\(error)"])
+                }
+                isAwake = await self.wake.wait(atMost: await self.untilNext())
+            }
+        } onCancelOrGracefulShutdown: {
+            self.wake.end()
+        }
+    }
+
+    private func untilNext() async -> Duration {
+        let opening = try? await self.store.nextOpening()
+        let run = try? await self.store.nextScheduleRun()
+        guard let next = [opening, run].compactMap({ $0 }).min() else { return self.settings.sleep }
+        return min(self.settings.sleep, max(.milliseconds(50), next.since(self.time.now)))
+    }
+
+    /// Whether there was anything to do.
+    package func step() async throws -> Bool {
+        let opened = try await self.intake.openDue(limit: Self.batch)
+        let schedules = try await self.store.dueSchedules(now: self.time.now, limit: Self.batch)
+        for schedule in schedules { try await self.run(schedule) }
+        return opened > 0 || !schedules.isEmpty
+    }
+
+    /// Forgets what is older than it is to be kept, a little at a time.
+    package func clean() async throws {
+        let now = self.time.now
+        let before = now.advanced(by: .zero - self.settings.retention)
+        while try await self.store.forget(before: before, limit: Self.forgotten) > 0, !Task.isShuttingDownGracefully {}
+        _ = try await self.store.forgetEvents(before: now.advanced(by: .zero - self.settings.eventRetention))
+    }
+
+    /// Each run has a notification of its own, always the same one: a crash between the two writes repeats nothing.
+    private func run(_ schedule: ScheduleRecord) async throws {
+        var schedule = schedule
+        guard let next = schedule.nextRunAt,
+            let rule = try? RecurringSchedule(stored: JSONValue(parsing: schedule.rule))
+        else {
+            schedule.isPaused = true
+            _ = try await self.store.updateSchedule(schedule)
+            self.logger.error("a schedule cannot be read and is paused", metadata: ["schedule": "\(schedule.id)"])
+            return
+        }
+        let due = rule.due(nextRun: next, now: self.time.now)
+        for run in due.runs { try await self.send(schedule, run) }
+        schedule.lastRunAt = due.runs.last ?? schedule.lastRunAt
+        schedule.nextRunAt = due.next
+        _ = try await self.store.updateSchedule(schedule)
+    }
+
+    private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws {
+        guard let app = try await self.store.app(id: schedule.app) else { return }
+        do {
+            let request = try NotificationRequest(
+                parsing: schedule.request,
+                bundleID: app.bundleID,
+                now: self.time.now
+            )
+            _ = try await self.intake.accept(
+                request,
+                app: app.id,
+                id: Self.id(of: schedule.id, run: run),
+                run: ScheduleRun(schedule: schedule.id, at: run)
+            )
+        } catch let refusal as APIRefusal {
+            self.logger.error(
+                "a run of a schedule was refused",
+                metadata: ["schedule": "\(schedule.id)", "code": "\(refusal.code)", "message": "\(refusal.message)"]
+            )
+        }
+    }
+
+    /// Derived from both, as a UUID of version 8 (RFC 9562 section 5.8).
+    static func id(of schedule: UUID, run: Timestamp) -> UUID {
+        var hash = SHA256()
+        hash.update(data: withUnsafeBytes(of: schedule.uuid) { Data($0) })
+        hash.update(data: withUnsafeBytes(of: run.milliseconds.bigEndian) { Data($0) })
+        var bytes = Array(hash.finalize().prefix(16))
+        bytes[6] = bytes[6] & 0x0f | 0x80
+        bytes[8] = bytes[8] & 0x3f | 0x80
+        var uuid = schedule.uuid
+        withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: bytes) }
+        return UUID(uuid: uuid)
+    }
+}

@@ -1,0 +1,69 @@
+/// To which addresses a webhook may point, so that whoever may add a webhook cannot reach the machines around us.
+package struct AddressPolicy: Hashable, Sendable {
+    /// Also addresses that only the own machine or network can reach, any port, and `http`. Default `false`.
+    package var allowsPrivate: Bool
+    /// Also `http`, to addresses that everybody can reach. Default `false`.
+    package var allowsPlainHTTP: Bool
+
+    package init(allowsPrivate: Bool = false, allowsPlainHTTP: Bool = false) {
+        self.allowsPrivate = allowsPrivate
+        self.allowsPlainHTTP = allowsPlainHTTP
+    }
+
+    /// Whether posts may go there.
+    package func allows(_ address: IPAddress) -> Bool {
+        self.allowsPrivate || Self.isPublic(address)
+    }
+
+    /// Without privileges, only the web's own ports, so that posts do not reach mail servers and the like.
+    func allows(port: Int) -> Bool {
+        let isWeb = port == 80 || port == 443 || port >= 1024
+        return (1...65535).contains(port) && (self.allowsPrivate || isWeb)
+    }
+
+    var allowsHTTP: Bool { self.allowsPrivate || self.allowsPlainHTTP }
+
+    /// Whether the address is one of a single machine that the whole internet can reach (IANA's registries of
+    /// special-purpose addresses, RFC 6890).
+    ///
+    /// Of IPv6 only 2000::/3 is: not loopback, unique-local, link-local, multicast, IPv4-mapped (::ffff:0:0/96) nor NAT64
+    /// (64:ff9b::/96), behind which an IPv4 address of any kind may stand.
+    static func isPublic(_ address: IPAddress) -> Bool {
+        if address.bytes.count == 4 { return !self.special4.contains { address.hasPrefix($0.0, length: $0.1) } }
+        return self.global6.contains { address.hasPrefix($0.0, length: $0.1) }
+            && !self.special6.contains { address.hasPrefix($0.0, length: $0.1) }
+    }
+
+    // swift-format-ignore
+    private static let special4 = ranges([
+        ("0.0.0.0", 8),        // this network, unspecified
+        ("10.0.0.0", 8),       // private
+        ("100.64.0.0", 10),    // shared by carriers
+        ("127.0.0.0", 8),      // loopback
+        ("169.254.0.0", 16),   // link-local; metadata services of clouds
+        ("172.16.0.0", 12),    // private
+        ("192.0.0.0", 24),     // protocol assignments
+        ("192.0.2.0", 24),     // documentation
+        ("192.88.99.0", 24),   // 6to4 relays, withdrawn
+        ("192.168.0.0", 16),   // private
+        ("198.18.0.0", 15),    // benchmarks
+        ("198.51.100.0", 24),  // documentation
+        ("203.0.113.0", 24),   // documentation
+        ("224.0.0.0", 4),      // multicast
+        ("240.0.0.0", 4),      // reserved, broadcast
+    ])
+
+    private static let global6 = ranges([("2000::", 3)])
+
+    // swift-format-ignore
+    private static let special6 = ranges([
+        ("2001::", 23),        // protocol assignments: Teredo, benchmarks, ORCHID
+        ("2001:db8::", 32),    // documentation
+        ("2002::", 16),        // 6to4: an IPv4 address of any kind
+        ("3fff::", 20),        // documentation
+    ])
+
+    private static func ranges(_ ranges: [(String, Int)]) -> [(IPAddress, Int)] {
+        ranges.compactMap { text, length in IPAddress(text).map { ($0, length) } }
+    }
+}

@@ -1,0 +1,59 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// An IPv4 or IPv6 address.
+package struct IPAddress: Hashable, Sendable {
+    /// 4 or 16, the most significant first.
+    package let bytes: [UInt8]
+
+    /// Reads dotted decimal (RFC 6943 section 3.1.1, strict) or RFC 4291 section 2.2 text without brackets and zone.
+    package init?(_ text: String) {
+        guard text.utf8.count < 64 else { return nil }
+        var four = in_addr()
+        var six = in6_addr()
+        if inet_pton(AF_INET, text, &four) == 1 {
+            self.bytes = withUnsafeBytes(of: &four) { Array($0) }
+        } else if inet_pton(AF_INET6, text, &six) == 1 {
+            self.bytes = withUnsafeBytes(of: &six) { Array($0) }
+        } else {
+            return nil
+        }
+    }
+
+    /// The address that a resolver answered with; `nil` if it is of another family.
+    init?(_ info: addrinfo) {
+        guard let address = info.ai_addr else { return nil }
+        let (length, raw) = (Int(info.ai_addrlen), UnsafeRawPointer(address))
+        if info.ai_family == AF_INET, length >= MemoryLayout<sockaddr_in>.size {
+            self.bytes = withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in.self).sin_addr) { Array($0) }
+        } else if info.ai_family == AF_INET6, length >= MemoryLayout<sockaddr_in6>.size {
+            self.bytes = withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr) { Array($0) }
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether the first `length` bits are those of `prefix`.
+    func hasPrefix(_ prefix: IPAddress, length: Int) -> Bool {
+        guard self.bytes.count == prefix.bytes.count else { return false }
+        for (index, (byte, wanted)) in zip(self.bytes, prefix.bytes).enumerated() {
+            let bits = min(8, length - 8 * index)
+            guard bits > 0 else { return true }
+            guard (byte ^ wanted) >> (8 - bits) == 0 else { return false }
+        }
+        return true
+    }
+}
+
+extension IPAddress: CustomStringConvertible {
+    /// As it is written in an address without brackets.
+    package var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let family = self.bytes.count == 4 ? AF_INET : AF_INET6
+        guard inet_ntop(family, self.bytes, &text, socklen_t(text.count)) != nil else { return "" }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

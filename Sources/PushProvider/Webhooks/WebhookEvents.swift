@@ -1,0 +1,103 @@
+import Crypto
+package import Foundation
+import PushProtocol
+package import PushStore
+
+/// Builds the JSON text of a block of events.
+///
+/// Every event has `id`, by which a receiver knows a repetition, `type` and `at` in milliseconds. It names the whole
+/// token: it is the receiver's own data, and what it needs to clean its own tables.
+package struct WebhookEvents {
+    /// Most events of a block.
+    package static let maximumCount = 4096
+
+    package private(set) var count = 0
+    private var json = JSONBytes()
+
+    /// - Parameter expected: the number of events to make room for.
+    package init(expected: Int = 0) {
+        self.json.reserve(min(max(0, expected), Self.maximumCount) * 400)
+    }
+
+    package var isEmpty: Bool { self.count == 0 }
+    /// No more fit: begin another block.
+    package var isFull: Bool { self.count >= Self.maximumCount }
+    /// For ``EventBlock/events``.
+    package var data: Data { Data(self.json.bytes) }
+
+    /// A recipient's final state. The id is made of the apns-id and the state, so it is the same whenever it is told.
+    /// - Parameters:
+    ///   - apnsID: of the delivery.
+    ///   - notification: the one that was delivered.
+    package mutating func append(
+        _ delivery: DeliveryResult,
+        apnsID: String,
+        to recipient: Recipient,
+        notification: UUID
+    ) {
+        self.begin()
+        self.json.raw(#"{"id":""#)
+        self.json.characters(apnsID)
+        self.json.raw(".")
+        self.json.characters(delivery.state.word)
+        self.json.raw(#"","type":"delivery","at":"#)
+        self.json.integer(delivery.at.milliseconds)
+        self.json.raw(#","notification":"#)
+        self.json.string(notification.uuidString)
+        self.json.raw(#","apnsId":"#)
+        self.json.string(apnsID)
+        self.device(recipient.device, recipient.token, recipient.environment)
+        self.json.raw(#","user":"#)
+        self.json.string(recipient.profile?.user)
+        self.json.raw(#","state":"#)
+        self.json.string(delivery.state.word)
+        self.json.raw(#","reason":"#)
+        self.json.string(delivery.reason)
+        self.json.raw(#","attempts":"#)
+        self.json.integer(Int64(delivery.attempts))
+        self.json.raw("}")
+    }
+
+    /// Something that was done to a token. The id is made of everything that the event says.
+    package mutating func append(_ event: TokenEventRecord) {
+        self.begin()
+        self.json.raw(#"{"id":"#)
+        self.json.hexadecimal(Self.id(of: event))
+        self.json.raw(#","type":"token","at":"#)
+        self.json.integer(event.at.milliseconds)
+        self.json.raw(#","action":"#)
+        self.json.string(event.action.rawValue)
+        self.device(event.device, event.token, event.environment)
+        self.json.raw(#","reason":"#)
+        self.json.string(event.reason)
+        self.json.raw(#","notification":"#)
+        self.json.string(event.notification?.uuidString)
+        self.json.raw("}")
+    }
+
+    private mutating func begin() {
+        if !self.isEmpty { self.json.raw(",") }
+        self.count += 1
+    }
+
+    private mutating func device(_ id: Int64?, _ token: DeviceToken, _ environment: PushEnvironment) {
+        self.json.raw(#","deviceId":"#)
+        self.json.integer(id)
+        self.json.raw(#","token":"#)
+        self.json.hexadecimal(token.bytes)
+        self.json.raw(#","environment":"#)
+        self.json.string(environment.rawValue)
+    }
+
+    private static func id(of event: TokenEventRecord) -> some Sequence<UInt8> {
+        var hash = SHA256()
+        withUnsafeBytes(of: event.device.bigEndian) { hash.update(bufferPointer: $0) }
+        withUnsafeBytes(of: event.at.milliseconds.bigEndian) { hash.update(bufferPointer: $0) }
+        if let notification = event.notification {
+            withUnsafeBytes(of: notification.uuid) { hash.update(bufferPointer: $0) }
+        }
+        hash.update(data: Data("\(event.action.rawValue)|\(event.environment.rawValue)|\(event.reason ?? "")|".utf8))
+        hash.update(data: Data(event.token.bytes))
+        return hash.finalize().prefix(16)
+    }
+}

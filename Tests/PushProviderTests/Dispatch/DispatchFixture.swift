@@ -1,0 +1,137 @@
+import Foundation
+import PushProtocol
+import PushProvider
+import PushSender
+import PushStore
+import PushTesting
+import Testing
+
+/// A dispatcher over a store with the vectors' app, a scripted push service and a manual clock.
+struct DispatchFixture: Sendable {
+    let store: any PushStore
+    let app: Int64
+    let sender: ScriptedSender
+    let time: ManualTime
+    let wakes: LaneWakes
+    let directory: SenderDirectory
+    let hygiene: TokenHygiene
+    let intake: NotificationIntake
+    let limits: DispatchLimits
+
+    /// - Parameters:
+    ///   - page: recipients of a page.
+    ///   - environments: those for which the app has a credential.
+    static func run(
+        _ backend: StoreBackend,
+        page: Int = 500,
+        environments: [PushEnvironment] = [.sandbox],
+        breaker: BreakerMachine.Limits = .init(),
+        _ body: (DispatchFixture) async throws -> Void
+    ) async throws {
+        try await backend.withStore { store, app in
+            let (sender, time, wakes) = (ScriptedSender(), ManualTime(), LaneWakes())
+            var limits = DispatchLimits()
+            limits.page = page
+            for environment in environments {
+                let key = CredentialRecord.key(
+                    teamID: Vectors.teamID,
+                    keyID: Vectors.keyID,
+                    privateKey: Vectors.privateKey
+                )
+                try await store.setCredential(key, app: app, environment: environment)
+            }
+            try await body(
+                DispatchFixture(
+                    store: store,
+                    app: app,
+                    sender: sender,
+                    time: time,
+                    wakes: wakes,
+                    directory: SenderDirectory(store: store, source: sender, logger: silentLogger),
+                    hygiene: TokenHygiene(store: store, limits: breaker, logger: silentLogger),
+                    intake: NotificationIntake(store: store, wakes: wakes, time: time),
+                    limits: limits
+                )
+            )
+        }
+    }
+
+    /// As after a start of the process: what it knew is gone, what is in the store is there.
+    var dispatcher: Dispatcher {
+        Dispatcher(
+            store: self.store,
+            directory: self.directory,
+            hygiene: self.hygiene,
+            wakes: self.wakes,
+            limits: self.limits,
+            time: self.time,
+            logger: silentLogger
+        )
+    }
+
+    var scheduler: ScheduleRunner {
+        ScheduleRunner(
+            store: self.store,
+            intake: self.intake,
+            wake: Wake(),
+            time: self.time,
+            logger: silentLogger
+        )
+    }
+
+    /// Devices with the tokens of these numbers.
+    func register(
+        _ numbers: ClosedRange<Int>,
+        in environment: PushEnvironment = .sandbox,
+        _ change: (inout DeviceRegistration) -> Void = { _ in }
+    ) async throws {
+        let registrations = numbers.map { number in
+            var registration = DeviceRegistration(environment: environment, token: .numbered(number))
+            change(&registration)
+            return registration
+        }
+        _ = try await self.store.register(registrations, app: self.app, now: self.time.now)
+    }
+
+    /// Takes a request as the API would.
+    @discardableResult
+    func accept(_ members: [String: JSONValue]) async throws -> NotificationRecord {
+        let app = try #require(try await self.store.app(id: self.app))
+        var all: [String: JSONValue] = ["alert": "Hello", "to": ["all": true]]
+        all.merge(members) { $1 }
+        let request = try NotificationRequest(
+            parsing: JSONValue.object(all).text,
+            bundleID: app.bundleID,
+            now: self.time.now
+        )
+        return try await self.intake.accept(request, app: self.app).notification
+    }
+
+    /// Works until there is nothing to do now.
+    func settle(_ dispatcher: Dispatcher? = nil) async throws {
+        let dispatcher = dispatcher ?? self.dispatcher
+        while try await self.scheduler.step() {}
+        while try await dispatcher.step() {}
+    }
+
+    func progress(of notification: NotificationRecord) async throws -> NotificationRecord {
+        try #require(try await self.store.notification(notification.id))
+    }
+
+    func deliveries(of notification: NotificationRecord) async throws -> [DeliveryRecord] {
+        try await self.store.deliveries(of: notification.id, state: nil, after: nil, limit: 10_000)
+    }
+
+    func device(_ number: Int) async throws -> DeviceRecord? {
+        try await self.store.devices(app: self.app, token: .numbered(number)).first
+    }
+
+    /// The numbers of the tokens that were sent to, in order.
+    var sentTokens: [DeviceToken] { self.sender.sent.map(\.token) }
+}
+
+extension Outcome {
+    static func refused(_ status: Int, _ reason: Reason, at: Timestamp? = nil, after: Duration? = nil) -> Outcome {
+        .rejected(Rejection(status: status, reasonText: reason.rawValue, timestamp: at, retryAfter: after))
+    }
+}

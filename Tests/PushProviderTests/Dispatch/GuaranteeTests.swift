@@ -1,0 +1,154 @@
+import PushProtocol
+import PushProvider
+import PushSender
+import PushStore
+import PushTesting
+import Testing
+
+/// At most once, and stopping: what is sent, what is not, what the ledger says.
+@Suite(.timeLimit(.minutes(1))) struct GuaranteeTests {
+    @Test(arguments: StoreBackend.available)
+    func atMostOnceIsOnDiskBeforeItIsSent(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...3)
+            let notification = try await fixture.accept(["guarantee": "atMostOnce"])
+            let store = fixture.store
+            fixture.sender.onSend { sent in
+                let recipient = DeliveryID.parse(sent.notification.id)
+                let delivery = try? await store.delivery(
+                    of: recipient?.notification ?? DeliveryPrefix(bits: 0),
+                    recipient: recipient?.recipient ?? 0
+                )
+                #expect(delivery?.state == .sending)
+            }
+            try await fixture.settle()
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 3)
+            #expect(fixture.sender.sent.count == 3)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func afterACrashAtMostOnceGivesUpWhatItHadBegun(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...3)
+            let notification = try await fixture.accept(["guarantee": "atMostOnce"])
+            // The process ends while the first page is being sent: that it was begun is all that is left of it.
+            let claims = try await fixture.store.claim(
+                lane: .bulk,
+                now: fixture.time.now,
+                until: fixture.time.now.advanced(by: .seconds(60)),
+                limit: 1
+            )
+            let claim = try #require(claims.first)
+            let page = try await fixture.store.page(claim, limit: 2, needs: [])
+            var begun = PageResult(notificationNumber: claim.notificationNumber)
+            begun.step = ShardStep(shard: claim.shard, cursor: page.cursor, isLast: false, leaseUntil: fixture.time.now)
+            begun.deliveries = page.recipients.map {
+                DeliveryResult(
+                    recipient: $0.id,
+                    device: $0.device,
+                    state: .sending,
+                    attempts: 1,
+                    at: fixture.time.now
+                )
+            }
+            _ = try await fixture.store.commit([begun], now: fixture.time.now)
+            #expect(try await fixture.store.recover(now: fixture.time.now) == 2)
+            try await fixture.settle()
+            #expect(fixture.sentTokens == [.numbered(3)])
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 1)
+            #expect(end.progress.failed == 2)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func atMostOnceRepeatsOnlyWhatWasCertainlyNotProcessed(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...3)
+            fixture.sender.script(.numbered(1), .unknown(.init("connection lost")))
+            fixture.sender.script(.numbered(2), .notSent(.init("no connection")))
+            fixture.sender.script(.numbered(3), .refused(503, .serviceUnavailable))
+            let notification = try await fixture.accept(["guarantee": "atMostOnce"])
+            try await fixture.settle()
+            fixture.time.advance(by: .seconds(3600))
+            try await fixture.settle()
+            let sends = Dictionary(grouping: fixture.sentTokens) { $0 }.mapValues(\.count)
+            #expect(sends == [.numbered(1): 1, .numbered(2): 2, .numbered(3): 2])
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 2)
+            #expect(end.progress.failed == 1)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aPausedNotificationGoesOnWhereItWas(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...5)
+            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
+            let notification = try await fixture.accept([:])
+            let dispatcher = fixture.dispatcher
+            _ = try await dispatcher.step()
+            let paused = try await fixture.store.setState(
+                .pause(reason: nil),
+                of: notification.id,
+                now: fixture.time.now
+            )
+            #expect(paused?.state == .paused)
+            fixture.time.advance(by: .seconds(3600))
+            try await fixture.settle(dispatcher)
+            #expect(fixture.sender.sent.count == 2)
+            _ = try await fixture.store.setState(.resume, of: notification.id, now: fixture.time.now)
+            try await fixture.settle(dispatcher)
+            #expect(fixture.sender.sent.count == 6)
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 5)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatIsCancelledIsNotSentAnyMore(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...5)
+            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
+            let notification = try await fixture.accept([:])
+            let dispatcher = fixture.dispatcher
+            _ = try await dispatcher.step()
+            _ = try await fixture.store.setState(.cancel, of: notification.id, now: fixture.time.now)
+            fixture.time.advance(by: .seconds(3600))
+            try await fixture.settle(dispatcher)
+            #expect(fixture.sender.sent.count == 2)
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .cancelled)
+            #expect(end.progress.accepted == 1)
+            #expect(end.progress.failed == 1)
+            #expect(end.progress.retrying == 0)
+            _ = try await fixture.store.setState(.resume, of: notification.id, now: fixture.time.now)
+            #expect(try await fixture.progress(of: notification).state == .cancelled)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatIsStoppedWhileItIsOnItsWayKeepsItsTruth(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...4)
+            fixture.sender.script(.numbered(2), .refused(503, .serviceUnavailable))
+            let notification = try await fixture.accept([:])
+            let (store, time) = (fixture.store, fixture.time)
+            fixture.sender.onSend { _ in
+                _ = try? await store.setState(.cancel, of: notification.id, now: time.now)
+            }
+            try await fixture.settle()
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .cancelled)
+            #expect(end.progress.accepted == 1)
+            #expect(end.progress.failed == 1)
+            #expect(fixture.sender.sent.count == 2)
+        }
+    }
+}

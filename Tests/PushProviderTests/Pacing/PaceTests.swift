@@ -1,0 +1,125 @@
+import Foundation
+import PushProtocol
+import PushTesting
+import Testing
+
+@testable import PushProvider
+
+@Suite struct PaceTests {
+    static func moment(_ milliseconds: Int64) -> Timestamp {
+        Timestamp(milliseconds: 1_795_593_600_000 + milliseconds)
+    }
+
+    static func parse(_ json: String) throws -> PaceSettings {
+        try #require(try PaceSettings.parse("pace", in: fields(#"{"pace":\#(json)}"#, known: ["pace"])))
+    }
+
+    @Test(arguments: [#"{"rate":500}"#, #"{"waves":{"intervalSeconds":300,"size":10000}}"#])
+    func theCanonicalFormIsReadAgain(json: String) throws {
+        let settings = try Self.parse(json)
+        #expect(String(decoding: try settings.json.text, as: UTF8.self) == json)
+        #expect(try PaceSettings(stored: settings.json) == settings)
+    }
+
+    @Test(
+        arguments: [
+            ("{}", "missing_field", "pace.rate"), ("500", "wrong_type", "pace"),
+            (#"{"rate":0}"#, "invalid_value", "pace.rate"), (#"{"rate":1000001}"#, "invalid_value", "pace.rate"),
+            (#"{"rate":0.5}"#, "wrong_type", "pace.rate"),
+            (#"{"rate":1,"waves":{"size":1,"intervalSeconds":1}}"#, "conflicting_field", "pace.waves"),
+            (#"{"waves":{"size":1}}"#, "missing_field", "pace.waves.intervalSeconds"),
+            (#"{"waves":{"intervalSeconds":1}}"#, "missing_field", "pace.waves.size"),
+            (#"{"waves":{"size":0,"intervalSeconds":1}}"#, "invalid_value", "pace.waves.size"),
+            (#"{"waves":{"size":1,"interval":1}}"#, "unknown_field", "pace.waves.interval"),
+        ]
+    )
+    func aFaultNamesItsMember(json: String, code: String, field: String) {
+        let refusal = refusal { _ = try Self.parse(json) }
+        #expect(refusal?.code == code)
+        #expect(refusal?.field == field)
+    }
+
+    /// Sends as fast as `machine` allows until `end`; recipients per second of that time.
+    static func run(_ machine: inout PaceMachine, page: Int, from start: Int64, to end: Int64) -> [Int] {
+        var sent = Array(repeating: 0, count: Int((end - start) / 1000))
+        var now = start
+        while now < end {
+            let allowance = machine.allowance(now: Self.moment(now))
+            let count = min(page, allowance.count)
+            machine.send(count, now: Self.moment(now))
+            sent[Int((now - start) / 1000)] += count
+            if count == 0 { now = allowance.next.milliseconds - Self.moment(0).milliseconds }
+        }
+        return sent
+    }
+
+    @Test(arguments: [1, 3, 7, 500, 9999, 1_000_000])
+    func aRateIsKept(rate: Int) {
+        var machine = PaceMachine(settings: .rate(rate), now: Self.moment(0))
+        let sent = Self.run(&machine, page: 500, from: 0, to: 60_000)
+        #expect(sent.reduce(0, +) <= rate * 60)
+        #expect(sent.reduce(0, +) >= rate * 59 - rate / 10 - 1)
+        #expect(sent.allSatisfy { $0 <= rate + rate / 10 + 1 })
+    }
+
+    @Test func afterAPauseAtMostOneSecondIsMadeUpFor() {
+        var machine = PaceMachine(settings: .rate(500), now: Self.moment(0))
+        let allowed1 = machine.allowance(now: Self.moment(0))
+        #expect(allowed1.count == 0)
+        let allowed2 = machine.allowance(now: Self.moment(3_600_000))
+        #expect(allowed2 == .init(count: 500, next: Self.moment(3_600_000)))
+    }
+
+    @Test func aClockThatGoesBackDoesNotStopARate() {
+        var machine = PaceMachine(settings: .rate(500), now: Self.moment(3_600_000))
+        let allowed3 = machine.allowance(now: Self.moment(0))
+        #expect(allowed3.count == 0)
+        let allowed4 = machine.allowance(now: Self.moment(1000))
+        #expect(allowed4.count == 500)
+        var extreme = PaceMachine(settings: .rate(1_000_000), now: Timestamp(milliseconds: .min))
+        let allowed5 = extreme.allowance(now: Timestamp(milliseconds: .max))
+        #expect(allowed5.count == 1_000_000)
+        extreme.send(.max, now: Timestamp(milliseconds: .max))
+        let allowed6 = extreme.allowance(now: Timestamp(milliseconds: .min))
+        #expect(allowed6.count == 0)
+    }
+
+    @Test func aWaveIsFollowedByAPause() {
+        var machine = PaceMachine(settings: .waves(size: 1200, interval: 300), now: Self.moment(0))
+        let sent = Self.run(&machine, page: 500, from: 5000, to: 905_000)
+        #expect(sent.enumerated().filter { $1 > 0 }.map(\.offset) == [0, 300, 600])
+        #expect(sent.reduce(0, +) == 3600)
+    }
+
+    @Test func aRestartGoesOnInTheSameWave() {
+        let settings = PaceSettings.waves(size: 1000, interval: 300)
+        var before = PaceMachine(settings: settings, now: Self.moment(0))
+        before.send(700, now: Self.moment(0))
+        var after = PaceMachine(settings: settings, state: before.state, now: Self.moment(60_000))
+        let allowed7 = after.allowance(now: Self.moment(60_000))
+        #expect(allowed7.count == 300)
+        after.send(300, now: Self.moment(60_000))
+        let allowed8 = after.allowance(now: Self.moment(60_000))
+        #expect(allowed8 == .init(count: 0, next: Self.moment(300_000)))
+        let allowed9 = after.allowance(now: Self.moment(300_000))
+        #expect(allowed9.count == 1000)
+    }
+
+    @Test func damagedStateAndClocksDoNotStopAWave() {
+        let settings = PaceSettings.waves(size: 10, interval: 300)
+        for state in [
+            PaceMachine.State(waveStartedAt: Timestamp(milliseconds: .max), sentInWave: .max),
+            PaceMachine.State(waveStartedAt: Timestamp(milliseconds: .min), sentInWave: .min),
+            PaceMachine.State(waveStartedAt: nil, sentInWave: .max),
+        ] {
+            var machine = PaceMachine(settings: settings, state: state, now: Self.moment(0))
+            _ = machine.allowance(now: Self.moment(0))
+            machine.send(.max, now: Self.moment(0))
+            machine.send(.min, now: Self.moment(0))
+            let allowed10 = machine.allowance(now: Self.moment(0))
+            #expect(allowed10.count == 0)
+            let allowed11 = machine.allowance(now: Self.moment(300_000))
+            #expect(allowed11.count == 10)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import PushProtocol
+import PushProvider
+import PushStore
+import PushTesting
+import Testing
+
+/// The service with real receivers and the real clock.
+@Suite(.timeLimit(.minutes(1))) struct WebhookServiceTests {
+    let store = MemoryWebhookStore()
+    let wake = Wake()
+
+    @Test func everyWebhookIsToldAndTheServiceEndsWhenAsked() async throws {
+        try await ScriptedReceiver.run { receiver, port in
+            for _ in 1...40 { self.store.addWebhook(.fixture(port: port)) }
+            self.store.addBlock(1...3)
+            try await withServices([self.delivery()]) {
+                try await receiver.waitForPosts(40)
+                self.store.addBlock(4...4)
+                self.wake.signal()
+                try await receiver.waitForPosts(80)
+            }
+            #expect(receiver.posts.count == 80)
+            #expect(self.store.webhooks(app: nil).allSatisfy { $0.cursor == 2 })
+        }
+    }
+
+    @Test func failuresAreRepeatedWithoutASignal() async throws {
+        try await ScriptedReceiver.run { receiver, port in
+            receiver.script(.status(500), .bytes("x"), .status(503))
+            self.store.addWebhook(.fixture(port: port))
+            self.store.addBlock(1...1)
+            try await withServices([self.delivery()]) { try await receiver.waitForPosts(4) }
+            #expect(receiver.numbers == [[1], [1], [1], [1]])
+            #expect(self.store.webhooks(app: nil).first?.cursor == 1)
+        }
+    }
+
+    @Test func aReceiverThatHangsHoldsUpNobody() async throws {
+        try await ScriptedReceiver.run { hanging, hangingPort in
+            try await ScriptedReceiver.run { receiver, port in
+                hanging.script(.unfinished(""), .unfinished(""))
+                var limits = Self.limits
+                limits.inFlight = 3
+                limits.deadline = .seconds(3600)
+                for _ in 1...2 { self.store.addWebhook(.fixture(port: hangingPort)) }
+                for _ in 1...10 { self.store.addWebhook(.fixture(port: port)) }
+                self.store.addBlock(1...1)
+                try await withServices([self.delivery(limits)]) {
+                    try await hanging.waitForPosts(2)
+                    try await receiver.waitForPosts(10)
+                    self.store.addBlock(2...2)
+                    self.wake.signal()
+                    try await receiver.waitForPosts(20)
+                    // One post at a time for each.
+                    #expect(hanging.posts.count == 2)
+                    hanging.disconnect()
+                    // What was cut off, then what came meanwhile.
+                    try await hanging.waitForPosts(6)
+                }
+                #expect(self.store.webhooks(app: nil).allSatisfy { $0.cursor == 2 })
+            }
+        }
+    }
+
+    @Test func shutdownLetsAPostInFlightFinish() async throws {
+        try await ScriptedReceiver.run { receiver, port in
+            self.store.addWebhook(.fixture(port: port))
+            self.store.addBlock(1...1)
+            receiver.script(.unfinished("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n"))
+            try await withServices([self.delivery()]) { try await receiver.waitForPosts(1) }
+            #expect(self.store.webhooks(app: nil).first?.cursor == 1)
+        }
+    }
+
+    @Test func cancellationCutsAPostOffWithoutCountingIt() async throws {
+        try await ScriptedReceiver.run { receiver, port in
+            self.store.addWebhook(.fixture(port: port))
+            self.store.addBlock(1...1)
+            receiver.script(.unfinished(""))
+            var limits = Self.limits
+            limits.deadline = .seconds(3600)
+            let delivery = self.delivery(limits)
+            let task = Task { try await delivery.run() }
+            try await receiver.waitForPosts(1)
+            task.cancel()
+            try await task.value
+            #expect(self.store.webhooks(app: nil).first?.failures == 0)
+            #expect(self.store.webhooks(app: nil).first?.cursor == 0)
+        }
+    }
+
+    private static var limits: WebhookLimits {
+        var limits = WebhookLimits()
+        limits.gathering = .milliseconds(1)
+        limits.sleep = .seconds(3600)
+        return limits
+    }
+
+    private func delivery(_ limits: WebhookLimits = Self.limits) -> WebhookDelivery {
+        var policy = WebhookPolicy()
+        policy.backoff = Backoff(base: .milliseconds(5), maximum: .milliseconds(20))
+        return WebhookDelivery(
+            store: self.store,
+            bundleID: { _ in Topic(Vectors.bundleID) },
+            wake: self.wake,
+            addresses: AddressPolicy(allowsPrivate: true),
+            limits: limits,
+            policy: policy,
+            time: SystemTime(),
+            logger: silentLogger
+        )
+    }
+}

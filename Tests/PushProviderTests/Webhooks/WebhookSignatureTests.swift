@@ -1,0 +1,66 @@
+import Foundation
+import PushProtocol
+import PushProvider
+import Testing
+
+@Suite struct WebhookSignatureTests {
+    let now = Timestamp(seconds: 1_700_000_000)
+    let body = Data(#"{"id":"1","events":[]}"#.utf8)
+    let secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+
+    /// Made with: printf '%s' '1700000000.{"id":"1","events":[]}' | openssl dgst -sha256 -hmac SECRET
+    let signed = "8ef6342ba09113652f686d8dcf8c8bb8167cca384a4b500471404ffa36f8a0fd"
+
+    @Test func aSignatureIsTheOneThatOpenSSLMakes() {
+        #expect(
+            WebhookSignature.make(of: self.body, secrets: [self.secret], at: self.now)
+                == "t=1700000000,v1=\(self.signed)"
+        )
+    }
+
+    @Test func aReceiverAcceptsItForFiveMinutes() {
+        let header = WebhookSignature.make(of: self.body, secrets: [self.secret], at: self.now)
+        for seconds: Int64 in [-300, 0, 300] {
+            #expect(self.verify(header, now: self.now.advanced(by: .seconds(seconds))))
+        }
+        for seconds: Int64 in [-301, 301, 86_400] {
+            #expect(!self.verify(header, now: self.now.advanced(by: .seconds(seconds))))
+        }
+    }
+
+    @Test func nothingElseVerifies() {
+        let header = WebhookSignature.make(of: self.body, secrets: [self.secret], at: self.now)
+        #expect(!WebhookSignature.verify(header, of: self.body + [0x20], secret: self.secret, now: self.now))
+        #expect(!WebhookSignature.verify(header, of: self.body, secret: WebhookSecret.make(), now: self.now))
+        #expect(!self.verify(header.replacing("t=1700000000", with: "t=1700000001"), now: self.now))
+    }
+
+    @Test(arguments: [
+        "", "t=", "v1=", "t=1700000000", "t=1700000000,v1=", "t=1700000000,v1=zz", "t=x,v1=00", ",,,=,t,v1",
+        "t=-9223372036854775808,v1=00", "t=9223372036854775807,v1=00", "t=99999999999999999999,v1=00",
+        String(repeating: "v1=00,", count: 100_000),
+    ])
+    func garbageDoesNotVerify(header: String) {
+        #expect(!self.verify(header, now: self.now))
+    }
+
+    @Test func whileASecretIsChangedBothVerify() {
+        let old = WebhookSecret.make()
+        let (stored, new) = WebhookSecret.rotating(old)
+        let header = WebhookSignature.make(of: self.body, secrets: WebhookSecret.all(in: stored), at: self.now)
+        #expect(WebhookSignature.verify(header, of: self.body, secret: old, now: self.now))
+        #expect(WebhookSignature.verify(header, of: self.body, secret: new, now: self.now))
+        #expect(WebhookSecret.newest(of: stored) == new)
+        #expect(WebhookSecret.all(in: WebhookSecret.rotating(stored).stored).count == 2)
+    }
+
+    @Test func secretsAreLongAndDifferent() {
+        let secrets = (0..<100).map { _ in WebhookSecret.make() }
+        #expect(Set(secrets).count == 100)
+        #expect(secrets.allSatisfy { $0.hasPrefix("whsec_") && $0.utf8.count == 6 + 43 && !$0.contains(" ") })
+    }
+
+    private func verify(_ header: String, now: Timestamp) -> Bool {
+        WebhookSignature.verify(header, of: self.body, secret: self.secret, now: now)
+    }
+}

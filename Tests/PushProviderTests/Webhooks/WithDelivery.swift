@@ -1,0 +1,74 @@
+import Foundation
+import PushProtocol
+import PushProvider
+import PushStore
+import PushTesting
+import Synchronization
+
+/// One webhook, its receiver, its events and a delivery with a manual clock.
+struct DeliveryFixture: Sendable {
+    let receiver: ScriptedReceiver
+    let store: MemoryWebhookStore
+    let delivery: WebhookDelivery
+    let webhook: WebhookRecord
+    let time: ManualTime
+
+    var record: WebhookRecord? { self.store.webhook(self.webhook.id) }
+
+    @discardableResult
+    func turn() async -> WebhookDelivery.TurnEnd {
+        await self.delivery.turn(self.webhook.id)
+    }
+
+    /// Long enough for any back-off.
+    func waitForNextTry() {
+        self.time.advance(by: .seconds(3601))
+    }
+
+    static func run(
+        host: String = "127.0.0.1",
+        addresses: AddressPolicy = AddressPolicy(allowsPrivate: true),
+        resolver: any NameResolver = SystemResolver(),
+        limits: WebhookLimits = WebhookLimits(),
+        _ body: (DeliveryFixture) async throws -> Void
+    ) async throws {
+        try await ScriptedReceiver.run { receiver, port in
+            let time = ManualTime()
+            let store = MemoryWebhookStore()
+            let webhook = WebhookRecord.fixture(port: port, host: host)
+            store.addWebhook(webhook)
+            let delivery = WebhookDelivery(
+                store: store,
+                bundleID: { _ in Topic(Vectors.bundleID) },
+                wake: Wake(),
+                addresses: addresses,
+                limits: limits,
+                resolver: resolver,
+                time: time,
+                logger: silentLogger
+            )
+            try await body(
+                DeliveryFixture(receiver: receiver, store: store, delivery: delivery, webhook: webhook, time: time)
+            )
+        }
+    }
+}
+
+/// Answers as told, the last answer for ever.
+final class ScriptedResolver: NameResolver {
+    private let answers: Mutex<[[String]]>
+    private let count = Mutex(0)
+
+    init(_ answers: [String]...) {
+        self.answers = Mutex(answers)
+    }
+
+    var lookUps: Int { self.count.withLock { $0 } }
+
+    func addresses(of name: String, within limit: Duration) throws -> [IPAddress] {
+        self.count.withLock { $0 += 1 }
+        let next = self.answers.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? [] }
+        guard !next.isEmpty else { throw NameResolutionFailure.unknown(why: "no such name") }
+        return next.compactMap { IPAddress($0) }
+    }
+}
