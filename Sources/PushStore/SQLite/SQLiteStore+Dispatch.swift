@@ -92,7 +92,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Those of the notification first whose last page is longest ago. A paced notification has one at a time.
+    /// One of each notification before a second of any; those of the notification first whose last page is longest ago.
+    /// A paced notification has one at a time.
     private static func claimable(
         _ lane: NotificationRecord.Lane,
         now: Timestamp,
@@ -102,14 +103,18 @@ extension SQLiteStore {
         try Row.fetchAll(
             database,
             sql: """
-                SELECT notification.*, shard.number AS shard, zoneKind, zone, cursor, upTo
-                FROM shard JOIN notification ON notification.number = shard.notification
-                WHERE shard.lane = ?1 AND isDone = 0 AND notBefore <= ?2 AND (leaseUntil IS NULL OR leaseUntil <= ?2)
-                    AND state IN ('accepted', 'sending') AND nextPageAt <= ?2
-                    AND (pace IS NULL OR NOT EXISTS (
+                WITH free AS (
+                    SELECT notification, number AS shard, zoneKind, zone, cursor, upTo,
+                        row_number() OVER (PARTITION BY notification ORDER BY number) AS turn
+                    FROM shard
+                    WHERE lane = ?1 AND isDone = 0 AND notBefore <= ?2 AND (leaseUntil IS NULL OR leaseUntil <= ?2))
+                SELECT notification.*, shard, zoneKind, zone, cursor, upTo
+                FROM free JOIN notification ON notification.number = free.notification
+                WHERE state IN ('accepted', 'sending') AND nextPageAt <= ?2
+                    AND (pace IS NULL OR turn = 1 AND NOT EXISTS (
                         SELECT 1 FROM shard AS other
                         WHERE other.notification = notification.number AND other.leaseUntil > ?2))
-                ORDER BY coalesce(lastPageAt, 0), notification.number, shard.number LIMIT ?3
+                ORDER BY turn, coalesce(lastPageAt, 0), notification.number LIMIT ?3
                 """,
             arguments: [lane.rawValue, now.milliseconds, limit]
         )
