@@ -38,7 +38,12 @@ struct ProviderAPI: Sendable {
     private func execute(_ request: HTTPClientRequest) async throws -> [String: JSONValue] {
         var request = request
         request.headers.add(name: "authorization", value: "Bearer \(self.key)")
-        let answer = try await Self.client.execute(request, timeout: .seconds(60))
+        let answer: HTTPClientResponse
+        do {
+            answer = try await Self.client.execute(request, timeout: .seconds(60))
+        } catch {
+            throw BenchmarkFailure("\(request.method) \(request.url): \(error)")
+        }
         let body = try await answer.body.collect(upTo: 1 << 20)
         guard (200..<300).contains(answer.status.code) else {
             let text = String(buffer: body)
