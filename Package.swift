@@ -107,7 +107,7 @@ let package = Package(
                 .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
-        module("PushHTTP", ["PushProtocol", .httpTypes, .hummingbird, .logging, .nioCore, .nioHTTPTypes]),
+        module("PushHTTP", ["PushProtocol", .httpTypes, .hummingbird, .logging, .metrics, .nioCore, .nioHTTPTypes]),
         module("PushStore", ["PushProtocol", .crypto, .grdb, .grdbSQLite]),
         module(
             "PushProvider",
@@ -120,8 +120,7 @@ let package = Package(
             "PushServer",
             [
                 "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushStore", .crypto, .httpTypes,
-                .hummingbird,
-                .logging, .nioCore, .serviceLifecycle,
+                .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore, .serviceLifecycle,
             ]
         ),
         module(
@@ -141,10 +140,10 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "PushDevice", "PushGateway", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore",
-                .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging, .nioCore, .nioHTTP1,
-                .serviceLifecycle,
-                .unixSignals,
+                "PushDevice", "PushGateway", "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushServer",
+                "PushStore", .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging, .metrics, .nioCore,
+                .nioHTTP1,
+                .serviceLifecycle, .unixSignals,
             ],
             swiftSettings: strict
         ),

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import NIOSSL
+import PushHTTP
 import PushProtocol
 
 /// The TLS doors of one environment.

@@ -3,6 +3,7 @@ import GRDB
 import Logging
 import NIOCore
 import NIOSSL
+import PushHTTP
 import PushProtocol
 
 /// What stands behind a gateway's doors, built from its data directory.

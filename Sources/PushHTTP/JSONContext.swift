@@ -10,12 +10,7 @@ extension JSONContext {
     /// The whole body.
     /// - Throws: ``APIRefusal`` with status 413 for one that is too long.
     package func body(of request: Request) async throws -> Data {
-        do {
-            let buffer = try await request.body.collect(upTo: self.maxUploadSize)
-            return Data(buffer.readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw APIRefusal.bodyTooLarge(maximum: self.maxUploadSize)
-        }
+        try await request.wholeBody(maximum: self.maxUploadSize)
     }
 }
 
@@ -26,6 +21,17 @@ extension APIRefusal {
 }
 
 extension Request {
+    /// The whole body.
+    /// - Parameter maximum: in bytes.
+    /// - Throws: ``APIRefusal`` with status 413 for one that is too long.
+    package func wholeBody(maximum: Int) async throws -> Data {
+        do {
+            return Data(try await self.body.collect(upTo: maximum).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw APIRefusal.bodyTooLarge(maximum: maximum)
+        }
+    }
+
     /// The query item `name` as a number.
     /// - Throws: ``APIRefusal`` with status 400 that names the item.
     package func number(_ name: String, in range: ClosedRange<Int64>, default value: Int64) throws -> Int64 {

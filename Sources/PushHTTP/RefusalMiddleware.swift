@@ -18,11 +18,17 @@ package struct RefusalMiddleware<Context: JSONContext>: RouterMiddleware {
     ) async throws -> Response {
         do {
             return try await next(request, context)
-        } catch let refusal as APIRefusal {
-            return JSONAnswer.refusal(refusal)
-        } catch let error as any HTTPResponseError {
-            return JSONAnswer.refusal(Self.refusal(error.status, context))
         } catch {
+            return self.answer(to: error, request, context)
+        }
+    }
+
+    /// The answer that tells of a failure.
+    package func answer(to error: any Error, _ request: Request, _ context: Context) -> Response {
+        switch error {
+        case let refusal as APIRefusal: return JSONAnswer.refusal(refusal)
+        case let error as any HTTPResponseError: return JSONAnswer.refusal(Self.refusal(error.status, context))
+        default:
             self.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             return JSONAnswer.refusal(
                 APIRefusal(status: 500, code: "internal", message: "the server could not do this; its log says why")

@@ -116,7 +116,7 @@ extension JSONFields {
     }
 
     /// `sandbox` (or `development`) or `production`.
-    func environment(_ name: String) throws(APIRefusal) -> PushEnvironment? {
+    package func environment(_ name: String) throws(APIRefusal) -> PushEnvironment? {
         guard let text = try self.string(name, maximum: 32) else { return nil }
         guard let environment = PushEnvironment(named: text) else {
             throw self.refusal(name, "invalid_environment", "use sandbox or production")

@@ -12,6 +12,11 @@ package struct ProviderConfiguration: Sendable {
     /// Default 8080; 0 takes a free one.
     package var port = 8080
     package var dispatch = DispatchLimits()
+    /// What is forgotten when, among others.
+    package var schedules = ScheduleRunner.Settings()
+    /// Default: addresses that everybody can reach.
+    package var webhookAddresses = AddressPolicy()
+    package var limits = Limits()
 
     package init(dataDirectory: String, masterKeyPath: String? = nil) {
         self.dataDirectory = dataDirectory
@@ -19,4 +24,16 @@ package struct ProviderConfiguration: Sendable {
     }
 
     package var databasePath: String { "\(self.dataDirectory)/provider.sqlite" }
+
+    /// What clients of the API may take of the server.
+    package struct Limits: Hashable, Sendable {
+        /// From the head of a request to its end. Default 30 s.
+        package var request: Duration = .seconds(30)
+        /// Without any byte. Default 60 s.
+        package var idle: Duration = .seconds(60)
+        /// At the same time; more wait until one ends. Default 1,000.
+        package var connections = 1000
+
+        package init() {}
+    }
 }

@@ -1,7 +1,9 @@
 import Foundation
 import Hummingbird
+import HummingbirdCore
 package import Logging
 import NIOCore
+package import PushHTTP
 package import PushProtocol
 package import PushProvider
 package import PushSender
@@ -19,16 +21,19 @@ package final class ProviderServer: Service {
     private let store: SQLiteStore
     private let dispatcher: Dispatcher
     private let schedules: ScheduleRunner
+    private let webhooks: WebhookDelivery
     private let api: API
     private let bound = Bound<Int>()
     private let logger: Logger
 
     /// Opens the database.
+    /// - Parameter metrics: what `/metrics` shows besides the store's figures.
     /// - Throws: ``StoreError``.
     package init(
         configuration: ProviderConfiguration,
         senders: any SenderSource,
         policy: RetryPolicy = RetryPolicy(),
+        metrics: PrometheusRegistry = PrometheusRegistry(),
         time: any TimeSource = SystemTime(),
         logger: Logger
     ) async throws {
@@ -55,14 +60,54 @@ package final class ProviderServer: Service {
             time: time,
             logger: logger
         )
-        self.schedules = ScheduleRunner(store: self.store, intake: intake, wake: Wake(), time: time, logger: logger)
-        self.api = API(
+        let (scheduleWake, webhookWake) = (Wake(), Wake())
+        self.schedules = ScheduleRunner(
             store: self.store,
-            keys: keys,
             intake: intake,
-            directory: directory,
-            hygiene: hygiene,
+            wake: scheduleWake,
+            settings: configuration.schedules,
             time: time,
+            logger: logger
+        )
+        let store = self.store
+        self.webhooks = WebhookDelivery(
+            store: store,
+            bundleID: { try await store.app(id: $0)?.bundleID },
+            wake: webhookWake,
+            addresses: configuration.webhookAddresses,
+            time: time,
+            logger: logger
+        )
+        let anyStore: any PushStore = store
+        let operational = anyStore as? any OperationStore
+        self.api = API(
+            controllers: [
+                OperatingController(
+                    store: store,
+                    operational: operational,
+                    metrics: ProviderMetrics(registry: metrics, operational: operational, time: time)
+                ), AppsController(store: store, operational: operational, time: time),
+                CredentialsController(store: store, directory: directory, hygiene: hygiene, time: time),
+                DevicesController(store: store, time: time), HistoryController(store: store),
+                AudiencesController(store: store, time: time),
+                SendingController(store: store, intake: intake, time: time),
+                NotificationsController(store: store, wakes: wakes, time: time),
+                SchedulesController(store: store, wake: scheduleWake, time: time),
+                HygieneController(store: store, hygiene: hygiene, time: time),
+                WebhooksController(
+                    store: store,
+                    addresses: configuration.webhookAddresses,
+                    wake: webhookWake,
+                    time: time
+                ), KeysController(store: store, keys: keys),
+            ],
+            runner: OperationRunner(
+                keys: keys,
+                audit: store,
+                metrics: RequestMetrics(factory: metrics),
+                time: time,
+                logger: logger
+            ),
             logger: logger
         )
     }
@@ -79,6 +124,7 @@ package final class ProviderServer: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await self.dispatcher.run() }
                 group.addTask { try await self.schedules.run() }
+                group.addTask { try await self.webhooks.run() }
                 group.addTask { try await self.serve() }
                 // The failure of either ends both.
                 for try await _ in group {}
@@ -94,12 +140,21 @@ package final class ProviderServer: Service {
 
     private func serve() async throws {
         let (host, port) = (self.configuration.host, self.configuration.port)
+        let limits = self.configuration.limits
         var quiet = self.logger
         quiet.logLevel = max(self.logger.logLevel, .warning)
         let application = Application(
             router: self.api.router,
-            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
-            configuration: .init(address: .hostname(host, port: port)),
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [RequestDeadlineHandler(deadline: TimeAmount(limits.request))],
+                    idleTimeout: TimeAmount(limits.idle)
+                )
+            ),
+            configuration: .init(
+                address: .hostname(host, port: port),
+                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)
+            ),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? port
                 self.logger.info("provider is open", metadata: ["api": "http://\(host):\(port)/v1"])

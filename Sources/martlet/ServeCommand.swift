@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import Metrics
+import PushHTTP
 import PushProtocol
 import PushSender
 import PushServer
@@ -59,10 +61,13 @@ struct ServeCommand: AsyncParsableCommand {
         var sending = SenderConfiguration()
         // Shorter than an orderly end may take; the dispatcher tries again anyway.
         sending.waitTimeout = .seconds(10)
+        let metrics = PrometheusRegistry()
+        MetricsSystem.bootstrap(metrics)
         let pool = try SenderPool(endpoints: endpoints, configuration: sending, logger: log.logger("sender"))
         let server = try await ProviderServer(
             configuration: configuration,
             senders: pool,
+            metrics: metrics,
             logger: log.logger("provider")
         )
         if let key = server.firstAdminKey {

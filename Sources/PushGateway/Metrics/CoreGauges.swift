@@ -1,4 +1,5 @@
 import GRDB
+import PushHTTP
 import PushProtocol
 
 /// The numbers of everything that stands behind the doors.

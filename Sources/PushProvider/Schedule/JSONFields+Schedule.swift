@@ -1,5 +1,5 @@
 import Foundation
-import PushProtocol
+package import PushProtocol
 
 extension JSONFields {
     /// The members of a value that this program stored.
@@ -20,7 +20,7 @@ extension JSONFields {
     }
 
     /// A moment as RFC 3339 text or in milliseconds since 1970.
-    func moment(_ name: String) throws(APIRefusal) -> Timestamp? {
+    package func moment(_ name: String) throws(APIRefusal) -> Timestamp? {
         switch self.members[name] {
         case nil: return nil
         case .integer(let milliseconds):

@@ -1,35 +1,73 @@
+import Foundation
+import HTTPTypes
 import Hummingbird
 import Logging
+import Metrics
+import NIOCore
 import PushHTTP
 import PushProtocol
 import PushProvider
 import PushStore
 
-/// The REST API under `/v1`, and `/health`.
+/// Answers some of the API's requests.
+protocol Controller: Sendable {
+    var operations: [Operation] { get }
+}
+
+/// The REST API: all operations, and the document that describes them.
 package struct API: Sendable {
-    let store: any PushStore
-    let keys: APIKeys
-    let intake: NotificationIntake
-    let directory: SenderDirectory
-    let hygiene: TokenHygiene
-    let time: any TimeSource
+    let controllers: [any Controller]
+    let runner: OperationRunner
     let logger: Logger
 
-    private struct Health: Encodable {
-        var status = "ok"
+    var operations: [Operation] {
+        self.controllers.flatMap(\.operations) + [self.documentOperation, self.rootOperation]
     }
 
     var router: Router<APIContext> {
         let router = Router(context: APIContext.self)
         router.add(middleware: RefusalMiddleware(logger: self.logger))
-        router.get("health") { _, _ in try JSONAnswer.make(.ok, Health()) }
-        let v1 = router.group("v1").add(middleware: Authentication(keys: self.keys))
-        AppsController(store: self.store, directory: self.directory, hygiene: self.hygiene, time: self.time)
-            .addRoutes(to: v1)
-        DevicesController(store: self.store, time: self.time).addRoutes(to: v1)
-        NotificationsController(store: self.store, intake: self.intake, time: self.time).addRoutes(to: v1)
-        KeysController(store: self.store, keys: self.keys).addRoutes(to: v1)
+        let runner = self.runner
+        for operation in self.operations {
+            router.on(RouterPath(operation.path), method: operation.method) { request, context in
+                await runner.run(operation, request, context)
+            }
+        }
         router.refuseOtherMethods()
         return router
+    }
+
+    private var rootOperation: Operation {
+        Operation(
+            method: .get,
+            path: "/",
+            id: "root",
+            summary: "Where the description of this API is.",
+            tag: .operation,
+            answers: [.ok(.object(required: ["name": .string(), "document": .string()]).named("Root"), "Hello.")]
+        ) { _ in try JSONAnswer.make(.ok, ["name": "martlet", "document": "/openapi.json"]) }
+    }
+
+    private var documentOperation: Operation {
+        let description = Answer.ok(.object(isOpen: true), "OpenAPI 3.1.")
+        var operation = Operation(
+            method: .get,
+            path: "/openapi.json",
+            id: "document",
+            summary: "This document.",
+            tag: .operation,
+            answers: [description]
+        ) { _ in Response(status: .noContent) }
+        let root = self.rootOperation
+        let document = OpenAPIDocument(operations: self.controllers.flatMap(\.operations) + [operation, root]).json
+        let text = (try? document.text) ?? Data()
+        operation.handler = { _ in
+            Response(
+                status: .ok,
+                headers: [.contentType: "application/json"],
+                body: .init(byteBuffer: ByteBuffer(bytes: text))
+            )
+        }
+        return operation
     }
 }

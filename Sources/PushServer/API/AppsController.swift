@@ -1,115 +1,117 @@
-import Foundation
 import HTTPTypes
 import Hummingbird
 import PushHTTP
 import PushProtocol
 import PushProvider
-import PushSender
 import PushStore
 
-/// `/v1/apps`: apps and the credentials they push with.
-struct AppsController: Sendable {
+/// `/v1/apps`.
+struct AppsController: Controller {
     let store: any AppStore
-    let directory: SenderDirectory
-    let hygiene: TokenHygiene
+    let operational: (any OperationStore)?
     let time: any TimeSource
 
-    private struct App: Encodable {
-        var bundleId: String
-        var name: String?
-        /// Those for which there is a credential.
-        var environments: [String]
-        /// Milliseconds since 1970, as every time here.
-        var createdAtMs: Int64
+    private static let name = Schema.string(length: 1...200)
+    private static let rate = Schema.integer(1...PaceSettings.maximumRate)
+        .described("Pushes per second of all campaigns together; null is as fast as possible.")
+
+    var operations: [Operation] {
+        [
+            Operation(
+                method: .get,
+                path: "/v1/apps",
+                id: "listApps",
+                summary: "All apps.",
+                tag: .apps,
+                scope: .read,
+                answers: [.ok(.list("apps", of: AppAnswer.schema))],
+                handler: self.list
+            ),
+            Operation(
+                method: .post,
+                path: "/v1/apps",
+                id: "addApp",
+                summary: "Adds an app.",
+                tag: .apps,
+                scope: .admin,
+                body: RequestBody(
+                    schema: .object(
+                        required: ["bundleId": .string(length: 1...255, pattern: "^[A-Za-z0-9._-]+$")],
+                        optional: ["name": Self.name, "rate": Self.rate]
+                    ).example(.texts(["bundleId": "com.example.MyApp"]))
+                ),
+                answers: [.created(AppAnswer.schema), .ok(AppAnswer.schema, "It was there already.")],
+                isAudited: true,
+                handler: self.add
+            ),
+            Operation(
+                method: .get,
+                path: "/v1/apps/{app}",
+                id: "showApp",
+                summary: "One app.",
+                tag: .apps,
+                scope: .read,
+                answers: [.ok(AppAnswer.schema)],
+                handler: self.show
+            ),
+            Operation(
+                method: .patch,
+                path: "/v1/apps/{app}",
+                id: "changeApp",
+                summary: "Changes an app's name or rate.",
+                tag: .apps,
+                scope: .admin,
+                body: RequestBody(schema: .object(optional: ["name": Self.name.orNull, "rate": Self.rate.orNull])),
+                answers: [.ok(AppAnswer.schema)],
+                isAudited: true,
+                handler: self.change
+            ),
+        ]
     }
 
-    private struct Credential: Encodable {
-        var environment: String
-        var teamId: String
-        var keyId: String
-    }
-
-    func addRoutes(to group: RouterGroup<APIContext>) {
-        group.get("apps", use: self.list).post("apps", use: self.add)
-        group.get("apps/:app", use: self.show)
-        group.put("apps/:app/credentials/:environment", use: self.setCredential)
-    }
-
-    @Sendable private func add(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.admin)
-        let fields = try JSONFields(parsing: try await context.body(of: request), known: ["bundleId", "name"])
+    private func add(_ call: Call) async throws -> Response {
+        let fields = try await call.fields(["bundleId", "name", "rate"])
         guard let bundleID = Topic(try fields.requiredString("bundleId", maximum: Topic.maximumLength)) else {
             throw fields.refusal("bundleId", "invalid_bundle_id", "use letters, digits, dots, hyphens or underscores")
         }
         let name = try fields.string("name", maximum: 200)
-        let (app, isNew) = try await self.store.addApp(bundleID: bundleID, name: name, now: self.time.now)
+        let rate = try fields.integer("rate", in: 1...PaceSettings.maximumRate)
+        var (app, isNew) = try await self.store.addApp(bundleID: bundleID, name: name, now: self.time.now)
+        if isNew, let rate {
+            try await self.store.setRate(Int(rate), app: app.id)
+            app.rate = Int(rate)
+        }
         return try JSONAnswer.make(isNew ? .created : .ok, try await self.answer(app))
     }
 
-    @Sendable private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.read)
-        var apps: [App] = []
+    private func list(_ call: Call) async throws -> Response {
+        var apps: [AppAnswer] = []
         for app in try await self.store.apps() { apps.append(try await self.answer(app)) }
         return try JSONAnswer.make(.ok, ["apps": apps])
     }
 
-    @Sendable private func show(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.read)
-        return try JSONAnswer.make(.ok, try await self.answer(try await context.app(self.store)))
+    private func show(_ call: Call) async throws -> Response {
+        try JSONAnswer.make(.ok, try await self.answer(try await call.app(self.store)))
     }
 
-    @Sendable private func setCredential(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.admin)
-        let app = try await context.app(self.store)
-        guard let environment = context.parameters.get("environment").flatMap(PushEnvironment.init(named:)) else {
-            throw APIRefusal(
-                status: 404,
-                code: "invalid_environment",
-                message: "use sandbox or production",
-                field: "environment"
-            )
+    private func change(_ call: Call) async throws -> Response {
+        var app = try await call.app(self.store)
+        let fields = try await call.fields(["name", "rate"])
+        let name = try fields.string("name", maximum: 200)
+        let rate = try fields.integer("rate", in: 1...PaceSettings.maximumRate).map(Int.init)
+        if name != nil || fields.nulls.contains("name") {
+            guard let operational else { throw fields.refusal("name", "unsupported", "this store cannot rename apps") }
+            try await operational.setName(name, app: app.id)
+            app.name = name
         }
-        let fields = try JSONFields(
-            parsing: try await context.body(of: request),
-            known: ["teamId", "keyId", "privateKey"]
-        )
-        let teamID = try fields.requiredString("teamId", maximum: 64)
-        let keyID = try fields.requiredString("keyId", maximum: 64)
-        let credential = CredentialRecord.key(
-            teamID: teamID,
-            keyID: keyID,
-            privateKey: try fields.requiredString("privateKey", maximum: 16 * 1024)
-        )
-        try Self.check(credential, fields)
-        try await self.store.setCredential(credential, app: app.id, environment: environment)
-        self.directory.forget(app: app.id)
-        self.hygiene.forget(app: app.id)
-        return try JSONAnswer.make(
-            .ok,
-            Credential(environment: environment.rawValue, teamId: teamID, keyId: keyID)
-        )
-    }
-
-    private static func check(_ credential: CredentialRecord, _ fields: JSONFields) throws {
-        do {
-            _ = try credential.credential()
-        } catch {
-            let field =
-                switch error {
-                case .badTeamID: "teamId"
-                case .badKeyID: "keyId"
-                default: "privateKey"
-                }
-            throw fields.refusal(field, "invalid_credential", error.description)
+        if rate != nil || fields.nulls.contains("rate") {
+            try await self.store.setRate(rate, app: app.id)
+            app.rate = rate
         }
+        return try JSONAnswer.make(.ok, try await self.answer(app))
     }
 
-    private func answer(_ app: AppRecord) async throws -> App {
-        App(
-            bundleId: app.bundleID.name,
-            name: app.name,
-            environments: try await self.store.environments(app: app.id).map(\.rawValue).sorted(),
-            createdAtMs: app.createdAt.milliseconds
-        )
+    private func answer(_ app: AppRecord) async throws -> AppAnswer {
+        AppAnswer(app, environments: try await self.store.environments(app: app.id))
     }
 }

@@ -7,137 +7,211 @@ import PushProvider
 import PushStore
 
 /// `/v1/apps/{app}/devices`: registration and look-up.
-struct DevicesController: Sendable {
+struct DevicesController: Controller {
+    /// Registrations in one request.
+    static let maximumBatch = 1000
+
     let store: any PushStore
     let time: any TimeSource
 
-    private struct Device: Encodable {
-        var id: Int64
-        var token: String
-        var environment: String
-        var user: String?
-        var locale: String?
-        var timeZone: String?
-        var tags: [String]
-        /// `active`, or `inactive` once the push service said that the token is dead.
-        var state: String
-        var registeredAtMs: Int64
-
-        init(_ device: DeviceRecord) {
-            self.id = device.id
-            self.token = device.token.hex
-            self.environment = device.environment.rawValue
-            self.user = device.profile.user
-            self.locale = device.profile.locale
-            self.timeZone = device.profile.timeZone
-            self.tags = device.profile.tags.sorted()
-            self.state = device.isActive ? "active" : "inactive"
-            self.registeredAtMs = device.registeredAt.milliseconds
-        }
+    var operations: [Operation] {
+        [
+            Operation(
+                method: .post,
+                path: "/v1/apps/{app}/devices",
+                id: "registerDevice",
+                summary: "Adds a device or refreshes it.",
+                tag: .devices,
+                scope: .register,
+                body: RequestBody(schema: .deviceRequest, maximum: 64 * 1024),
+                answers: [.created(DeviceAnswer.schema), .ok(DeviceAnswer.schema)],
+                handler: self.register
+            ),
+            Operation(
+                method: .post,
+                path: "/v1/apps/{app}/devices:batch",
+                id: "registerDevices",
+                summary: "Adds or refreshes up to 1,000 devices; each entry has its own result.",
+                tag: .devices,
+                scope: .register,
+                body: RequestBody(
+                    schema: .object(required: [
+                        "devices": .array(of: .deviceRequest, count: 1...Self.maximumBatch)
+                    ]),
+                    maximum: 4 * 1024 * 1024
+                ),
+                answers: [.ok(BatchAnswer.schema, "What became of each, in the order of the request.")],
+                handler: self.registerAll
+            ),
+            Operation(
+                method: .get,
+                path: "/v1/apps/{app}/devices",
+                id: "listDevices",
+                summary: "Devices, inactive ones too.",
+                tag: .devices,
+                scope: .read,
+                parameters: [
+                    Parameter(name: "user", summary: "Of this user.", schema: .text),
+                    Parameter(name: "tag", summary: "With this tag.", schema: .text), .cursor, .limit(),
+                ],
+                answers: [.ok(DevicesAnswer.schema)],
+                handler: self.list
+            ),
+            Operation(
+                method: .get,
+                path: "/v1/apps/{app}/devices/{token}",
+                id: "showDevice",
+                summary: "The devices with this token: one per environment at most.",
+                tag: .devices,
+                scope: .read,
+                answers: [.ok(.list("devices", of: DeviceAnswer.schema))],
+                handler: self.show
+            ),
+            Operation(
+                method: .delete,
+                path: "/v1/apps/{app}/devices/{token}",
+                id: "deleteDevice",
+                summary: "Forgets the devices with this token.",
+                tag: .devices,
+                scope: .register,
+                parameters: [.environment],
+                answers: [.noContent],
+                handler: self.delete
+            ),
+        ]
     }
 
-    private struct Page: Encodable {
-        var devices: [Device]
-        /// Ask for what follows with `after`; absent at the end.
-        var next: Int64?
-    }
-
-    func addRoutes(to group: RouterGroup<APIContext>) {
-        group.get("apps/:app/devices", use: self.list).post("apps/:app/devices", use: self.register)
-        group.get("apps/:app/devices/:token", use: self.show)
-        group.delete("apps/:app/devices/:token", use: self.delete)
-    }
-
-    @Sendable private func register(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.register)
-        let app = try await context.app(self.store)
-        let registration = try DeviceRequest.parse(try await context.body(of: request))
+    private func register(_ call: Call) async throws -> Response {
+        let app = try await call.app(self.store)
+        let registration = try DeviceRequest.parse(try await call.body())
         let result = try await self.store.register([registration], app: app.id, now: self.time.now).first
         let devices = try await self.store.devices(app: app.id, token: registration.token)
         guard let result, let device = devices.first(where: { $0.id == result.device }) else {
-            throw Self.noSuchDevice
+            throw APIRefusal.noSuchDevice
         }
-        return try JSONAnswer.make(result.kind == .added ? .created : .ok, Device(device))
+        return try JSONAnswer.make(result.kind == .added ? .created : .ok, DeviceAnswer(device))
     }
 
-    @Sendable private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.read)
-        let app = try await context.app(self.store)
-        let limit = Int(try request.number("limit", in: 1...1000, default: 100))
-        let after = try request.number("after", in: 0...Int64.max, default: 0)
+    private func registerAll(_ call: Call) async throws -> Response {
+        let app = try await call.app(self.store)
+        let fields = try await call.fields(["devices"])
+        guard case .array(let values)? = fields.members["devices"], (1...Self.maximumBatch).contains(values.count)
+        else {
+            throw fields.refusal("devices", "invalid_value", "an array of 1 to \(Self.maximumBatch) registrations")
+        }
+        var registrations: [DeviceRegistration] = []
+        var results: [BatchAnswer.Result?] = []
+        for (index, value) in values.enumerated() {
+            do throws(APIRefusal) {
+                registrations.append(try Self.registration(value, index))
+                results.append(nil)
+            } catch {
+                results.append(BatchAnswer.Result(error))
+            }
+        }
+        var done = try await self.store.register(registrations, app: app.id, now: self.time.now).makeIterator()
+        let all = results.map { $0 ?? BatchAnswer.Result(done.next()) }
+        return try JSONAnswer.make(.ok, BatchAnswer(results: all))
+    }
+
+    private static func registration(_ value: JSONValue, _ index: Int) throws(APIRefusal) -> DeviceRegistration {
+        guard case .object(let members) = value else {
+            throw APIRefusal(
+                status: 400,
+                code: "wrong_type",
+                message: "it must be an object",
+                field: "devices[\(index)]"
+            )
+        }
+        return try DeviceRequest.registration(
+            JSONFields(members: members, path: "devices[\(index)]", known: DeviceRequest.members)
+        )
+    }
+
+    private func list(_ call: Call) async throws -> Response {
+        let app = try await call.app(self.store)
+        let limit = try call.limit()
+        var conditions: [AudienceExpression] = []
+        if let user = call.query["user"] { conditions.append(.user(user)) }
+        if let tag = call.query["tag"] { conditions.append(.tag(tag)) }
         let devices = try await self.store.devices(
             app: app.id,
-            audience: try Self.audience(request),
-            after: after,
+            audience: conditions.count > 1 ? .and(conditions) : conditions.first ?? .everyone,
+            after: try call.cursor(.devices) ?? 0,
             limit: limit
         )
-        let next = devices.count == limit ? devices.last?.id : nil
-        return try JSONAnswer.make(.ok, Page(devices: devices.map(Device.init), next: next))
+        return try JSONAnswer.make(.ok, DevicesAnswer(devices, limit: limit))
     }
 
-    @Sendable private func show(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.read)
-        let app = try await context.app(self.store)
-        let devices = try await self.store.devices(app: app.id, token: try Self.token(context))
-        guard !devices.isEmpty else { throw Self.noSuchDevice }
-        return try JSONAnswer.make(.ok, ["devices": devices.map(Device.init)])
+    private func show(_ call: Call) async throws -> Response {
+        let app = try await call.app(self.store)
+        let devices = try await self.store.devices(app: app.id, token: try call.pathToken())
+        guard !devices.isEmpty else { throw APIRefusal.noSuchDevice }
+        return try JSONAnswer.make(.ok, ["devices": devices.map(DeviceAnswer.init)])
     }
 
-    @Sendable private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.register)
-        let app = try await context.app(self.store)
+    private func delete(_ call: Call) async throws -> Response {
+        let app = try await call.app(self.store)
         let deleted = try await self.store.deleteDevices(
             app: app.id,
-            token: try Self.token(context),
-            environment: try Self.environment(request),
+            token: try call.pathToken(),
+            environment: try call.environment(),
             now: self.time.now
         )
-        guard deleted > 0 else { throw Self.noSuchDevice }
+        guard deleted > 0 else { throw APIRefusal.noSuchDevice }
         return Response(status: .noContent)
     }
+}
 
-    private static var noSuchDevice: APIRefusal {
+extension APIRefusal {
+    static var noSuchDevice: APIRefusal {
         APIRefusal(status: 404, code: "no_such_device", message: "no device of this app has this token", field: "token")
     }
+}
 
-    private static func token(_ context: APIContext) throws -> DeviceToken {
-        guard let token = context.parameters.get("token").flatMap({ DeviceToken(hex: $0) }) else {
-            throw APIRefusal(
-                status: 400,
-                code: "invalid_token",
-                message: "in a path a device token is hexadecimal",
-                field: "token"
-            )
+/// What became of each registration of a batch.
+struct BatchAnswer: Encodable {
+    struct Result: Encodable {
+        struct Refusal: Encodable {
+            var code: String
+            var message: String
+            var field: String?
         }
-        return token
-    }
 
-    private static func environment(_ request: Request) throws -> PushEnvironment? {
-        guard let text = request.uri.queryParameters["environment"] else { return nil }
-        guard let environment = PushEnvironment(named: String(text)) else {
-            throw APIRefusal(
-                status: 400,
-                code: "invalid_environment",
-                message: "use sandbox or production",
-                field: "environment"
-            )
+        /// `added`, `refreshed`, `tokenReplaced` or `refused`.
+        var result: String
+        var id: Int64?
+        var error: Refusal?
+
+        init(_ refusal: APIRefusal) {
+            self.result = "refused"
+            self.error = Refusal(code: refusal.code, message: refusal.message, field: refusal.field)
         }
-        return environment
-    }
 
-    private static func audience(_ request: Request) throws -> AudienceExpression {
-        let parameters = request.uri.queryParameters
-        switch (parameters["user"], parameters["tag"]) {
-        case (nil, nil): return .everyone
-        case (let user?, nil): return .user(String(user))
-        case (nil, let tag?): return .tag(String(tag))
-        default:
-            throw APIRefusal(
-                status: 400,
-                code: "conflicting_field",
-                message: "filter by user or by tag, not by both",
-                field: "tag"
-            )
+        init(_ result: RegistrationResult?) {
+            self.id = result?.device
+            self.result =
+                switch result?.kind {
+                case .added: "added"
+                case .tokenReplaced: "tokenReplaced"
+                case .refreshed, nil: "refreshed"
+                }
         }
     }
+
+    var results: [Result]
+
+    static let schema: Schema = {
+        let error = Schema.object(
+            required: ["code": .string(), "message": .string()],
+            optional: ["field": .string()]
+        )
+        return .list(
+            "results",
+            of: .object(
+                required: ["result": .choice(["added", "refreshed", "tokenReplaced", "refused"])],
+                optional: ["id": .integer(), "error": error]
+            )
+        ).named("BatchResults")
+    }()
 }

@@ -6,9 +6,9 @@ import PushProtocol
 import PushProvider
 import PushStore
 
-/// `/v1/keys`: API keys.
-struct KeysController: Sendable {
-    let store: any APIKeyStore
+/// `/v1/keys` and `/v1/audit`: who may do what, and who did what.
+struct KeysController: Controller {
+    let store: any PushStore
     let keys: APIKeys
 
     private struct Key: Encodable {
@@ -26,16 +26,103 @@ struct KeysController: Sendable {
             self.createdAtMs = key.createdAt.milliseconds
             self.key = text
         }
+
+        static let schema = Schema.object(
+            required: [
+                "id": .uuid, "name": .string(), "scopes": .array(of: .choice(APIScope.allCases.map(\.rawValue))),
+                "createdAtMs": .moment,
+            ],
+            optional: ["key": .string().described("Only in the answer to its creation.")]
+        ).named("Key")
     }
 
-    func addRoutes(to group: RouterGroup<APIContext>) {
-        group.get("keys", use: self.list).post("keys", use: self.add)
-        group.delete("keys/:id", use: self.delete)
+    private struct Entry: Encodable {
+        var id: Int64
+        var atMs: Int64
+        var key: String?
+        var keyName: String
+        var action: String
+        var status: Int
+
+        init(_ record: AuditRecord) {
+            self.id = record.id
+            self.atMs = record.at.milliseconds
+            self.key = record.key?.uuidString
+            self.keyName = record.keyName
+            self.action = record.action
+            self.status = record.status
+        }
+
+        static let schema = Schema.object(
+            required: [
+                "id": .integer(), "atMs": .moment, "keyName": .string(),
+                "action": .string().described("Method and path."), "status": .integer(),
+            ],
+            optional: ["key": .uuid]
+        ).named("AuditEntry")
     }
 
-    @Sendable private func add(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.admin)
-        let fields = try JSONFields(parsing: try await context.body(of: request), known: ["name", "scopes"])
+    private struct Entries: Encodable {
+        var entries: [Entry]
+        var next: String?
+    }
+
+    var operations: [Operation] {
+        let scopes = Schema.array(of: .choice(APIScope.allCases.map(\.rawValue)), count: 1...APIScope.allCases.count)
+        return [
+            Operation(
+                method: .get,
+                path: "/v1/keys",
+                id: "listKeys",
+                summary: "All API keys, without their texts.",
+                tag: .administration,
+                scope: .admin,
+                answers: [.ok(.list("keys", of: Key.schema))],
+                handler: self.list
+            ),
+            Operation(
+                method: .post,
+                path: "/v1/keys",
+                id: "addKey",
+                summary: "Issues an API key; its text is in this answer only.",
+                tag: .administration,
+                scope: .admin,
+                body: RequestBody(
+                    schema: .object(required: ["name": .string(length: 1...200), "scopes": scopes]),
+                    maximum: 16 * 1024
+                ),
+                answers: [.created(Key.schema)],
+                isAudited: true,
+                handler: self.add
+            ),
+            Operation(
+                method: .delete,
+                path: "/v1/keys/{key}",
+                id: "deleteKey",
+                summary: "Ends an API key.",
+                tag: .administration,
+                scope: .admin,
+                answers: [.noContent],
+                refusals: [409],
+                isAudited: true,
+                handler: self.delete
+            ),
+            Operation(
+                method: .get,
+                path: "/v1/audit",
+                id: "listAudit",
+                summary: "Who changed what, newest first.",
+                tag: .administration,
+                scope: .admin,
+                parameters: [.cursor, .limit()],
+                answers: [.ok(.page("entries", of: Entry.schema))],
+                handler: self.audit
+            ),
+        ]
+    }
+
+    private func add(_ call: Call) async throws -> Response {
+        let fields = try await call.fields(["name", "scopes"])
         let name = try fields.requiredString("name", maximum: 200)
         let texts = try fields.strings("scopes", count: APIScope.allCases.count, maximum: 32) ?? []
         let scopes = Set(texts.compactMap(APIScope.init(rawValue:)))
@@ -47,26 +134,29 @@ struct KeysController: Sendable {
         return try JSONAnswer.make(.created, Key(key, text: text))
     }
 
-    @Sendable private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.admin)
-        return try JSONAnswer.make(.ok, ["keys": try await self.store.keys().map { Key($0) }])
+    private func list(_ call: Call) async throws -> Response {
+        try JSONAnswer.make(.ok, ["keys": try await self.store.keys().map { Key($0) }])
     }
 
-    @Sendable private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.admin)
-        let id = context.parameters.get("id").flatMap(UUID.init(uuidString:))
+    private func delete(_ call: Call) async throws -> Response {
+        let id = call.uuid("key")
         let admins = try await self.store.keys().filter { $0.scopes.contains(.admin) }
         guard admins.map(\.id) != [id] else {
             throw APIRefusal(
                 status: 409,
                 code: "last_admin_key",
                 message: "without this key nobody could administer the provider: issue another admin key first",
-                field: "id"
+                field: "key"
             )
         }
-        guard let id, try await self.store.deleteKey(id) else {
-            throw APIRefusal(status: 404, code: "no_such_key", message: "there is no API key with this id", field: "id")
-        }
+        guard let id, try await self.store.deleteKey(id) else { throw APIRefusal.noSuch("key", "key") }
         return Response(status: .noContent)
+    }
+
+    private func audit(_ call: Call) async throws -> Response {
+        let limit = try call.limit()
+        let entries = try await self.store.audit(before: try call.cursor(.audit), limit: limit)
+        let next = entries.count == limit ? entries.last.map { Cursor(list: .audit, position: $0.id).text } : nil
+        return try JSONAnswer.make(.ok, Entries(entries: entries.map(Entry.init), next: next))
     }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -7,110 +6,177 @@ import PushProtocol
 import PushProvider
 import PushStore
 
-/// `/v1/apps/{app}/notifications` and `/v1/notifications`: sending, progress, what became of each device.
-struct NotificationsController: Sendable {
-    private static let longestIdempotencyKey = 200
-
+/// Notifications in the ledger: lists, progress, pausing, what became of each recipient.
+struct NotificationsController: Controller {
     let store: any PushStore
-    let intake: NotificationIntake
+    let wakes: LaneWakes
     let time: any TimeSource
 
-    func addRoutes(to group: RouterGroup<APIContext>) {
-        group.post("apps/:app/notifications", use: self.send)
-        group.get("notifications/:id", use: self.show)
-        group.get("notifications/:id/deliveries", use: self.deliveries)
+    var operations: [Operation] {
+        let filters = [
+            Parameter(
+                name: "state",
+                summary: "In this state.",
+                schema: .choice(NotificationRecord.State.allCases.map(\.rawValue))
+            ), Parameter.cursor, .limit(),
+        ]
+        return [
+            Operation(
+                method: .get,
+                path: "/v1/apps/{app}/notifications",
+                id: "listAppNotifications",
+                summary: "An app's notifications, newest first.",
+                tag: .notifications,
+                scope: .read,
+                parameters: filters,
+                answers: [.ok(.page("notifications", of: NotificationAnswer.schema))]
+            ) { try await self.list($0, app: try await $0.app(self.store)) },
+            Operation(
+                method: .get,
+                path: "/v1/notifications",
+                id: "listNotifications",
+                summary: "All apps' notifications, newest first.",
+                tag: .notifications,
+                scope: .read,
+                parameters: filters,
+                answers: [.ok(.page("notifications", of: NotificationAnswer.schema))]
+            ) { try await self.list($0, app: nil) },
+            Operation(
+                method: .get,
+                path: "/v1/notifications/{notification}",
+                id: "showNotification",
+                summary: "A notification and its progress.",
+                tag: .notifications,
+                scope: .read,
+                answers: [.ok(NotificationAnswer.schema)],
+                handler: self.show
+            ),
+            self.change("pause", "Stops it after the pages in flight.", .pause(reason: nil)),
+            self.change("resume", "Goes on where it was paused.", .resume),
+            self.change("cancel", "Stops it for good.", .cancel),
+            Operation(
+                method: .get,
+                path: "/v1/notifications/{notification}/deliveries",
+                id: "listDeliveries",
+                summary: "What became of its recipients.",
+                tag: .notifications,
+                scope: .read,
+                parameters: [
+                    Parameter(name: "state", summary: "In this state.", schema: .choice(DeliveryAnswer.states)),
+                    .cursor, .limit(),
+                ],
+                answers: [.ok(DeliveriesAnswer.schema)],
+                handler: self.deliveries
+            ),
+        ]
     }
 
-    @Sendable private func send(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.send)
-        let app = try await context.app(self.store)
-        let body = try await context.body(of: request)
-        let wanted = try NotificationRequest(parsing: body, bundleID: app.bundleID, now: self.time.now)
-        try await self.checkCredentials(app, wanted)
-        let idempotency = try Self.idempotency(request, body: body)
-        let (notification, acceptance) = try await self.intake.accept(wanted, app: app.id, idempotency: idempotency)
-        switch acceptance {
-        case .accepted:
-            return try Self.accepted(notification, isRepeated: false)
-        case .repeated(let earlier):
-            return try Self.accepted(earlier, isRepeated: true)
-        case .conflict:
+    private struct Page: Encodable {
+        var notifications: [NotificationAnswer]
+        var next: String?
+    }
+
+    private func change(_ word: String, _ summary: String, _ change: StateChange) -> Operation {
+        Operation(
+            method: .post,
+            path: "/v1/notifications/{notification}:\(word)",
+            id: "\(word)Notification",
+            summary: summary,
+            tag: .notifications,
+            scope: .send,
+            answers: [.ok(NotificationAnswer.schema)],
+            refusals: [409],
+            isAudited: true
+        ) { try await self.set(change, word, $0) }
+    }
+
+    private func list(_ call: Call, app: AppRecord?) async throws -> Response {
+        let limit = try call.limit()
+        let (notifications, next) = try await self.store.notifications(
+            app: app?.id,
+            state: try call.choice("state", NotificationRecord.State.self),
+            before: try call.cursor(.notifications).map(NotificationCursor.init(number:)),
+            limit: limit
+        )
+        var names: [Int64: Topic] = [:]
+        if let app {
+            names[app.id] = app.bundleID
+        } else {
+            for app in try await self.store.apps() { names[app.id] = app.bundleID }
+        }
+        let now = self.time.now
+        return try JSONAnswer.make(
+            .ok,
+            Page(
+                notifications: notifications.map { NotificationAnswer($0, app: names[$0.app], now: now) },
+                next: next.map { Cursor(list: .notifications, position: $0.number).text }
+            )
+        )
+    }
+
+    private func show(_ call: Call) async throws -> Response {
+        let notification = try await self.notification(call)
+        var answer = try await self.answer(notification)
+        answer.to = notification.audience.json
+        return try JSONAnswer.make(.ok, answer)
+    }
+
+    private func set(_ change: StateChange, _ word: String, _ call: Call) async throws -> Response {
+        let before = try await self.notification(call)
+        guard let after = try await self.store.setState(change, of: before.id, now: self.time.now) else {
+            throw APIRefusal.noSuch("notification", "notification")
+        }
+        guard change.isDone(in: after) else {
             throw APIRefusal(
                 status: 409,
-                code: "idempotency_conflict",
-                message: "this key was used for another request: choose a new one",
-                field: "idempotency-key"
+                code: "wrong_state",
+                message: "it is \(after.state.rawValue): \(word) is not possible",
+                field: "notification"
             )
         }
+        self.wakes[after.lane].signal()
+        return try JSONAnswer.make(.ok, try await self.answer(after))
     }
 
-    @Sendable private func show(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.read)
-        return try JSONAnswer.make(.ok, NotificationAnswer(try await self.notification(context)))
+    private func deliveries(_ call: Call) async throws -> Response {
+        let notification = try await self.notification(call)
+        let limit = try call.limit()
+        var state: DeliveryRecord.State?
+        if let word = call.query["state"] {
+            state = DeliveryRecord.State.allCases.first { $0.word == word }
+            guard state != nil else {
+                throw APIRefusal.invalid("state", "use one of \(DeliveryAnswer.states.joined(separator: ", "))")
+            }
+        }
+        let deliveries = try await self.store.deliveries(
+            of: notification.id,
+            state: state,
+            after: try call.cursor(.deliveries),
+            limit: limit
+        )
+        return try JSONAnswer.make(.ok, DeliveriesAnswer(deliveries, limit: limit))
     }
 
-    @Sendable private func deliveries(_ request: Request, _ context: APIContext) async throws -> Response {
-        try context.require(.read)
-        let notification = try await self.notification(context)
-        let limit = Int(try request.number("limit", in: 1...1000, default: 100))
-        let after = try request.number("after", in: Int64.min...Int64.max, default: .min)
-        let deliveries = try await self.store.deliveries(of: notification.id, state: nil, after: after, limit: limit)
-        let next = deliveries.count == limit ? deliveries.last?.recipient : nil
-        return try JSONAnswer.make(.ok, DeliveriesAnswer(deliveries: deliveries.map(DeliveryAnswer.init), next: next))
-    }
-
-    private func notification(_ context: APIContext) async throws -> NotificationRecord {
-        guard let id = context.parameters.get("id").flatMap(UUID.init(uuidString:)),
-            let notification = try await self.store.notification(id)
-        else {
-            throw APIRefusal(
-                status: 404,
-                code: "no_such_notification",
-                message: "there is no notification with this id",
-                field: "id"
-            )
+    private func notification(_ call: Call) async throws -> NotificationRecord {
+        guard let id = call.uuid("notification"), let notification = try await self.store.notification(id) else {
+            throw APIRefusal.noSuch("notification", "notification")
         }
         return notification
     }
 
-    /// Without a credential nothing could ever be sent: better said now.
-    private func checkCredentials(_ app: AppRecord, _ wanted: NotificationRequest) async throws {
-        let there = try await self.store.environments(app: app.id)
-        let needed: PushEnvironment?
-        switch (wanted.environment, wanted.audience) {
-        case (let environment?, _): needed = environment
-        case (nil, .tokens): needed = .production
-        case (nil, _): needed = nil
-        }
-        guard needed.map(there.contains) ?? !there.isEmpty else {
-            let environment = needed?.rawValue ?? "any environment"
-            throw APIRefusal(
-                status: 409,
-                code: "missing_credential",
-                message:
-                    "the app has no credential for \(environment): PUT /v1/apps/\(app.bundleID)/credentials/… first",
-                field: "environment"
-            )
-        }
+    private func answer(_ notification: NotificationRecord) async throws -> NotificationAnswer {
+        let app = try await self.store.app(id: notification.app)
+        return NotificationAnswer(notification, app: app?.bundleID, now: self.time.now)
     }
+}
 
-    private static func idempotency(_ request: Request, body: Data) throws -> Idempotency? {
-        guard let name = HTTPField.Name("idempotency-key"), let key = request.headers[name] else { return nil }
-        guard !key.isEmpty, key.utf8.count <= Self.longestIdempotencyKey else {
-            throw APIRefusal(
-                status: 400,
-                code: "invalid_idempotency_key",
-                message: "an idempotency key has 1 to \(Self.longestIdempotencyKey) bytes",
-                field: "idempotency-key"
-            )
+extension StateChange {
+    /// Whether the notification is where this was to bring it.
+    fileprivate func isDone(in notification: NotificationRecord) -> Bool {
+        switch self {
+        case .pause: notification.state == .paused
+        case .resume: [.scheduled, .accepted, .sending].contains(notification.state)
+        case .cancel: notification.state == .cancelled
         }
-        // Over the canonical text: the same request may have its members in another order.
-        return Idempotency(key: key, fingerprint: Array(SHA256.hash(data: try JSONValue(parsing: body).text)))
-    }
-
-    private static func accepted(_ notification: NotificationRecord, isRepeated: Bool) throws -> Response {
-        var headers: HTTPFields = [.location: "/v1/notifications/\(notification.id.uuidString)"]
-        if isRepeated, let name = HTTPField.Name("idempotency-replayed") { headers[name] = "true" }
-        return try JSONAnswer.make(.accepted, NotificationAnswer(notification), headers: headers)
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
 /// What the operating system says of this process's memory.
-enum ProcessMemory {
+package enum ProcessMemory {
     /// Bytes that are not swapped out; `nil` where there is no `/proc`.
-    static var resident: Int? {
+    package static var resident: Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
         let fields = text.split(separator: " ")
         guard fields.count > 1, let pages = Int(fields[1]) else { return nil }

@@ -1,22 +1,4 @@
-/// One name at `/metrics`: what is measured, and how it is read.
-struct Metric: Hashable, Sendable {
-    enum Kind: String, Sendable {
-        /// Goes up and down.
-        case gauge
-        /// Only goes up, from the start of the gateway.
-        case counter
-    }
-
-    let name: String
-    let kind: Kind
-    let help: String
-
-    init(_ name: String, _ help: String, _ kind: Kind = .gauge) {
-        self.name = name
-        self.kind = kind
-        self.help = help
-    }
-}
+import PushHTTP
 
 /// The table of all names, in the order in which they are shown.
 extension Metric {

@@ -1,0 +1,34 @@
+/// Text format 0.0.4 of Prometheus.
+package enum PrometheusText {
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    static func lines(_ metric: Metric, _ samples: [GaugeSource.Sample]) -> String {
+        var text = "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind.rawValue)\n"
+        for sample in samples { text += "\(metric.name)\(Self.labels(sample.labels)) \(sample.value)\n" }
+        return text
+    }
+
+    /// As an integer where it is one.
+    static func number(_ value: Double) -> String {
+        Int64(exactly: value).map { "\($0)" } ?? "\(value)"
+    }
+
+    static func labels(_ labels: [String: String]) -> String {
+        guard !labels.isEmpty else { return "" }
+        let pairs = labels.sorted { $0.key < $1.key }.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }
+        return "{\(pairs.joined(separator: ","))}"
+    }
+
+    private static func escaped(_ value: String) -> String {
+        var text = ""
+        for character in value.unicodeScalars {
+            switch character {
+            case "\\": text += "\\\\"
+            case "\"": text += "\\\""
+            case "\n": text += "\\n"
+            default: text.unicodeScalars.append(character)
+            }
+        }
+        return text
+    }
+}

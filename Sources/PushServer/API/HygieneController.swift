@@ -1,0 +1,124 @@
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProtocol
+import PushProvider
+import PushStore
+
+/// What was done to tokens, and the breaker that stops it.
+struct HygieneController: Controller {
+    let store: any PushStore
+    let hygiene: TokenHygiene
+    let time: any TimeSource
+
+    private struct Health: Encodable {
+        var environment: String
+        /// `open` while tokens are not deactivated.
+        var breaker: String
+        var sinceMs: Int64?
+        var reason: String?
+    }
+
+    private static let health = Schema.list(
+        "environments",
+        of: .object(
+            required: [
+                "environment": .environment,
+                "breaker": .choice(["closed", "open"]).described("open: tokens are not deactivated."),
+            ],
+            optional: ["sinceMs": .moment, "reason": .string()]
+        )
+    ).named("Hygiene")
+
+    var operations: [Operation] {
+        [
+            Operation(
+                method: .get,
+                path: "/v1/apps/{app}/tokens/events",
+                id: "listTokenEvents",
+                summary: "What was done to which token and why, newest first.",
+                tag: .hygiene,
+                scope: .read,
+                parameters: [
+                    Parameter(
+                        name: "action",
+                        summary: "Of this kind.",
+                        schema: .choice(TokenEventRecord.Action.allCases.map(\.rawValue))
+                    ),
+                    Parameter(
+                        name: "token",
+                        summary: "Of this token, hexadecimal.",
+                        schema: .string(length: 2...1024, pattern: "^([0-9A-Fa-f]{2})+$")
+                    ), .cursor, .limit(),
+                ],
+                answers: [.ok(TokenEventsAnswer.schema)],
+                handler: self.events
+            ),
+            Operation(
+                method: .get,
+                path: "/v1/apps/{app}/hygiene",
+                id: "showHygiene",
+                summary: "Whether tokens are deactivated, per environment.",
+                tag: .hygiene,
+                scope: .read,
+                answers: [.ok(Self.health)],
+                handler: self.show
+            ), self.settle("apply", "Deactivates what was withheld, and closes the breaker.", deactivates: true),
+            self.settle("discard", "Keeps what was withheld alive, and closes the breaker.", deactivates: false),
+        ]
+    }
+
+    private func settle(_ word: String, _ summary: String, deactivates: Bool) -> Operation {
+        Operation(
+            method: .post,
+            path: "/v1/apps/{app}/hygiene/{environment}:\(word)",
+            id: "\(word)Withheld",
+            summary: summary,
+            tag: .hygiene,
+            scope: .admin,
+            answers: [.ok(.object(required: ["tokens": .integer()]).named("Settled"), "How many tokens it were.")],
+            isAudited: true
+        ) { call in
+            let environment = try call.pathEnvironment()
+            let app = try await call.app(self.store)
+            let tokens = try await self.store.settleWithheld(
+                app: app.id,
+                environment: environment,
+                deactivates: deactivates,
+                now: self.time.now
+            )
+            self.hygiene.forget(app: app.id)
+            return try JSONAnswer.make(.ok, ["tokens": tokens])
+        }
+    }
+
+    private func events(_ call: Call) async throws -> Response {
+        let app = try await call.app(self.store)
+        let limit = try call.limit()
+        let events = try await self.store.tokenEvents(
+            app: app.id,
+            token: try call.queryToken(),
+            action: try call.choice("action", TokenEventRecord.Action.self),
+            before: try call.cursor(.tokenEvents),
+            limit: limit
+        )
+        return try JSONAnswer.make(.ok, TokenEventsAnswer(events, limit: limit))
+    }
+
+    private func show(_ call: Call) async throws -> Response {
+        let app = try await call.app(self.store)
+        var all: [Health] = []
+        for environment in PushEnvironment.allCases {
+            let health = try await self.store.health(app: app.id, environment: environment)
+            all.append(
+                Health(
+                    environment: environment.rawValue,
+                    breaker: health.breakerOpenSince == nil ? "closed" : "open",
+                    sinceMs: health.breakerOpenSince?.milliseconds,
+                    reason: health.breakerReason
+                )
+            )
+        }
+        return try JSONAnswer.make(.ok, ["environments": all])
+    }
+}

@@ -1,0 +1,68 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PushHTTP
+import PushProtocol
+import PushStore
+
+/// `/health`, `/ready` and `/metrics`.
+struct OperatingController: Controller {
+    let store: any PushStore
+    let operational: (any OperationStore)?
+    let metrics: ProviderMetrics
+
+    private static let status = Schema.object(required: ["status": .string()]).named("Status")
+
+    var operations: [Operation] {
+        [
+            Operation(
+                method: .get,
+                path: "/health",
+                id: "health",
+                summary: "The process lives.",
+                tag: .operation,
+                answers: [.ok(Self.status, "It does.")]
+            ) { _ in try JSONAnswer.make(.ok, ["status": "ok"]) },
+            Operation(
+                method: .get,
+                path: "/ready",
+                id: "ready",
+                summary: "The store can be read and written.",
+                tag: .operation,
+                answers: [.ok(Self.status, "It can.")],
+                refusals: [503],
+                handler: self.ready
+            ),
+            Operation(
+                method: .get,
+                path: "/metrics",
+                id: "metrics",
+                summary: "Figures for Prometheus.",
+                tag: .operation,
+                scope: .read,
+                answers: [
+                    Answer(status: 200, summary: "Text format 0.0.4.", schema: .string(), contentType: "text/plain")
+                ],
+                handler: self.figures
+            ),
+        ]
+    }
+
+    private func ready(_ call: Call) async throws -> Response {
+        do {
+            _ = try await self.store.apps()
+            try await self.operational?.checkWritable()
+        } catch {
+            throw StoreError.cannotWrite(why: "\(error)")
+        }
+        return try JSONAnswer.make(.ok, ["status": "ready"])
+    }
+
+    private func figures(_ call: Call) async throws -> Response {
+        Response(
+            status: .ok,
+            headers: [.contentType: PrometheusText.contentType],
+            body: .init(byteBuffer: ByteBuffer(string: try await self.metrics.text()))
+        )
+    }
+}

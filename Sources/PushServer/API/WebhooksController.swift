@@ -1,0 +1,280 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProtocol
+import PushProvider
+import PushStore
+
+/// Where events are posted to.
+struct WebhooksController: Controller {
+    private typealias Change = @Sendable (inout WebhookRecord) throws -> Void
+
+    let store: any PushStore
+    let addresses: AddressPolicy
+    /// Of the delivery.
+    let wake: Wake
+    let time: any TimeSource
+
+    private static let url = Schema.string(length: 1...WebhookAddress.maximumLength)
+    private static let events = Schema.array(of: .choice(WebhookRecord.Event.allCases.map(\.rawValue)), count: 1...2)
+
+    var operations: [Operation] {
+        let add = Schema.object(required: ["url": Self.url], optional: ["events": Self.events])
+            .example(.texts(["url": "https://hooks.example.com/push"]))
+        let change = Schema.object(optional: ["url": Self.url, "events": Self.events, "active": .bool])
+        let replay = Schema.object(optional: ["since": .time, "block": .integer(1...Int64.max)])
+            .described("One of both: a moment, or the first number in a post's id.")
+        let answer = WebhookAnswer.schema
+        return [
+            self.operation(
+                .post,
+                "/v1/apps/{app}/webhooks",
+                "addWebhook",
+                "Adds a webhook; its secret is in this answer only.",
+                add,
+                .created(answer),
+                self.add
+            ),
+            self.operation(
+                .get,
+                "/v1/apps/{app}/webhooks",
+                "listWebhooks",
+                "The app's webhooks.",
+                nil,
+                .ok(.list("webhooks", of: answer)),
+                self.list
+            ),
+            self.operation(.get, "/v1/webhooks/{webhook}", "showWebhook", "One webhook.", nil, .ok(answer)) {
+                try await self.answer(try await self.webhook($0))
+            },
+            self.operation(
+                .patch,
+                "/v1/webhooks/{webhook}",
+                "changeWebhook",
+                "Changes URL or events, or switches it off.",
+                change,
+                .ok(answer),
+                self.change
+            ),
+            self.operation(
+                .delete,
+                "/v1/webhooks/{webhook}",
+                "deleteWebhook",
+                "Forgets it.",
+                nil,
+                .noContent,
+                self.delete
+            ),
+            self.operation(
+                .post,
+                "/v1/webhooks/{webhook}:rotate",
+                "rotateSecret",
+                "Signs with a new secret too, which is in this answer only.",
+                nil,
+                .ok(answer),
+                self.rotate
+            ),
+            self.operation(
+                .post,
+                "/v1/webhooks/{webhook}:finish-rotation",
+                "finishRotation",
+                "Signs with the newest secret only.",
+                nil,
+                .ok(answer)
+            ) { try await self.update($0) { $0.secret = WebhookSecret.newest(of: $0.secret) } },
+            self.operation(
+                .post,
+                "/v1/webhooks/{webhook}:replay",
+                "replayWebhook",
+                "Tells it again from a moment or a block on.",
+                replay,
+                .ok(answer),
+                self.replay
+            ),
+            self.operation(
+                .post,
+                "/v1/webhooks/{webhook}:enable",
+                "enableWebhook",
+                "Goes on from where it was given up.",
+                nil,
+                .ok(answer)
+            ) { call in
+                try await self.update(call) { webhook in
+                    var machine = WebhookMachine(webhook)
+                    machine.enable()
+                    webhook = machine.record
+                }
+            },
+        ]
+    }
+
+    private func operation(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ id: String,
+        _ summary: String,
+        _ body: Schema?,
+        _ answer: Answer,
+        _ handler: @escaping Operation.Handler
+    ) -> Operation {
+        Operation(
+            method: method,
+            path: path,
+            id: id,
+            summary: summary,
+            tag: .webhooks,
+            scope: .admin,
+            body: body.map { RequestBody(schema: $0, maximum: 16 * 1024) },
+            answers: [answer],
+            isAudited: method != .get,
+            handler: handler
+        )
+    }
+
+    private func add(_ call: Call) async throws -> Response {
+        let app = try await call.app(self.store)
+        let fields = try await call.fields(["url", "events"])
+        let url = try fields.requiredString("url", maximum: WebhookAddress.maximumLength)
+        let webhook = WebhookRecord(
+            id: UUID(),
+            app: app.id,
+            url: try WebhookAddress(url, policy: self.addresses).url,
+            secret: WebhookSecret.make(),
+            events: try Self.events(fields) ?? Set(WebhookRecord.Event.allCases),
+            createdAt: self.time.now
+        )
+        try await self.store.addWebhook(webhook)
+        self.wake.signal()
+        return try JSONAnswer.make(.created, WebhookAnswer(webhook, app: app.bundleID, secret: webhook.secret))
+    }
+
+    private func list(_ call: Call) async throws -> Response {
+        let app = try await call.app(self.store)
+        let webhooks = try await self.store.webhooks(app: app.id)
+        return try JSONAnswer.make(.ok, ["webhooks": webhooks.map { WebhookAnswer($0, app: app.bundleID) }])
+    }
+
+    private func change(_ call: Call) async throws -> Response {
+        let fields = try await call.fields(["url", "events", "active"])
+        let url = try fields.string("url", maximum: WebhookAddress.maximumLength)
+        let address = try url.map { try WebhookAddress($0, policy: self.addresses).url }
+        let (events, isActive) = (try Self.events(fields), try fields.bool("active"))
+        return try await self.update(call) { webhook in
+            if let address { webhook.url = address }
+            if let events { webhook.events = events }
+            if let isActive { webhook.isActive = isActive }
+        }
+    }
+
+    private func delete(_ call: Call) async throws -> Response {
+        guard let id = call.uuid("webhook"), try await self.store.deleteWebhook(id) else {
+            throw APIRefusal.noSuch("webhook", "webhook")
+        }
+        return Response(status: .noContent)
+    }
+
+    private func rotate(_ call: Call) async throws -> Response {
+        var webhook = try await self.webhook(call)
+        let (stored, new) = WebhookSecret.rotating(webhook.secret)
+        webhook.secret = stored
+        return try await self.store(webhook, newSecret: new)
+    }
+
+    private func replay(_ call: Call) async throws -> Response {
+        let webhook = try await self.webhook(call)
+        let fields = try await call.fields(["since", "block"])
+        let start: WebhookReplay.Start
+        switch (try fields.moment("since"), try fields.integer("block", in: 1...Int64.max)) {
+        case (let since?, nil): start = .since(since)
+        case (nil, let block?): start = .block(block)
+        default: throw fields.refusal("since", "missing_field", "give since or block, one of both")
+        }
+        guard let moved = try await WebhookReplay(store: self.store).start(webhook.id, from: start) else {
+            throw APIRefusal.noSuch("webhook", "webhook")
+        }
+        self.wake.signal()
+        return try await self.answer(moved)
+    }
+
+    private func update(_ call: Call, _ change: Change) async throws -> Response {
+        var webhook = try await self.webhook(call)
+        try change(&webhook)
+        return try await self.store(webhook, newSecret: nil)
+    }
+
+    private func store(_ webhook: WebhookRecord, newSecret: String?) async throws -> Response {
+        guard try await self.store.updateWebhook(webhook, expectedCursor: webhook.cursor) else {
+            throw APIRefusal.noSuch("webhook", "webhook")
+        }
+        self.wake.signal()
+        return try await self.answer(webhook, secret: newSecret)
+    }
+
+    private func webhook(_ call: Call) async throws -> WebhookRecord {
+        guard let id = call.uuid("webhook"), let webhook = try await self.store.webhook(id) else {
+            throw APIRefusal.noSuch("webhook", "webhook")
+        }
+        return webhook
+    }
+
+    private func answer(_ webhook: WebhookRecord, secret: String? = nil) async throws -> Response {
+        let app = try await self.store.app(id: webhook.app)
+        return try JSONAnswer.make(.ok, WebhookAnswer(webhook, app: app?.bundleID, secret: secret))
+    }
+
+    private static func events(_ fields: JSONFields) throws -> Set<WebhookRecord.Event>? {
+        guard let words = try fields.strings("events", count: 2, maximum: 32) else { return nil }
+        let events = Set(words.compactMap(WebhookRecord.Event.init(rawValue:)))
+        guard !events.isEmpty, events.count == Set(words).count else {
+            throw fields.refusal("events", "invalid_value", "name delivery, token or both")
+        }
+        return events
+    }
+}
+
+/// A webhook.
+struct WebhookAnswer: Encodable {
+    var id: String
+    var app: String?
+    var url: String
+    var events: [String]
+    var active: Bool
+    /// Only in the answer to its creation or rotation.
+    var secret: String?
+    /// The last block of events that was taken.
+    var block: Int64
+    var failures: Int
+    var lastError: String?
+    var nextTryAtMs: Int64?
+    var lastSuccessAtMs: Int64?
+    var createdAtMs: Int64
+
+    init(_ webhook: WebhookRecord, app: Topic?, secret: String? = nil) {
+        self.id = webhook.id.uuidString
+        self.app = app?.name
+        self.url = webhook.url
+        self.events = webhook.events.map(\.rawValue).sorted()
+        self.active = webhook.isActive
+        self.secret = secret
+        self.block = webhook.cursor
+        self.failures = webhook.failures
+        self.lastError = webhook.lastError
+        self.nextTryAtMs = webhook.nextTryAt?.milliseconds
+        self.lastSuccessAtMs = webhook.lastSuccessAt?.milliseconds
+        self.createdAtMs = webhook.createdAt.milliseconds
+    }
+
+    static let schema = Schema.object(
+        required: [
+            "id": .uuid, "url": .string(), "events": .array(of: .string()), "active": .bool,
+            "block": .integer().described("The last block of events that was taken."),
+            "failures": .integer().described("Posts that failed since the last that was taken."),
+            "createdAtMs": .moment,
+        ],
+        optional: [
+            "app": .string(), "secret": .string().described("Only in the answer to its creation or rotation."),
+            "lastError": .string(), "nextTryAtMs": .moment, "lastSuccessAtMs": .moment,
+        ]
+    ).named("Webhook")
+}

@@ -1,0 +1,103 @@
+import HTTPTypes
+import Hummingbird
+import PushStore
+
+/// One request that the REST API answers. The router and the OpenAPI document are both made from these, so that they
+/// cannot tell different stories.
+struct Operation: Sendable {
+    typealias Handler = @Sendable (Call) async throws -> Response
+
+    var method: HTTPRequest.Method
+    /// Such as `/v1/apps/{app}`; what is in braces is described in ``PathParameter``.
+    var path: String
+    /// For generated clients and metrics: unique.
+    var id: String
+    var summary: String
+    var tag: Tag
+    /// What the API key must allow; `nil` needs no key.
+    var scope: APIScope?
+    /// Of the query and the header; those of the path follow from it.
+    var parameters: [Parameter] = []
+    var body: RequestBody?
+    var answers: [Answer]
+    /// Statuses of refusals besides those that follow from the rest, see ``OpenAPIDocument``.
+    var refusals: Set<Int> = []
+    /// Whether it changes something that an auditor wants to know of.
+    var isAudited = false
+    var handler: Handler
+
+    /// Where the document lists it.
+    enum Tag: String, CaseIterable, Sendable {
+        case apps = "Apps"
+        case devices = "Devices"
+        case audiences = "Audiences"
+        case notifications = "Notifications"
+        case schedules = "Schedules"
+        case hygiene = "Tokens"
+        case webhooks = "Webhooks"
+        case administration = "Administration"
+        case operation = "Operation"
+    }
+
+    /// The names in braces.
+    var pathParameters: [String] {
+        self.path.split(separator: "{").dropFirst().compactMap { $0.split(separator: "}").first.map(String.init) }
+    }
+}
+
+/// A member of the query or the header.
+struct Parameter: Sendable {
+    enum Place: String, Sendable {
+        case query
+        case header
+    }
+
+    var name: String
+    var place = Place.query
+    var summary: String
+    var schema: Schema
+
+    static func limit(default value: Int64 = 100) -> Parameter {
+        Parameter(name: "limit", summary: "Entries in the answer; default \(value).", schema: .integer(1...1000))
+    }
+
+    static let cursor = Parameter(
+        name: "cursor",
+        summary: "The member next of the answer before.",
+        schema: .string(length: 1...Cursor.maximumLength)
+    )
+    static let environment = Parameter(
+        name: "environment",
+        summary: "Of this environment only.",
+        schema: .environment
+    )
+}
+
+/// What an operation takes as JSON.
+struct RequestBody: Sendable {
+    var schema: Schema
+    /// In bytes; default 1 MB.
+    var maximum = 1024 * 1024
+    var isRequired = true
+}
+
+/// What an operation answers when all is well.
+struct Answer: Sendable {
+    var status: Int
+    var summary: String
+    /// `nil` for an empty body.
+    var schema: Schema?
+    var contentType = "application/json"
+    /// Names of headers, and what they say.
+    var headers: [String: String] = [:]
+
+    static let noContent = Answer(status: 204, summary: "Done.")
+
+    static func ok(_ schema: Schema, _ summary: String = "As it is now.") -> Answer {
+        Answer(status: 200, summary: summary, schema: schema)
+    }
+
+    static func created(_ schema: Schema) -> Answer {
+        Answer(status: 201, summary: "It is new.", schema: schema)
+    }
+}

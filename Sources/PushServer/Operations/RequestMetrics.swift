@@ -1,0 +1,24 @@
+import Metrics
+
+/// What is counted of the API's requests: `martlet_api_requests_total` by operation and status,
+/// `martlet_api_request_seconds` by operation, and `martlet_store_write_failures_total`.
+struct RequestMetrics: Sendable {
+    private let factory: any MetricsFactory
+    private let writeFailures: Counter
+
+    init(factory: any MetricsFactory) {
+        self.factory = factory
+        self.writeFailures = Counter(label: "martlet_store_write_failures", dimensions: [], factory: factory)
+    }
+
+    func count(_ operation: Operation, status: Int, duration: Duration) {
+        let label = ("operation", operation.id)
+        Counter(label: "martlet_api_requests", dimensions: [label, ("status", "\(status)")], factory: self.factory)
+            .increment()
+        Metrics.Timer(label: "martlet_api_request", dimensions: [label], factory: self.factory).record(
+            duration: duration
+        )
+    }
+
+    func countWriteFailure() { self.writeFailures.increment() }
+}
