@@ -4,9 +4,9 @@ FILTER ?=
 SECONDS_EACH ?= 60
 TARGET ?= all
 # Sizes of the benchmarks; exported to the scripts, which have quick defaults.
-export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS
+export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS EXAMPLES SEED
 
-.PHONY: help demo build test check format setup clean bench-sender bench-gateway conformance fuzz torture-gateway
+.PHONY: help demo build test check format setup clean bench-sender bench-gateway conformance fuzz fuzz-api torture-gateway
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
@@ -41,6 +41,10 @@ conformance:  ## the sender against other people's servers and proxies
 fuzz:  ## fuzz every parser, or one of them (SECONDS_EACH=60 TARGET=HTTP2)
 	@scripts/setup
 	@scripts/fuzz $(TARGET) $(SECONDS_EACH)
+
+fuzz-api:  ## the REST API against its OpenAPI document, with schemathesis (EXAMPLES=50 SEED=1)
+	@scripts/setup fuzz-api
+	@scripts/fuzz-api
 
 torture-gateway:  ## a running gateway against half-open connections (CONNECTIONS=10000)
 	@scripts/setup bench
