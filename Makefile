@@ -48,7 +48,7 @@ fuzz:  ## fuzz every parser, or one of them (SECONDS_EACH=60 TARGET=HTTP2)
 	@scripts/setup
 	@scripts/fuzz $(TARGET) $(SECONDS_EACH)
 
-fuzz-api:  ## the REST API against its OpenAPI document, with schemathesis (EXAMPLES=50 SEED=1)
+fuzz-api:  ## the REST API against its OpenAPI document, with schemathesis (EXAMPLES=20 SEED=1)
 	@scripts/setup fuzz-api
 	@scripts/fuzz-api
 
