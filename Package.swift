@@ -216,7 +216,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "PushDevice", "PushGateway", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore",
-                "PushTesting", "martlet", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix,
+                "PushTesting", "martlet", .argumentParser, .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1,
+                .nioPosix,
                 .nioSSL,
             ]
         ),

@@ -3,7 +3,8 @@ import ArgumentParser
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
-        abstract: "Be a device: activate, connect to a gateway, print each notification; or manage a provider's devices.",
+        abstract:
+            "Be a device: activate, connect to a gateway, print each notification; or manage a provider's devices.",
         discussion: """
             Without a subcommand it is a device, with the options that 'martlet device run --help' shows. All other \
             subcommands talk to a running provider about the devices that are registered there.

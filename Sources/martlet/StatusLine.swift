@@ -41,7 +41,9 @@ enum ProgressText {
             let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
             text = "[\(bar)] \(done) of \(total)"
         }
-        if let rate, rate.isFinite { text += ", \(rate.formatted(.number.precision(.fractionLength(0)).grouping(.never)))/s" }
+        if let rate, rate.isFinite {
+            text += ", \(rate.formatted(.number.precision(.fractionLength(0)).grouping(.never)))/s"
+        }
         if let secondsLeft { text += ", \(Self.time(secondsLeft)) left" }
         return text
     }

@@ -55,7 +55,10 @@ struct DatabaseFile: Sendable {
                         let (table, parent): (String?, String?) = (row["table"], row["parent"])
                         return "a row of \(table ?? "?") names one of \(parent ?? "?") that is not there"
                     }
-                let pages = try Int.fetchOne(database, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+                let pages = try Int.fetchOne(
+                    database,
+                    sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+                )
                 return Condition(
                     size: pages ?? 0,
                     migrations: try String.fetchAll(

@@ -65,7 +65,9 @@ struct AttributeValue: ExpressibleByArgument, Hashable, Sendable {
     }
 
     private static func value(_ text: Substring) -> JSONValue {
-        if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") { return .string(String(text.dropFirst().dropLast())) }
+        if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") {
+            return .string(String(text.dropFirst().dropLast()))
+        }
         switch text {
         case "true": return .bool(true)
         case "false": return .bool(false)

@@ -7,7 +7,7 @@ import PushProtocol
 struct DeviceExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write all devices of an app, in the form that import takes.",
+        abstract: "Write the devices of an app, in the form that import takes.",
         discussion: "Example: martlet device export --app com.example.MyApp --output devices.ndjson"
     )
 
@@ -15,6 +15,9 @@ struct DeviceExportCommand: AsyncParsableCommand {
 
     @Option(help: "ndjson or csv. Default: as the name of --output ends, else ndjson.")
     var format: DeviceFileFormat?
+
+    @Option(help: "active, inactive or all. Default: active.")
+    var state: String?
 
     @Option(help: "The file; one that is there stays. Default: standard output.")
     var output: String?
@@ -27,7 +30,7 @@ struct DeviceExportCommand: AsyncParsableCommand {
             .get,
             ["apps", app, "devices"],
             action: "export",
-            query: [("format", format.rawValue)]
+            query: [("format", format.rawValue), ("state", self.state)]
         )
         let sink: FileHandle
         do {

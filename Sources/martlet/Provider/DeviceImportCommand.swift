@@ -43,7 +43,7 @@ struct DeviceImportCommand: AsyncParsableCommand {
             throw ProviderAccess.explained(refused, call.baseURL)
         }
         upload.status.clear()
-        let report = ImportReport(try JSONValue(parsing: data))
+        let report = ImportText(try JSONValue(parsing: data))
         if self.access.json {
             StandardOutput.line(try report.answer.line)
         } else {
@@ -77,7 +77,7 @@ enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
 }
 
 /// What an import came to.
-struct ImportReport {
+struct ImportText {
     let answer: JSONValue
 
     init(_ answer: JSONValue) {

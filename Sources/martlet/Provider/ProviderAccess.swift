@@ -39,7 +39,8 @@ struct ProviderAccess: ParsableArguments {
             settings.string("api.server") ?? settings.string("send.server", default: Self.defaultServer)
         let key = settings.secret("api.key") ?? settings.secret("send.apiKey")
         try settings.check()
-        guard let url = URLComponents(string: server), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false
+        guard let url = URLComponents(string: server), ["http", "https"].contains(url.scheme),
+            url.host?.isEmpty == false
         else { throw SettingsError("api.server: '\(server)' is no URL such as \(Self.defaultServer)") }
         return HTTPCall(baseURL: server, apiKey: key)
     }

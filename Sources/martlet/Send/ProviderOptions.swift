@@ -25,7 +25,8 @@ struct ProviderOptions: ParsableArguments {
         app: String,
         settings: Settings
     ) async throws -> Bool {
-        let server = settings.string("send.server") ?? settings.string("api.server", default: ProviderAccess.defaultServer)
+        let server =
+            settings.string("send.server") ?? settings.string("api.server", default: ProviderAccess.defaultServer)
         guard let apiKey = settings.secret("send.apiKey") ?? settings.secret("api.key") else {
             throw ValidationError("Give an API key: set MARTLET_SEND_API_KEY or MARTLET_API_KEY.")
         }
