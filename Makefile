@@ -4,7 +4,7 @@ FILTER ?=
 SECONDS_EACH ?= 60
 TARGET ?= all
 # Sizes of the benchmarks; exported to the scripts, which have quick defaults.
-export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS
+export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS SEED
 
 .PHONY: help demo build test check format setup clean bench-sender bench-gateway bench-campaign conformance fuzz torture-gateway torture
 
@@ -49,6 +49,10 @@ fuzz:  ## fuzz every parser, or one of them (SECONDS_EACH=60 TARGET=HTTP2)
 torture-gateway:  ## a running gateway against half-open connections (CONNECTIONS=10000)
 	@scripts/setup bench
 	@scripts/torture-gateway
+
+torture:  ## kill -9 and full disks against the provider, with a proof from the gateway (KILLS=10 SEED=1 ONLY=kills,disk)
+	@scripts/setup bench
+	@scripts/torture
 
 setup:  ## install missing system packages, or say which ones are missing
 	@scripts/setup

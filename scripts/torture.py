@@ -340,7 +340,7 @@ def kills(options, tokens, rng):
 def disk(options, tokens, rng):
     folder = f"{options.work}/disk"
     os.makedirs(folder)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m", "tmpfs", folder], check=True)
     provider, gateway = Provider(options, f"{folder}/data"), Gateway(options.admin_port)
     gateway.read()
     gateway.received.clear()
