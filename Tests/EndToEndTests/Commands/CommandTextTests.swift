@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PushProtocol
+import PushProvider
 import PushServer
 import PushTesting
 import Testing
