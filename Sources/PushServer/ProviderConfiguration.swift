@@ -12,6 +12,8 @@ package struct ProviderConfiguration: Sendable {
     /// Default 8080; 0 takes a free one.
     package var port = 8080
     package var dispatch = DispatchLimits()
+    /// Default: nobody may register through the forms of older systems.
+    package var compatibility = CompatibilityConfiguration()
 
     package init(dataDirectory: String, masterKeyPath: String? = nil) {
         self.dataDirectory = dataDirectory

@@ -62,6 +62,7 @@ package final class ProviderServer: Service {
             intake: intake,
             directory: directory,
             hygiene: hygiene,
+            compatibility: configuration.compatibility,
             time: time,
             logger: logger
         )

@@ -12,6 +12,7 @@ package struct API: Sendable {
     let intake: NotificationIntake
     let directory: SenderDirectory
     let hygiene: TokenHygiene
+    let compatibility: CompatibilityConfiguration
     let time: any TimeSource
     let logger: Logger
 
@@ -29,6 +30,15 @@ package struct API: Sendable {
         DevicesController(store: self.store, time: self.time).addRoutes(to: v1)
         NotificationsController(store: self.store, intake: self.intake, time: self.time).addRoutes(to: v1)
         KeysController(store: self.store, keys: self.keys).addRoutes(to: v1)
+        DeviceTransferRoutes(store: self.store, time: self.time, logger: self.logger).addRoutes(to: v1)
+        CompatibilityRoutes(
+            configuration: self.compatibility,
+            store: self.store,
+            keys: self.keys,
+            intake: self.intake,
+            time: self.time,
+            logger: self.logger
+        ).addRoutes(to: router.group())
         router.refuseOtherMethods()
         return router
     }
