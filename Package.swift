@@ -193,7 +193,7 @@ let package = Package(
         tests(
             "PushServerTests",
             [
-                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting",
+                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting", .nioCore,
             ]
         ),
         tests(

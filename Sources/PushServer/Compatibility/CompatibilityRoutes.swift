@@ -114,7 +114,8 @@ struct CompatibilityRoutes: Sendable {
         return app
     }
 
-    private func register(_ registration: DeviceRegistration, _ context: APIContext) async throws -> RegistrationResult {
+    private func register(_ registration: DeviceRegistration, _ context: APIContext) async throws -> RegistrationResult
+    {
         let app = try await self.app(context)
         let results = try await self.store.register([registration], app: app.id, now: self.time.now)
         guard let result = results.first else { throw Self.closed }

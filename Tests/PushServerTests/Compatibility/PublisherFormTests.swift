@@ -117,8 +117,11 @@ import Testing
 
     @Test(arguments: [
         ("application/x-www-form-urlencoded", "token=\(Vectors.tokenA)"),
-        ("application/x-www-form-urlencoded", "apns_device%5Btoken%5D=%3C302bd38c+c16adf6c9383e8848b91d895afccb2a5a5"
-            + "d1d52435f14c470aa71767%3E&commit=Save"),
+        (
+            "application/x-www-form-urlencoded",
+            "apns_device%5Btoken%5D=%3C302bd38c+c16adf6c9383e8848b91d895afccb2a5a5"
+                + "d1d52435f14c470aa71767%3E&commit=Save"
+        ),
         ("application/json", #"{"token":"\#(Vectors.tokenA)"}"#),
         ("application/json; charset=utf-8", #"{"apns_device":{"token":"\#(Vectors.tokenA)"}}"#),
     ])

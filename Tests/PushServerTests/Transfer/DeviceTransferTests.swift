@@ -21,7 +21,9 @@ import Testing
         try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.addVectorsApp()
             // More than any other body of the API may have.
-            let lines = (0..<20_000).map { #"{"token":"\#(DeviceToken.numbered($0).hex)","tags":["import"],"user":"u\#($0)"}"# }
+            let lines = (0..<20_000).map {
+                #"{"token":"\#(DeviceToken.numbered($0).hex)","tags":["import"],"user":"u\#($0)"}"#
+            }
             let file = (["x"] + lines).joined(separator: "\n")
             #expect(file.utf8.count > 1024 * 1024)
             let answer = try await Self.post(provider, file, "application/x-ndjson")
