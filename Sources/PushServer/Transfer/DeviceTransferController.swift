@@ -119,7 +119,7 @@ struct DeviceTransferController: Controller {
             let refusal = APIRefusal(status: 503, code: "storage_unavailable", message: "\(stopped)")
             return JSONAnswer.refusal(refusal, headers: [.connection: "close", .retryAfter: "5"])
         default:
-            self.logger.error(
+            self.logger.warning(
                 "an import stopped",
                 metadata: ["app": "\(app.bundleID)", "error": "\(stopped.cause)", "at": "\(stopped)"]
             )
