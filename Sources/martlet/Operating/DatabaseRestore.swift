@@ -68,6 +68,8 @@ struct DatabaseRestore {
             let store = try SQLiteStore(path: path, masterKey: MasterKey.load(orCreateAt: self.places.masterKeyPath))
             let outcome = pausing ? try await Self.pauseAll(store) : Outcome()
             try store.close()
+            // What is still in the log would stay behind under the old name.
+            try DatabaseFile(path: path).foldLog()
             return outcome
         } catch {
             for suffix in Self.suffixes { try? FileManager.default.removeItem(atPath: path + suffix) }

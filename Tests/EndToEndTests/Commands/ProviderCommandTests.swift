@@ -160,8 +160,8 @@ import Testing
     @Test func whatIsWrongIsSaidInWords() async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             let url = provider.api.baseURL
-            let status = try await provider.martlet("status")
-            #expect(status.hasSuffix("is ready"))
+            let ready = try await provider.martlet("status")
+            #expect(ready.hasSuffix("is ready"))
             let noApp = await failure { try await provider.martlet("device", "list", "--app", "com.example.Other") }
             #expect(noApp?.contains("there is no app with this bundle id") == true)
             let wrongKey = await failure {
