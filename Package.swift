@@ -141,9 +141,8 @@ let package = Package(
             name: "martlet",
             dependencies: [
                 "PushDevice", "PushGateway", "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushServer",
-                "PushStore", .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging, .metrics, .nioCore,
-                .nioHTTP1,
-                .serviceLifecycle, .unixSignals,
+                "PushStore", .argumentParser, .asyncHTTPClient, .configuration, .crypto, .grdb, .logging, .metrics,
+                .nioCore, .nioHTTP1, .serviceLifecycle, .unixSignals,
             ],
             swiftSettings: strict
         ),
@@ -161,6 +160,15 @@ let package = Package(
                 .nioHTTP1, .nioPosix, .nioSSL, .swiftASN1, .x509,
             ],
             path: "Benchmarks/GatewayBenchmark",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "CampaignBenchmark",
+            dependencies: [
+                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", .argumentParser,
+                .asyncHTTPClient, .grdb, .logging, .nioCore, .nioFoundationCompat, .nioHTTP1,
+            ],
+            path: "Benchmarks/CampaignBenchmark",
             swiftSettings: strict
         ),
         .target(
@@ -208,7 +216,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "PushDevice", "PushGateway", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore",
-                "PushTesting", "martlet", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix,
+                "PushTesting", "martlet", .argumentParser, .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1,
+                .nioPosix,
                 .nioSSL,
             ]
         ),

@@ -3,6 +3,10 @@ package import Hummingbird
 import PushProtocol
 
 extension Router where Context: JSONContext {
+    private static var methods: [HTTPRequest.Method] {
+        [.get, .head, .post, .put, .patch, .delete, .options, .trace] + [HTTPRequest.Method("QUERY")].compactMap(\.self)
+    }
+
     /// From now on, every path so far answers methods that it does not know with 405 and `allow` (RFC 9110 section
     /// 15.5.6). Called after the last route was added.
     package func refuseOtherMethods() {
@@ -10,7 +14,7 @@ extension Router where Context: JSONContext {
             guard let path = routes.first?.path else { continue }
             let known = Set(routes.map(\.method))
             let allow = known.map(\.rawValue).sorted().joined(separator: ", ")
-            for method: HTTPRequest.Method in [.get, .head, .post, .put, .patch, .delete, .options]
+            for method: HTTPRequest.Method in Self.methods
             where !known.contains(method) {
                 self.on(path, method: method) { _, _ in
                     JSONAnswer.refusal(

@@ -78,15 +78,12 @@ package final class ProviderServer: Service {
             time: time,
             logger: logger
         )
-        let anyStore: any PushStore = store
-        let operational = anyStore as? any OperationStore
         self.api = API(
             controllers: [
                 OperatingController(
                     store: store,
-                    operational: operational,
-                    metrics: ProviderMetrics(registry: metrics, operational: operational, time: time)
-                ), AppsController(store: store, operational: operational, time: time),
+                    metrics: ProviderMetrics(registry: metrics, store: store, time: time)
+                ), AppsController(store: store, time: time),
                 CredentialsController(store: store, directory: directory, hygiene: hygiene, time: time),
                 DevicesController(store: store, time: time), HistoryController(store: store),
                 AudiencesController(store: store, time: time),

@@ -3,7 +3,7 @@ package import PushProtocol
 
 /// Everything that a provider must remember. What a method has written is on disk when it returns.
 package protocol PushStore: AppStore, DeviceStore, NotificationStore, DispatchStore, HygieneStore, BadgeStore,
-    ScheduleStore, WebhookStore, APIKeyStore, AuditStore
+    ScheduleStore, WebhookStore, APIKeyStore, AuditStore, OperationStore
 {}
 
 /// Apps and what they prove themselves with.

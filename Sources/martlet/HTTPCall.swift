@@ -14,6 +14,11 @@ struct HTTPCall: Sendable {
         let status: UInt
         let text: String
 
+        /// Whether one of our APIs answered, not something else at that address.
+        var isFromAPI: Bool {
+            (try? JSONValue(parsing: Data(self.text.utf8)))?["error"]["code"].stringValue != nil
+        }
+
         /// The words of the server's error, if it is one of ours.
         var description: String {
             guard let error = try? JSONValue(parsing: Data(self.text.utf8))["error"],
@@ -28,6 +33,7 @@ struct HTTPCall: Sendable {
         case get = "GET"
         case post = "POST"
         case put = "PUT"
+        case patch = "PATCH"
         case delete = "DELETE"
     }
 
@@ -79,6 +85,22 @@ struct HTTPCall: Sendable {
     /// - Throws: as ``callAsFunction(_:_:headers:body:)``.
     func stream(_ path: String) async throws -> HTTPClientResponse.Body {
         try await self.response(to: self.request(.get, path, headers: []), deadline: .distantFuture).body
+    }
+
+    /// Sends a body as it comes, without a limit of time.
+    /// - Parameter length: in bytes, if that is known.
+    /// - Throws: as ``callAsFunction(_:_:headers:body:)``.
+    func upload<Body: AsyncSequence & Sendable>(
+        _ body: Body,
+        length: Int64?,
+        contentType: String,
+        to path: String
+    ) async throws -> Data where Body.Element == ByteBuffer {
+        var request = self.request(.post, path, headers: [])
+        request.headers.replaceOrAdd(name: "content-type", value: contentType)
+        request.body = .stream(body, length: length.map { .known($0) } ?? .unknown)
+        let response = try await self.response(to: request, deadline: .distantFuture)
+        return Data(try await response.body.collect(upTo: Self.maximumReplyLength).readableBytesView)
     }
 
     private func request(_ method: Method, _ path: String, headers: [(String, String)]) -> HTTPClientRequest {

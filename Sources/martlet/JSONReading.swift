@@ -16,6 +16,11 @@ extension JSONValue {
         if case .integer(let value) = self { value } else { nil }
     }
 
+    /// Of whole numbers too.
+    var numberValue: Double? {
+        if case .number(let value) = self { value } else { self.integerValue.map(Double.init) }
+    }
+
     var elements: [JSONValue] {
         if case .array(let values) = self { values } else { [] }
     }

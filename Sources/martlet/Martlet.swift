@@ -15,6 +15,20 @@ struct Martlet: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             ServeCommand.self, GatewayCommand.self, DeviceCommand.self, SendCommand.self, DemoCommand.self,
+        ],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "At a running provider",
+                subcommands: [
+                    StatusCommand.self, AppCommand.self, CredentialCommand.self, UserCommand.self,
+                    AudienceCommand.self, NotificationCommand.self, ScheduleCommand.self, WebhookCommand.self,
+                    HygieneCommand.self, KeyCommand.self, AuditCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "A provider's database",
+                subcommands: [BackupCommand.self, CheckCommand.self, RestoreCommand.self]
+            ),
         ]
     )
 }

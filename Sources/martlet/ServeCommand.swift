@@ -1,4 +1,5 @@
 import ArgumentParser
+import Configuration
 import Foundation
 import Metrics
 import PushHTTP
@@ -13,7 +14,7 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             The first start prints an admin API key, once. Without other settings notifications go to Apple; for a \
             Martlet gateway give --sandbox-service localhost:2197 and its authority.pem as --service-authority. \
-            Ends on Ctrl-C, when the page in flight has been sent.
+            Ends on Ctrl-C, when the page in flight has been sent. docs/operations.md tells more about each setting.
             """
     )
 
@@ -40,20 +41,24 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "PEM file of an authority to trust besides the system's (serve.serviceAuthority).")
     var serviceAuthority: String?
 
+    @OptionGroup(title: "Limits") var limits: ServeLimitOptions
+
     func run() async throws {
-        let settings = try await self.common.settings([
+        let flags: [String: ConfigValue?] = [
             "serve.dataDirectory": self.dataDirectory.setting(), "serve.masterKey": self.masterKey.setting(),
             "serve.host": self.host.setting(), "serve.port": self.port.setting(),
             "serve.sandboxService": self.sandboxService.setting(),
             "serve.productionService": self.productionService.setting(),
             "serve.serviceAuthority": self.serviceAuthority.setting(),
-        ])
+        ]
+        let settings = try await self.common.settings(flags.merging(self.limits.flags) { $1 })
         var configuration = ProviderConfiguration(
             dataDirectory: settings.string("serve.dataDirectory", default: "martlet-data/provider"),
             masterKeyPath: settings.string("serve.masterKey")
         )
         configuration.host = settings.string("serve.host", default: "127.0.0.1")
         configuration.port = settings.port("serve.port", default: 8080)
+        ServeLimitOptions.apply(settings, to: &configuration)
         let endpoints = try PushServices(settings).endpoints
         let log = LogSetup(settings)
         try settings.check()

@@ -50,13 +50,13 @@ struct Settings: Sendable {
         return port
     }
 
-    /// A whole number; `nil` where there is none.
+    /// A whole number, the nearest one in the range; `nil` where there is none.
     func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
         guard let number = self.reader.int(forKey: ConfigKey(key)) else { return nil }
         if !range.contains(number) {
             self.faults.add("\(key): \(number) is not between \(range.lowerBound) and \(range.upperBound)")
         }
-        return number
+        return min(max(number, range.lowerBound), range.upperBound)
     }
 
     /// One of the raw values of an enumeration.

@@ -21,7 +21,7 @@ package struct API: Sendable {
     let logger: Logger
 
     var operations: [Operation] {
-        self.controllers.flatMap(\.operations) + [self.documentOperation, self.rootOperation]
+        self.controllers.flatMap(\.operations) + [self.documentOperation]
     }
 
     var router: Router<APIContext> {
@@ -37,17 +37,6 @@ package struct API: Sendable {
         return router
     }
 
-    private var rootOperation: Operation {
-        Operation(
-            method: .get,
-            path: "/",
-            id: "root",
-            summary: "Where the description of this API is.",
-            tag: .operation,
-            answers: [.ok(.object(required: ["name": .string(), "document": .string()]).named("Root"), "Hello.")]
-        ) { _ in try JSONAnswer.make(.ok, ["name": "martlet", "document": "/openapi.json"]) }
-    }
-
     private var documentOperation: Operation {
         let description = Answer.ok(.object(isOpen: true), "OpenAPI 3.1.")
         var operation = Operation(
@@ -58,8 +47,7 @@ package struct API: Sendable {
             tag: .operation,
             answers: [description]
         ) { _ in Response(status: .noContent) }
-        let root = self.rootOperation
-        let document = OpenAPIDocument(operations: self.controllers.flatMap(\.operations) + [operation, root]).json
+        let document = OpenAPIDocument(operations: self.controllers.flatMap(\.operations) + [operation]).json
         let text = (try? document.text) ?? Data()
         operation.handler = { _ in
             Response(

@@ -28,7 +28,8 @@ extension SQLiteStore {
         try await self.database.read { database in
             try Self.devices(
                 database,
-                where: "app = ? AND token = ? ORDER BY id",
+                // The plus keeps SQLite from walking over all devices of the app because they are in that order.
+                where: "app = ? AND token = ? ORDER BY +id",
                 arguments: [app.databaseValue, token.databaseValue]
             )
         }

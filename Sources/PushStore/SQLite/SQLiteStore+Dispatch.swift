@@ -92,32 +92,41 @@ extension SQLiteStore {
         }
     }
 
-    /// One of each notification before a second of any; those of the notification first whose last page is longest ago.
-    /// A paced notification has one at a time.
+    /// Campaigns in turns: one shard of each before a second of any, those first whose last page is longest ago; a paced
+    /// one has one at a time. Urgent ones in the order of their times, however many wait.
     private static func claimable(
         _ lane: NotificationRecord.Lane,
         now: Timestamp,
         limit: Int,
         in database: Database
     ) throws -> [Row] {
-        try Row.fetchAll(
-            database,
-            sql: """
+        let sql =
+            switch lane {
+            case .bulk:
+                """
                 WITH free AS (
                     SELECT notification, number AS shard, zoneKind, zone, cursor, upTo,
                         row_number() OVER (PARTITION BY notification ORDER BY number) AS turn
                     FROM shard
-                    WHERE lane = ?1 AND isDone = 0 AND notBefore <= ?2 AND (leaseUntil IS NULL OR leaseUntil <= ?2))
+                    WHERE lane = 1 AND isDone = 0 AND notBefore <= ?1 AND (leaseUntil IS NULL OR leaseUntil <= ?1))
                 SELECT notification.*, shard, zoneKind, zone, cursor, upTo
                 FROM free JOIN notification ON notification.number = free.notification
-                WHERE state IN ('accepted', 'sending') AND nextPageAt <= ?2
+                WHERE state IN ('accepted', 'sending') AND nextPageAt <= ?1
                     AND (pace IS NULL OR turn = 1 AND NOT EXISTS (
                         SELECT 1 FROM shard AS other
-                        WHERE other.notification = notification.number AND other.leaseUntil > ?2))
-                ORDER BY turn, coalesce(lastPageAt, 0), notification.number LIMIT ?3
-                """,
-            arguments: [lane.rawValue, now.milliseconds, limit]
-        )
+                        WHERE other.notification = notification.number AND other.leaseUntil > ?1))
+                ORDER BY turn, coalesce(lastPageAt, 0), notification.number LIMIT ?2
+                """
+            case .urgent:
+                """
+                SELECT notification.*, shard.number AS shard, zoneKind, zone, cursor, upTo
+                FROM shard CROSS JOIN notification ON notification.number = shard.notification
+                WHERE shard.lane = 0 AND isDone = 0 AND notBefore <= ?1 AND (leaseUntil IS NULL OR leaseUntil <= ?1)
+                    AND state IN ('accepted', 'sending') AND nextPageAt <= ?1
+                ORDER BY shard.notBefore LIMIT ?2
+                """
+            }
+        return try Row.fetchAll(database, sql: sql, arguments: [now.milliseconds, limit])
     }
 
     private static func claim(_ row: Row) throws -> ShardClaim {

@@ -21,13 +21,13 @@ struct AdminOptions: ParsableArguments {
     }
 
     /// The answer to a request; `null` for one without a body.
-    func answer(_ request: AdminRequest) async throws -> JSONValue {
+    func answer(_ request: APIRequest) async throws -> JSONValue {
         let data = try await self.call().data(request.method, request.path, body: try request.body?.text)
         return data.isEmpty ? .null : try JSONValue(parsing: data)
     }
 
     /// Performs a request and prints its answer, as JSON or in words.
-    func show(_ request: AdminRequest, _ words: (JSONValue) throws -> String) async throws {
+    func show(_ request: APIRequest, _ words: (JSONValue) throws -> String) async throws {
         let answer = try await self.answer(request)
         if !self.json {
             StandardOutput.line(try words(answer))
@@ -50,7 +50,7 @@ struct AdminOptions: ParsableArguments {
         repeat {
             let rest = limit.map { "\(min(1000, $0 - entries.count))" }
             let items = query + [("after", after), ("limit", rest)]
-            let answer = try await self.answer(AdminRequest(.get, path, query: items))
+            let answer = try await self.answer(APIRequest(.get, path, query: items))
             entries += answer[name].elements
             after = answer["next"].stringValue
         } while after != nil && entries.count < limit ?? .max

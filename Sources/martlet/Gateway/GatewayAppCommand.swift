@@ -48,7 +48,7 @@ struct GatewayAppCommand: AsyncParsableCommand {
                 "teamId": .string(self.team), "bundleId": .string(self.bundleID),
                 "broadcast": self.broadcast.map(JSONValue.bool),
             ]
-            try await self.admin.show(AdminRequest(.post, ["apps"], body: body)) { _ in
+            try await self.admin.show(APIRequest(.post, ["apps"], body: body)) { _ in
                 "\(self.bundleID) is registered for team \(self.team)"
             }
         }
@@ -66,7 +66,7 @@ struct GatewayAppCommand: AsyncParsableCommand {
         var bundleID: String
 
         func run() async throws {
-            try await self.admin.show(AdminRequest(.delete, ["apps", self.bundleID])) { _ in
+            try await self.admin.show(APIRequest(.delete, ["apps", self.bundleID])) { _ in
                 "\(self.bundleID) is removed"
             }
         }

@@ -15,11 +15,11 @@ struct GatewayAuthorityCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let output else {
-            return try await self.admin.show(AdminRequest(.get, ["authority"])) {
+            return try await self.admin.show(APIRequest(.get, ["authority"])) {
                 ($0["certificate"].stringValue ?? "").trimmingCharacters(in: .newlines)
             }
         }
-        let certificate = try await self.admin.answer(AdminRequest(.get, ["authority"]))["certificate"].stringValue
+        let certificate = try await self.admin.answer(APIRequest(.get, ["authority"]))["certificate"].stringValue
         try OutputFile.write(pem: certificate ?? "", to: output, isSecret: false)
         StandardError.line("wrote \(output)")
     }

@@ -42,7 +42,7 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
         var serial: String
 
         func run() async throws {
-            try await self.admin.show(AdminRequest(.delete, ["certificates", self.serial])) { _ in
+            try await self.admin.show(APIRequest(.delete, ["certificates", self.serial])) { _ in
                 "certificate \(self.serial) is revoked"
             }
         }

@@ -47,7 +47,7 @@ struct GatewayCertificateCreateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let answer = try await self.admin.answer(AdminRequest(.post, ["certificates"], body: try self.body))
+        let answer = try await self.admin.answer(APIRequest(.post, ["certificates"], body: try self.body))
         let base = self.output ?? self.topic
         var files: [String] = []
         for (member, ending, isSecret) in [("certificate", "pem", false), ("privateKey", "key", true)] {

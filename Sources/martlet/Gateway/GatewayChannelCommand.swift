@@ -47,7 +47,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
                 "environment": .string(self.app.environment.rawValue), "bundleId": .string(self.app.bundleID),
                 "policy": .integer(self.stores ? 1 : 0),
             ]
-            try await self.admin.show(AdminRequest(.post, ["channels"], body: body)) {
+            try await self.admin.show(APIRequest(.post, ["channels"], body: body)) {
                 $0["channelId"].stringValue?.printable ?? ""
             }
         }
@@ -67,7 +67,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
 
         func run() async throws {
             let path = ["channels", self.app.environment.rawValue, self.app.bundleID, self.channel]
-            try await self.admin.show(AdminRequest(.delete, path)) { _ in "channel \(self.channel) is deleted" }
+            try await self.admin.show(APIRequest(.delete, path)) { _ in "channel \(self.channel) is deleted" }
         }
     }
 }

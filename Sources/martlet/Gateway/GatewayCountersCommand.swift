@@ -11,7 +11,7 @@ struct GatewayCountersCommand: AsyncParsableCommand {
     @OptionGroup var admin: AdminOptions
 
     func run() async throws {
-        try await self.admin.show(AdminRequest(.get, ["counters"])) { answer in
+        try await self.admin.show(APIRequest(.get, ["counters"])) { answer in
             TextTable(
                 [.init("environment", "environment"), .init("event", "event"), .init("count", "count")],
                 answer["counters"].elements.filter { $0["count"] != .integer(0) }

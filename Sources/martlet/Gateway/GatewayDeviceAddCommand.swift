@@ -16,7 +16,7 @@ struct GatewayDeviceAddCommand: AsyncParsableCommand {
 
     func run() async throws {
         let body: [String: JSONValue?] = ["csr": try self.request.csr, "name": self.name.map(JSONValue.string)]
-        let answer = try await self.admin.answer(AdminRequest(.post, ["devices"], body: body))
+        let answer = try await self.admin.answer(APIRequest(.post, ["devices"], body: body))
         try DeviceText.activated(answer, output: self.request.output, asJSON: self.admin.json)
     }
 }
@@ -33,7 +33,7 @@ struct GatewayDeviceReinstallCommand: AsyncParsableCommand {
     @OptionGroup var request: SigningRequestOptions
 
     func run() async throws {
-        let request = AdminRequest(
+        let request = APIRequest(
             .post,
             ["devices", self.device.id, "reinstall"],
             body: ["csr": try self.request.csr]
@@ -62,7 +62,7 @@ struct GatewayDeviceRestoreCommand: AsyncParsableCommand {
             "csr": try self.request.csr, "name": self.name.map(JSONValue.string),
             "restoreOf": .string(self.device.id),
         ]
-        let answer = try await self.admin.answer(AdminRequest(.post, ["devices"], body: body))
+        let answer = try await self.admin.answer(APIRequest(.post, ["devices"], body: body))
         try DeviceText.activated(answer, output: self.request.output, asJSON: self.admin.json)
     }
 }

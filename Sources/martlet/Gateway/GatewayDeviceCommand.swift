@@ -23,7 +23,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         @OptionGroup var device: DeviceArgument
 
         func run() async throws {
-            try await self.admin.show(AdminRequest(.get, ["devices", self.device.id]), DeviceText.details)
+            try await self.admin.show(APIRequest(.get, ["devices", self.device.id]), DeviceText.details)
         }
     }
 
@@ -37,7 +37,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         @OptionGroup var device: DeviceArgument
 
         func run() async throws {
-            let request = AdminRequest(.delete, ["devices", self.device.id, "certificate"])
+            let request = APIRequest(.delete, ["devices", self.device.id, "certificate"])
             try await self.admin.show(request) { _ in "the certificate of \(self.device.id) is revoked" }
         }
     }
@@ -52,7 +52,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         @OptionGroup var device: DeviceArgument
 
         func run() async throws {
-            let request = AdminRequest(.post, ["devices", self.device.id, "disconnect"])
+            let request = APIRequest(.post, ["devices", self.device.id, "disconnect"])
             try await self.admin.show(request) { "\($0["connections"].integerValue ?? 0) connection(s) ended" }
         }
     }
@@ -67,7 +67,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         @OptionGroup var device: DeviceArgument
 
         func run() async throws {
-            try await self.admin.show(AdminRequest(.delete, ["devices", self.device.id])) { _ in
+            try await self.admin.show(APIRequest(.delete, ["devices", self.device.id])) { _ in
                 "\(self.device.id) is deleted"
             }
         }

@@ -21,7 +21,7 @@ struct GatewayDeviceRemoveAppCommand: AsyncParsableCommand {
     var delay: Int?
 
     func run() async throws {
-        let request = AdminRequest(
+        let request = APIRequest(
             .delete,
             ["devices", self.device.id, "topics", self.topic],
             query: [("environment", self.environment?.rawValue), ("delaySeconds", self.delay.map { "\($0)" })]

@@ -31,12 +31,12 @@ struct GatewayEventsCommand: AsyncParsableCommand {
     func run() async throws {
         guard self.follow else {
             let query = self.which.query + [("limit", self.limit.map { "\($0)" })]
-            return try await self.admin.show(AdminRequest(.get, ["events"], query: query)) { answer in
+            return try await self.admin.show(APIRequest(.get, ["events"], query: query)) { answer in
                 let events = answer["events"].elements
                 return events.isEmpty ? "(none)" : TextTable(EventText.columns, events).text
             }
         }
-        let request = AdminRequest(.get, ["events", "stream"], query: self.which.query)
+        let request = APIRequest(.get, ["events", "stream"], query: self.which.query)
         let printer = EventPrinter(call: try await self.admin.call(), path: request.path, asJSON: self.admin.json)
         try await ServiceRun.run(
             [],

@@ -44,7 +44,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
         func run() async throws {
             let isFile = FileManager.default.fileExists(atPath: self.fault)
             let body = isFile ? try Self.file(self.fault) : FaultMembers.of(self.fault)
-            try await self.admin.show(AdminRequest(.post, ["faults"], body: body)) {
+            try await self.admin.show(APIRequest(.post, ["faults"], body: body)) {
                 "fault \($0["rule"]["id"].stringValue?.printable ?? "?") is on"
             }
         }
@@ -69,7 +69,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
         var id: String
 
         func run() async throws {
-            try await self.admin.show(AdminRequest(.delete, ["faults", self.id])) { _ in "fault \(self.id) is off" }
+            try await self.admin.show(APIRequest(.delete, ["faults", self.id])) { _ in "fault \(self.id) is off" }
         }
     }
 
@@ -82,7 +82,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
         @OptionGroup var admin: AdminOptions
 
         func run() async throws {
-            try await self.admin.show(AdminRequest(.delete, ["faults"])) { _ in "all faults are off" }
+            try await self.admin.show(APIRequest(.delete, ["faults"])) { _ in "all faults are off" }
         }
     }
 }

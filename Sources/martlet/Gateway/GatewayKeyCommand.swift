@@ -49,7 +49,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             let body = self.scope.members.merging([
                 "keyId": .string(self.keyID), "key": .string(try OutputFile.read(self.file)),
             ]) { $1 }
-            try await self.admin.show(AdminRequest(.post, ["keys"], body: body)) { _ in
+            try await self.admin.show(APIRequest(.post, ["keys"], body: body)) { _ in
                 "key \(self.keyID) is registered for team \(self.scope.team)"
             }
         }
@@ -67,7 +67,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
         var keyID: String
 
         func run() async throws {
-            try await self.admin.show(AdminRequest(.delete, ["keys", self.keyID])) { _ in
+            try await self.admin.show(APIRequest(.delete, ["keys", self.keyID])) { _ in
                 "key \(self.keyID) is revoked"
             }
         }

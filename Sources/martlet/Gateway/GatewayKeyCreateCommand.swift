@@ -23,7 +23,7 @@ struct GatewayKeyCreateCommand: AsyncParsableCommand {
         let body = self.scope.members.merging([
             "generate": .bool(true), "keyId": self.keyID.map(JSONValue.string),
         ]) { $1 }
-        let answer = try await self.admin.answer(AdminRequest(.post, ["keys"], body: body))
+        let answer = try await self.admin.answer(APIRequest(.post, ["keys"], body: body))
         guard let id = answer["keyId"].stringValue, let key = answer["privateKey"].stringValue else {
             throw SettingsError("the gateway made no key: is it of another version?")
         }
@@ -32,7 +32,7 @@ struct GatewayKeyCreateCommand: AsyncParsableCommand {
             try OutputFile.write(pem: key, to: path, isSecret: true)
         } catch {
             // Nobody could ever use it.
-            _ = try? await self.admin.answer(AdminRequest(.delete, ["keys", id]))
+            _ = try? await self.admin.answer(APIRequest(.delete, ["keys", id]))
             throw error
         }
         if self.admin.json {

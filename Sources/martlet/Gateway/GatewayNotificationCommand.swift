@@ -14,7 +14,7 @@ struct GatewayNotificationCommand: AsyncParsableCommand {
     var apnsID: String
 
     func run() async throws {
-        try await self.admin.show(AdminRequest(.get, ["notifications", self.apnsID])) { answer in
+        try await self.admin.show(APIRequest(.get, ["notifications", self.apnsID])) { answer in
             let state = answer["state"].stringValue?.printable ?? ""
             let events = TextTable(EventText.columns, answer["events"].elements).text
             return "\(state)\n\n\(events)"

@@ -11,7 +11,7 @@ struct GatewayStatusCommand: AsyncParsableCommand {
     @OptionGroup var admin: AdminOptions
 
     func run() async throws {
-        try await self.admin.show(AdminRequest(.get, ["status"])) { status in
+        try await self.admin.show(APIRequest(.get, ["status"])) { status in
             let head = TextTable.details(
                 [
                     .init("gateway", "status"), .init("data directory", "dataDirectory"), .init("admin", "admin"),

@@ -18,7 +18,7 @@ struct GatewayTokenKeyCommand: AsyncParsableCommand {
         @OptionGroup var admin: AdminOptions
 
         func run() async throws {
-            try await self.admin.show(AdminRequest(.post, ["token-keys"])) {
+            try await self.admin.show(APIRequest(.post, ["token-keys"])) {
                 "token key \($0["tokenKeyId"].integerValue ?? 0) seals from now on"
             }
         }

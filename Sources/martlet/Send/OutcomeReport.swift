@@ -7,10 +7,9 @@ final class OutcomeReport {
     private let asJSON: Bool
     private let total: Int?
     private let start = ContinuousClock.now
-    private var shown = ContinuousClock.now
     private var counts: [String: Int] = [:]
     private var done = 0
-    private let showsProgress: Bool
+    private let status = StatusLine()
     /// Whether anybody still reads the outcomes.
     private(set) var hasReader = true
 
@@ -18,7 +17,6 @@ final class OutcomeReport {
     init(asJSON: Bool, total: Int?) {
         self.asJSON = asJSON || isatty(STDOUT_FILENO) == 0
         self.total = total
-        self.showsProgress = isatty(STDERR_FILENO) == 1
     }
 
     var allAccepted: Bool { self.done > 0 && self.counts["accepted"] == self.done }
@@ -38,16 +36,16 @@ final class OutcomeReport {
         if self.asJSON {
             self.show(text.json(line: entry.line, token: entry.token?.hex ?? entry.text))
         } else if text.kind != "accepted" {
-            self.clearProgress()
+            self.status.clear()
             let token = entry.token.map { "\($0)" } ?? "'\(entry.text.prefix(12))…'"
             self.show("line \(entry.line), \(token): \(text.sentence)")
         }
-        if self.showsProgress, ContinuousClock.now - self.shown > .milliseconds(200) { self.showProgress() }
+        self.status.show(ProgressText.of(done: self.done, total: self.total, rate: self.rate))
     }
 
     /// The sum, on standard error.
     func finish() {
-        self.clearProgress()
+        self.status.clear()
         let seconds = max(0.001, (ContinuousClock.now - self.start) / .seconds(1))
         let parts = self.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         StandardError.line(
@@ -60,20 +58,5 @@ final class OutcomeReport {
         if !StandardOutput.line(line) { self.hasReader = false }
     }
 
-    private func showProgress() {
-        self.shown = .now
-        let rate = Double(self.done) / max(0.001, (self.shown - self.start) / .seconds(1))
-        var text = "\(self.done)"
-        if let total, total > 0 {
-            let share = min(1, Double(self.done) / Double(total))
-            let filled = Int(share * 30)
-            text = "[\(String(repeating: "#", count: filled))\(String(repeating: ".", count: 30 - filled))] "
-            text += "\(self.done) of \(total)"
-        }
-        StandardError.write("\r\u{1b}[K\(text), \(Int(rate))/s")
-    }
-
-    private func clearProgress() {
-        if self.showsProgress { StandardError.write("\r\u{1b}[K") }
-    }
+    private var rate: Double { Double(self.done) / max(0.001, (.now - self.start) / .seconds(1)) }
 }

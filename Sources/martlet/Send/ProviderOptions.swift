@@ -3,7 +3,7 @@ import Foundation
 
 /// Sending through a running provider.
 struct ProviderOptions: ParsableArguments {
-    @Option(help: "The provider (send.server; default: http://127.0.0.1:8080).")
+    @Option(help: "The provider (send.server or api.server; default: http://127.0.0.1:8080).")
     var server: String?
 
     @Option(help: "API key with the scope send (send.apiKey); better given as MARTLET_SEND_API_KEY.")
@@ -25,9 +25,10 @@ struct ProviderOptions: ParsableArguments {
         app: String,
         settings: Settings
     ) async throws -> Bool {
-        let server = settings.string("send.server", default: "http://127.0.0.1:8080")
-        guard let apiKey = settings.secret("send.apiKey") else {
-            throw ValidationError("Give an API key: set MARTLET_SEND_API_KEY.")
+        let server =
+            settings.string("send.server") ?? settings.string("api.server", default: ProviderAccess.defaultServer)
+        guard let apiKey = settings.secret("send.apiKey") ?? settings.secret("api.key") else {
+            throw ValidationError("Give an API key: set MARTLET_SEND_API_KEY or MARTLET_API_KEY.")
         }
         try settings.check()
         let body = try content.members().merging(["to": audience.value]) { $1 }

@@ -99,6 +99,7 @@ enum CampaignMigration {
         CREATE UNIQUE INDEX notificationByRun ON notification (schedule, runAt) WHERE schedule IS NOT NULL;
         CREATE INDEX notificationByApp ON notification (app, number);
         CREATE INDEX notificationToOpen ON notification (startsAt) WHERE state = 'scheduled';
+        CREATE INDEX notificationUnfinished ON notification (state) WHERE finishedAt IS NULL;
         CREATE INDEX notificationFinished ON notification (finishedAt) WHERE finishedAt IS NOT NULL;
         CREATE TABLE shard (
             notification INTEGER NOT NULL REFERENCES notification (number) ON DELETE CASCADE,
@@ -156,7 +157,7 @@ enum CampaignMigration {
         ) STRICT;
         CREATE INDEX tokenEventByApp ON tokenEvent (app, id);
         CREATE INDEX tokenEventByToken ON tokenEvent (token);
-        CREATE INDEX tokenEventWithheld ON tokenEvent (app, environment) WHERE action = 'withheld';
+        CREATE INDEX tokenEventByAction ON tokenEvent (action, app, environment);
         CREATE TABLE schedule (
             id TEXT PRIMARY KEY, app INTEGER NOT NULL REFERENCES app (id), name TEXT NOT NULL, request BLOB NOT NULL,
             rule BLOB NOT NULL, nextRunAt INTEGER, lastRunAt INTEGER, isPaused INTEGER NOT NULL,

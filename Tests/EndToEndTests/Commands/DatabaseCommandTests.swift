@@ -1,0 +1,104 @@
+import Foundation
+import PushProtocol
+import PushStore
+import PushTesting
+import Testing
+
+@testable import martlet
+
+@Suite(.timeLimit(.minutes(1))) struct DatabaseCommandTests {
+    /// A database with a device, a notification under way and a schedule; open, as while a provider runs.
+    private func store(in directory: String) async throws -> SQLiteStore {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let store = try SQLiteStore(
+            path: "\(directory)/provider.sqlite",
+            masterKey: MasterKey.load(orCreateAt: "\(directory)/master.key")
+        )
+        let bundleID = try #require(Topic(Vectors.bundleID))
+        let app = try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
+        let key = CredentialRecord.key(teamID: Vectors.teamID, keyID: Vectors.keyID, privateKey: Vectors.privateKey)
+        try await store.setCredential(key, app: app, environment: .sandbox)
+        try await store.register(1, app: app)
+        _ = try await store.start(app: app)
+        let schedule = ScheduleRecord(
+            id: UUID(),
+            app: app,
+            name: "digest",
+            request: Data("{}".utf8),
+            rule: Data("{}".utf8),
+            nextRunAt: Vectors.issuedAt,
+            createdAt: Vectors.issuedAt
+        )
+        try await store.addSchedule(schedule)
+        return store
+    }
+
+    @Test func aBackupOfAnOpenDatabaseIsRestoredElsewhereWithEverythingPaused() async throws {
+        try await withTemporaryDirectory { directory in
+            let (old, new, backup) = ("\(directory)/old", "\(directory)/new", "\(directory)/backup.sqlite")
+            let store = try await self.store(in: old)
+            try await martlet(["backup", "--data-directory", old, "--to", backup])
+            // What comes later is not in it, and the one that is there stays.
+            try await store.register(2, app: 1)
+            let again = await failure { try await martlet(["backup", "--data-directory", old, "--to", backup]) }
+            #expect(again?.contains("is there already") == true)
+            #expect(try await martlet(["check", backup]).contains("is sound"))
+            #expect(try await martlet(["check", "--data-directory", old]).contains("is sound"))
+            try store.close()
+
+            let restore = ["restore", backup, "--data-directory", new]
+            #expect(await failure { try await martlet(restore) }?.contains("no master key") == true)
+            try FileManager.default.copyItem(atPath: "\(old)/master.key", toPath: "\(new)/master.key")
+            let told = try await martlet(restore)
+            #expect(told.contains("paused: 1 notifications, 1 schedules"))
+            let restored = try SQLiteStore(
+                path: "\(new)/provider.sqlite",
+                masterKey: MasterKey.load(orCreateAt: "\(new)/master.key")
+            )
+            #expect(try await restored.devices(app: 1, audience: .everyone, after: 0, limit: 10).count == 1)
+            #expect(try await restored.schedules(app: 1).allSatisfy(\.isPaused))
+            #expect(
+                try await restored.notifications(app: nil, state: .paused, before: nil, limit: 10).notifications.count
+                    == 1
+            )
+            try restored.close()
+
+            #expect(await failure { try await martlet(restore) }?.contains("--replace") == true)
+            let replaced = try await martlet(restore + ["--replace", "--no-pause"])
+            #expect(replaced.contains("before-"))
+        }
+    }
+
+    @Test func nothingIsReplacedWhileAProviderRunsOrWithAWrongKeyOrADamagedFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let (data, backup) = ("\(directory)/data", "\(directory)/backup.sqlite")
+            try await self.store(in: data).close()
+            try await martlet(["backup", "--data-directory", data, "--to", backup])
+            let before = try Data(contentsOf: URL(filePath: "\(data)/provider.sqlite"))
+            let restore = ["restore", backup, "--data-directory", data, "--replace"]
+
+            let running = try FolderLock(folder: data)
+            #expect(await failure { try await martlet(restore) }?.contains("stop it first") == true)
+            _ = consume running
+
+            let key = try Data(contentsOf: URL(filePath: "\(data)/master.key"))
+            try Data(repeating: 1, count: 32).write(to: URL(filePath: "\(data)/master.key"))
+            #expect(await failure { try await martlet(restore) }?.contains("master key does not fit") == true)
+            try key.write(to: URL(filePath: "\(data)/master.key"))
+
+            var bytes = try Data(contentsOf: URL(filePath: backup))
+            let pages = 4096..<min(bytes.count, 12 * 4096)
+            bytes.replaceSubrange(pages, with: Data(repeating: 0xff, count: pages.count))
+            let damaged = "\(directory)/damaged.sqlite"
+            try bytes.write(to: URL(filePath: damaged))
+            #expect(await failure { try await martlet(["check", damaged]) } != nil)
+            let other = await failure {
+                try await martlet(["restore", damaged, "--data-directory", data, "--replace"])
+            }
+            #expect(other != nil)
+            #expect(try Data(contentsOf: URL(filePath: "\(data)/provider.sqlite")) == before)
+            try Data("no database".utf8).write(to: URL(filePath: "\(directory)/text"))
+            #expect(await failure { try await martlet(["check", "\(directory)/text"]) } != nil)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+import PushTesting
+import Synchronization
+
+@testable import martlet
+
+/// Runs a command as it would be typed after `martlet`, in this process.
+/// - Returns: what it wrote to standard output, without the last line break.
+@discardableResult
+func martlet(_ words: [String]) async throws -> String {
+    let output = Output()
+    try await StandardOutput.$write.withValue({ output.add($0) }) {
+        var command = try Martlet.parseAsRoot(words)
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
+        }
+    }
+    return output.text
+}
+
+private final class Output: Sendable {
+    private let data = Mutex(Data())
+
+    var text: String {
+        let text = String(decoding: self.data.withLock { $0 }, as: UTF8.self)
+        return text.hasSuffix("\n") ? String(text.dropLast()) : text
+    }
+
+    func add(_ more: Data) -> Bool {
+        self.data.withLock { $0 += more }
+        return true
+    }
+}
+
+extension RunningProvider {
+    /// Runs a command against this provider, as its administrator.
+    @discardableResult
+    func martlet(_ words: String...) async throws -> String {
+        let access = ["--server", self.api.baseURL, "--api-key", self.api.apiKey ?? ""]
+        return try await EndToEndTests.martlet(words + access)
+    }
+}
+
+/// What a command said when it failed; `nil` if it did not.
+func failure(_ body: () async throws -> Void) async -> String? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return "\(error)"
+    }
+}

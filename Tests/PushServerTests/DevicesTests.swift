@@ -1,0 +1,144 @@
+import Foundation
+import PushProtocol
+import PushServer
+import PushTesting
+import Testing
+
+/// Devices, audiences, history and badges.
+@Suite(.timeLimit(.minutes(1))) struct DevicesTests {
+    static let app = "/v1/apps/\(Vectors.bundleID)"
+
+    private static func token(_ number: Int) -> String { String(format: "%064x", number) }
+
+    @Test func aBatchTellsOfEachEntry() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            let body: JSONValue = [
+                "devices": [
+                    ["token": .string(Self.token(1)), "tags": ["a"]], ["token": "not a token"], "text",
+                    ["token": .string(Self.token(2)), "colour": "red"], ["token": .string(Self.token(1)), "user": "u"],
+                ]
+            ]
+            let answer = try await provider.api.post("\(Self.app)/devices:batch", body)
+            #expect(answer.status == 200)
+            let results = answer.json["results"].elements
+            #expect(
+                results.map { $0["result"].stringValue } == ["added", "refused", "refused", "refused", "refreshed"]
+            )
+            #expect(results[1]["error"]["field"] == "devices[1].token")
+            #expect(results[3]["error"]["code"] == "unknown_field")
+            #expect(results[4]["id"] == results[0]["id"])
+            #expect(try await provider.api.get("\(Self.app)/devices").json["devices"].elements.count == 1)
+        }
+    }
+
+    @Test(arguments: ["{}", #"{"devices":[]}"#, #"{"devices":1}"#, "[]", ""])
+    func aBatchThatIsNoneIsRefused(body: String) async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            #expect(try await provider.api.call("POST", "\(Self.app)/devices:batch", Data(body.utf8)).status == 400)
+        }
+    }
+
+    @Test func aListGoesOnWithItsCursorAndEndsWithoutOne() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            for number in 1...5 { _ = try await provider.register(Self.token(number), ["tags": ["t"]]) }
+            var found: [JSONValue] = []
+            var cursor = ""
+            var pages = 0
+            while pages < 5 {
+                let page = try await provider.api.get("\(Self.app)/devices?tag=t&limit=2\(cursor)").json
+                found += page["devices"].elements.map { $0["token"] }
+                pages += 1
+                guard let next = page["next"].stringValue else { break }
+                cursor = "&cursor=\(next)"
+            }
+            #expect(pages == 3)
+            #expect(found == (1...5).map { .string(Self.token($0)) })
+        }
+    }
+
+    /// Garbage, of another list, with another position than it says.
+    @Test(arguments: [
+        "x", "", "bjE", "ZDE=", "ZCsx", "ZDk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5", String(repeating: "A", count: 100),
+    ])
+    func aWrongCursorIsRefused(cursor: String) async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            let answer = try await provider.api.get("\(Self.app)/devices?cursor=\(cursor)")
+            #expect(answer.status == 400)
+            #expect(answer.code == "invalid_cursor")
+        }
+    }
+
+    @Test(arguments: ["colour=red", "limit=1&limit=2", "after=1", "limit", "=", "environment=sandbox"])
+    func aQueryThatIsNotKnownIsRefused(query: String) async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            #expect(try await provider.api.get("\(Self.app)/devices?\(query)").status == 400)
+        }
+    }
+
+    @Test func anAudienceIsCountedAndShown() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            for number in 1...3 {
+                _ = try await provider.register(
+                    Self.token(number),
+                    ["tags": number == 1 ? ["a", "b"] : ["a"], "attributes": ["level": .integer(Int64(number))]]
+                )
+            }
+            let both: JSONValue = ["audience": ["and": [["tag": "a"], ["not": ["tag": "b"]]]], "limit": 1]
+            let preview = try await provider.api.post("\(Self.app)/audience:preview", both)
+            #expect(preview.json["count"] == 2)
+            #expect(preview.json["devices"].elements.map { $0["token"] } == [.string(Self.token(2))])
+            let level: JSONValue = ["audience": ["attribute": "level", "atLeast": 2], "environment": "sandbox"]
+            #expect(try await provider.api.post("\(Self.app)/audience:count", level).json == ["count": 2])
+            let wrong = try await provider.api.post("\(Self.app)/audience:count", ["audience": ["and": [["x": 1]]]])
+            #expect(wrong.field == "audience.and[0].x")
+        }
+    }
+
+    @Test func whatHappenedIsFoundByTokenUserAndID() async throws {
+        let sender = ScriptedSender()
+        try await withProvider(senders: sender) { provider in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA, ["user": "a/ä b"])
+            let answer = try await provider.send(["to": ["user": "a/ä b"], "alert": "Hi"])
+            _ = try await provider.finished(answer)
+            let stranger = try await provider.send(
+                ["to": ["tokens": [.string(Vectors.tokenC)]], "environment": "sandbox", "alert": "Ho"]
+            )
+            _ = try await provider.finished(stranger)
+            let byToken = try await provider.api.get("\(Self.app)/devices/\(Vectors.tokenA)/history").json
+            let delivery = try #require(byToken["deliveries"].elements.first)
+            #expect(delivery["notification"] == answer.json["id"])
+            let byUser = try await provider.api.get("\(Self.app)/users/a%2F%C3%A4%20b/history").json
+            #expect(byUser["deliveries"].elements == [delivery])
+            #expect(byUser["devices"].elements.count == 1)
+            let id = delivery["apnsId"].stringValue ?? ""
+            #expect(try await provider.api.get("/v1/deliveries/\(id)").json == delivery)
+            #expect(try await provider.api.get("/v1/deliveries/\(UUID().uuidString)").code == "no_such_delivery")
+            let unregistered = try await provider.api.get("\(Self.app)/devices/\(Vectors.tokenC)/history").json
+            #expect(unregistered["devices"] == [])
+            #expect(unregistered["deliveries"].elements.first?["notification"] == stranger.json["id"])
+        }
+    }
+
+    @Test func aBadgeIsReadSetAndCountedOn() async throws {
+        let sender = ScriptedSender()
+        try await withProvider(senders: sender) { provider in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA, ["user": "alice"])
+            let path = "\(Self.app)/users/alice/badge"
+            #expect(try await provider.api.get(path).json == ["count": 0])
+            #expect(try await provider.api.put(path, ["count": 4]).json == ["count": 4])
+            #expect(try await provider.api.put(path, ["count": -1]).field == "count")
+            #expect(try await provider.api.put(path, [:]).field == "count")
+            let answer = try await provider.send(["to": ["user": "alice"], "badge": "+1", "alert": "Hi"])
+            _ = try await provider.finished(answer)
+            #expect(try await provider.api.get(path).json == ["count": 5])
+        }
+    }
+}
