@@ -243,6 +243,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case wrongMasterKey
     /// Nothing can be written now: the disk is full or read-only.
     case cannotWrite(why: String)
+    case cannotBackUp(path: String, why: String)
 
     package var description: String {
         switch self {
@@ -250,6 +251,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .newerSchema(let path): "the database \(path) was written by a newer version of Martlet"
         case .badMasterKey(let path, let why): "the master key \(path) cannot be used: \(why)"
         case .wrongMasterKey: "the master key does not fit this database: bring back the one it was made with"
+        case .cannotBackUp(let path, let why): "the backup \(path) cannot be made: \(why)"
         case .cannotWrite(let why): "the database cannot be written: \(why)"
         }
     }

@@ -58,7 +58,7 @@ struct RawStatement {
     func run() throws -> Int {
         defer { sqlite3_reset(self.statement) }
         let code = sqlite3_step(self.statement)
-        guard code == SQLITE_DONE else { throw self.error(code) }
+        guard code == SQLITE_DONE else { throw self.failed(code) }
         return Int(sqlite3_changes(self.database.sqliteConnection))
     }
 
@@ -67,7 +67,7 @@ struct RawStatement {
         switch sqlite3_step(self.statement) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
-        case let code: throw self.error(code)
+        case let code: throw self.failed(code)
         }
     }
 
@@ -98,7 +98,10 @@ struct RawStatement {
         unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     }
 
-    private func error(_ code: Int32) -> DatabaseError {
-        DatabaseError(resultCode: ResultCode(rawValue: code), message: self.database.lastErrorMessage)
+    private func failed(_ code: Int32) -> DatabaseError {
+        let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: self.database.lastErrorMessage)
+        // A disk that is full ends the transaction. The library learns that only from a statement of its own.
+        if !self.database.isInsideTransaction { try? self.database.execute(sql: "ROLLBACK") }
+        return error
     }
 }

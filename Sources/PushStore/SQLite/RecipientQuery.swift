@@ -127,6 +127,7 @@ struct RecipientQuery: Sendable {
             "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?",
             in: database
         )
+        defer { statement.reset() }
         statement.bind(self.number, at: 1)
         statement.bind(self.cursor, at: 2)
         statement.bind(Int64(self.limit), at: 3)

@@ -17,7 +17,7 @@ extension SQLiteStore {
                 sql: "SELECT notification, count(*) AS count FROM delivery WHERE state = 0 GROUP BY notification"
             )
             guard !begun.isEmpty else { return 0 }
-            let reason = try self.reasons.id(of: Self.interrupted, in: database)
+            let reason = try self.reasons.lookup().id(of: Self.interrupted, in: database)
             try database.execute(
                 sql: "UPDATE delivery SET state = 3, at = ?, reason = ? WHERE state = 0",
                 arguments: [now.milliseconds, reason]

@@ -83,6 +83,7 @@ extension SQLiteStore {
             """,
             in: database
         )
+        defer { select.reset() }
         select.bind(lane.rawValue, at: 1)
         select.bind(now.milliseconds, at: 2)
         select.bind(Int64(limit), at: 3)

@@ -35,9 +35,11 @@ package final class SQLiteStore: PushStore {
     }
 
     /// The writer's cache, 32 MB, holds the index over a million tokens, which is written to all over. Pages of it that
-    /// change again within 8000 pages of the log, 32 MB too, are copied to the file once.
+    /// change again within 8000 pages of the log, 32 MB too, are copied to the file once. A log that had to grow, because
+    /// somebody read for long, shrinks again.
     private static let writerSettings = """
-        PRAGMA synchronous = FULL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8000
+        PRAGMA synchronous = FULL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8000;
+        PRAGMA journal_size_limit = 67108864
         """
 
     /// Better now than when the first notification is to be sent.

@@ -2,7 +2,7 @@ import GRDB
 
 /// The connections to the file: many readers and one writer.
 struct StoreDatabase: Sendable {
-    private let pool: DatabasePool
+    let pool: DatabasePool
 
     init(_ pool: DatabasePool) {
         self.pool = pool
@@ -17,7 +17,10 @@ struct StoreDatabase: Sendable {
         try await Self.named { try await self.pool.write(body) }
     }
 
+    /// Leaves everything in the one file, so that it can be copied without the log beside it.
     func close() throws {
+        // Whoever still reads keeps the log: it is read at the next start then.
+        _ = try? self.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try self.pool.close()
     }
 

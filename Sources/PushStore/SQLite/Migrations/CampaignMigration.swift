@@ -91,7 +91,9 @@ enum CampaignMigration {
             waveStartedAt INTEGER, sentInWave INTEGER NOT NULL DEFAULT 0,
             recipients INTEGER NOT NULL DEFAULT 0, accepted INTEGER NOT NULL DEFAULT 0,
             rejected INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0,
-            idempotencyKey TEXT, fingerprint BLOB
+            idempotencyKey TEXT, fingerprint BLOB,
+            -- Whether some of its deliveries are gone already.
+            isForgotten INTEGER NOT NULL DEFAULT 0
         ) STRICT;
         CREATE UNIQUE INDEX notificationByKey ON notification (app, idempotencyKey) WHERE idempotencyKey IS NOT NULL;
         CREATE UNIQUE INDEX notificationByRun ON notification (schedule, runAt) WHERE schedule IS NOT NULL;
