@@ -4,9 +4,10 @@ FILTER ?=
 SECONDS_EACH ?= 60
 TARGET ?= all
 # Sizes of the benchmarks; exported to the scripts, which have quick defaults.
-export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS EXAMPLES SEED
+export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS EXAMPLES SEED
 
-.PHONY: help demo build test check format setup clean bench-sender bench-gateway conformance fuzz fuzz-api torture-gateway
+.PHONY: help demo build test check format setup clean bench-sender bench-gateway bench-campaign conformance fuzz \
+	fuzz-api torture-gateway torture
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
@@ -34,6 +35,10 @@ bench-gateway:  ## the gateway beside nghttpd and mosquitto (N=20000 PAIRS=3 DEV
 	@scripts/setup bench
 	@scripts/bench-gateway
 
+bench-campaign:  ## the provider beside the bare sender (N=100000 PAIRS=3 ONLY=plain,rendered,traffic,gateway)
+	@scripts/setup bench
+	@scripts/bench-campaign
+
 conformance:  ## the sender against other people's servers and proxies
 	@scripts/setup conformance
 	@scripts/conformance
@@ -42,13 +47,17 @@ fuzz:  ## fuzz every parser, or one of them (SECONDS_EACH=60 TARGET=HTTP2)
 	@scripts/setup
 	@scripts/fuzz $(TARGET) $(SECONDS_EACH)
 
-fuzz-api:  ## the REST API against its OpenAPI document, with schemathesis (EXAMPLES=50 SEED=1)
+fuzz-api:  ## the REST API against its OpenAPI document, with schemathesis (EXAMPLES=20 SEED=1)
 	@scripts/setup fuzz-api
 	@scripts/fuzz-api
 
 torture-gateway:  ## a running gateway against half-open connections (CONNECTIONS=10000)
 	@scripts/setup bench
 	@scripts/torture-gateway
+
+torture:  ## kill -9 and full disks against the provider, with a proof from the gateway (KILLS=10 SEED=1 ONLY=kills,disk)
+	@scripts/setup bench
+	@scripts/torture
 
 setup:  ## install missing system packages, or say which ones are missing
 	@scripts/setup

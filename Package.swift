@@ -162,6 +162,15 @@ let package = Package(
             path: "Benchmarks/GatewayBenchmark",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "CampaignBenchmark",
+            dependencies: [
+                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", .argumentParser,
+                .asyncHTTPClient, .grdb, .logging, .nioCore, .nioFoundationCompat, .nioHTTP1,
+            ],
+            path: "Benchmarks/CampaignBenchmark",
+            swiftSettings: strict
+        ),
         .target(
             name: "PushTesting",
             dependencies: [
@@ -191,7 +200,7 @@ let package = Package(
         tests(
             "PushServerTests",
             [
-                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting",
+                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting", .nioCore,
             ]
         ),
         tests(

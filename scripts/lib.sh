@@ -4,7 +4,7 @@ servers=()
 cleanup() {
     for server in "${servers[@]}"; do kill "$server" 2>/dev/null || true; done
     wait 2>/dev/null || true
-    rm -rf "$work"
+    [ -n "${KEEP:-}" ] || rm -rf "$work"
 }
 trap cleanup EXIT
 

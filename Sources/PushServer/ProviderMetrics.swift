@@ -8,15 +8,14 @@ struct ProviderMetrics: Sendable {
     private let source = GaugeSource()
     private let registry: PrometheusRegistry
 
-    init(registry: PrometheusRegistry, operational: (any OperationStore)?, time: any TimeSource) {
+    init(registry: PrometheusRegistry, store: any OperationStore, time: any TimeSource) {
         self.registry = registry
         self.source.add(.buildInfo, ["version": OpenAPIDocument.version]) { 1 }
         self.source.add(.memory) { ProcessMemory.resident.map { [GaugeSource.Sample(value: $0)] } ?? [] }
-        guard let operational else { return }
-        let figures = FigureCache(store: operational, time: time)
+        let figures = FigureCache(store: store, time: time)
         self.source.add(.notifications) {
             let counts = try await figures.latest().notifications
-            return NotificationRecord.State.allCases.map {
+            return NotificationRecord.State.allCases.filter { $0 != .done && $0 != .cancelled }.map {
                 GaugeSource.Sample(labels: ["state": $0.rawValue], value: counts[$0] ?? 0)
             }
         }

@@ -20,9 +20,9 @@ package struct MasterKey: Sendable {
         if !FileManager.default.fileExists(atPath: path) {
             var generator = SystemRandomNumberGenerator()
             let bytes = (0..<Self.length).map { _ in UInt8.random(in: 0...255, using: &generator) }
-            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-            guard FileManager.default.createFile(atPath: path, contents: Data(bytes), attributes: attributes) else {
-                throw StoreError.badMasterKey(path: path, why: "it cannot be written")
+            // What is sealed with it would be lost with it, so it is on disk before it is used.
+            guard DurableFile.create(path, bytes) || FileManager.default.fileExists(atPath: path) else {
+                throw StoreError.badMasterKey(path: path, why: "it cannot be written: \(DurableFile.lastError)")
             }
         }
         let bytes: Data

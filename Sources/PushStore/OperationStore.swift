@@ -13,6 +13,7 @@ package protocol OperationStore: Sendable {
 
 /// How much of everything waits, for metrics.
 package struct StoreFigures: Hashable, Sendable {
+    /// Those that have not ended.
     package var notifications: [NotificationRecord.State: Int] = [:]
     /// Recipients that wait for another try, and when the next try of any has been or is due.
     package var retries = 0

@@ -3,7 +3,7 @@ package import PushProtocol
 
 /// Everything that a provider must remember. What a method has written is on disk when it returns.
 package protocol PushStore: AppStore, DeviceStore, NotificationStore, DispatchStore, HygieneStore, BadgeStore,
-    ScheduleStore, WebhookStore, APIKeyStore, AuditStore
+    ScheduleStore, WebhookStore, APIKeyStore, AuditStore, OperationStore
 {}
 
 /// Apps and what they prove themselves with.
@@ -144,8 +144,10 @@ package protocol DispatchStore: Sendable {
         limit: Int,
         needs: @Sendable @escaping (NotificationRecord) -> RecipientNeeds
     ) async throws -> [RetryClaim]
-    /// When there will be something to do that is not yet: a retry, a shard or a scheduled notification.
+    /// When the next retry or shard of the lane is due; a shard that is leased does not count.
     func nextDue(lane: NotificationRecord.Lane) async throws -> Timestamp?
+    /// When the next scheduled notification is to be opened.
+    func nextOpening() async throws -> Timestamp?
     /// Writes what pages came to in one transaction. A recipient that has a final state already keeps it.
     /// - Returns: for each, whether its notification may go on.
     func commit(_ pages: [PageResult], now: Timestamp) async throws -> [Bool]
@@ -241,6 +243,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case wrongMasterKey
     /// Nothing can be written now: the disk is full or read-only.
     case cannotWrite(why: String)
+    case cannotBackUp(path: String, why: String)
 
     package var description: String {
         switch self {
@@ -248,6 +251,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .newerSchema(let path): "the database \(path) was written by a newer version of Martlet"
         case .badMasterKey(let path, let why): "the master key \(path) cannot be used: \(why)"
         case .wrongMasterKey: "the master key does not fit this database: bring back the one it was made with"
+        case .cannotBackUp(let path, let why): "the backup \(path) cannot be made: \(why)"
         case .cannotWrite(let why): "the database cannot be written: \(why)"
         }
     }

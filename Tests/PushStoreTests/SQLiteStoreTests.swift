@@ -113,4 +113,43 @@ import Testing
             }
         }
     }
+
+    @Test func aMasterKeyThatCannotBeKeptIsNotUsed() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/missing/master.key"
+            #expect(throws: StoreError.badMasterKey(path: path, why: "it cannot be written: No such file or directory"))
+            {
+                try MasterKey.load(orCreateAt: path)
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+            #expect(names.isEmpty)
+        }
+    }
+
+    @Test func whoeverMakesAMasterKeyAtTheSameTimeGetsTheSame() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/master.key"
+            let keys = try await withThrowingTaskGroup(of: MasterKey.self) { group in
+                for _ in 0..<8 { group.addTask { try MasterKey.load(orCreateAt: path) } }
+                return try await group.reduce(into: [MasterKey]()) { $0.append($1) }
+            }
+            let sealed = try #require(keys.first).seal("secret")
+            let opened = try keys.map { try $0.open(sealed) }
+            #expect(opened.allSatisfy { $0 == "secret" })
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+            #expect(names == ["master.key"])
+        }
+    }
+
+    @Test func oneFileHoldsEverythingOnceItIsClosed() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/provider.sqlite"
+            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            _ = try await store.addApp(bundleID: try #require(Topic("a")), name: nil, now: Vectors.issuedAt)
+            try store.close()
+            try FileManager.default.copyItem(atPath: path, toPath: "\(directory)/copy.sqlite")
+            let copy = try SQLiteStore(path: "\(directory)/copy.sqlite", masterKey: try .fixture(1))
+            #expect(try await copy.apps().count == 1)
+        }
+    }
 }

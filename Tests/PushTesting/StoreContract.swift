@@ -7,22 +7,27 @@ import Testing
 package struct StoreBackend: Sendable, CustomTestStringConvertible {
     package let name: String
     private let open: @Sendable (String) throws -> any PushStore
+    /// What is wrong with a store after a test, in words.
+    private let check: @Sendable (any PushStore) async throws -> [String]
 
     package var testDescription: String { self.name }
 
     /// Every backend that can be tested here.
     package static let available = [
-        StoreBackend(name: "SQLite") { directory in
-            try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(7))
-        }
+        StoreBackend(
+            name: "SQLite",
+            open: { try SQLiteStore(path: "\($0)/provider.sqlite", masterKey: try .fixture(7)) },
+            check: { try await ($0 as? SQLiteStore)?.checkIntegrity() ?? [] }
+        )
     ]
 
-    /// Runs `body` with a store that holds nothing but the vectors' app.
+    /// Runs `body` with a store that holds nothing but the vectors' app, and checks what it has made of it.
     package func withStore(_ body: (any PushStore, Int64) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             let store = try self.open(directory)
             guard let bundleID = Topic(Vectors.bundleID) else { return }
             try await body(store, try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id)
+            #expect(try await self.check(store) == [])
         }
     }
 }

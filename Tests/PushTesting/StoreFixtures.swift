@@ -91,7 +91,9 @@ extension PushStore {
 }
 
 /// A test expected work that the store does not have.
-package struct NothingToClaim: Error {}
+package struct NothingToClaim: Error {
+    package init() {}
+}
 
 extension DeliveryResult {
     /// How a try of this recipient ended.

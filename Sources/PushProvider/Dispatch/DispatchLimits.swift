@@ -8,6 +8,8 @@ package struct DispatchLimits: Hashable, Sendable {
     /// Batches of urgent notifications that are sent at the same time, and notifications in each. Default 8 and 64.
     package var urgentBatches = 8
     package var urgentBatch = 64
+    /// After this time a shard is given back, so that campaigns take turns. Default 5 s.
+    package var turn: Duration = .seconds(5)
     /// A claim is given up after this time without a commit. Default 5 min.
     package var lease: Duration = .seconds(300)
     /// The longest sleep without a signal. Default 5 s.
@@ -16,4 +18,14 @@ package struct DispatchLimits: Hashable, Sendable {
     package var writePause: Duration = .seconds(1)
 
     package init() {}
+
+    /// At least one of everything, and no page with more events than a block for webhooks holds.
+    var checked: DispatchLimits {
+        var limits = self
+        limits.page = min(max(1, self.page), WebhookEvents.maximumCount)
+        limits.walkers = max(1, self.walkers)
+        limits.urgentBatches = max(1, self.urgentBatches)
+        limits.urgentBatch = max(1, self.urgentBatch)
+        return limits
+    }
 }

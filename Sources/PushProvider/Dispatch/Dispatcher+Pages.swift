@@ -21,11 +21,22 @@ extension Dispatcher {
         return hasWorked
     }
 
-    /// Sends a shard page by page, to its end or until something stops it.
+    /// Sends a shard page by page, to its end, until something stops it, or until others have their turn.
     func walk(_ claim: ShardClaim, pages: Int = .max) async throws {
+        var claim = claim
+        do {
+            try await self.walk(&claim, pages: pages)
+        } catch {
+            // Back to where it was, at once: nobody else would try before the lease ends.
+            self.sayFailed(error)
+            try await self.pause(claim, notificationUntil: self.afterFailure)
+        }
+    }
+
+    private func walk(_ claim: inout ShardClaim, pages: Int) async throws {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
         let hours = SendingHours(claim)
-        var claim = claim
+        let turnEnds = self.time.now.advanced(by: self.limits.turn)
         var pagesLeft = pages
         while true {
             let now = self.time.now
@@ -45,7 +56,8 @@ extension Dispatcher {
             var sent = try await self.pages.send(page.recipients, of: notification, step: step)
             let delay = self.pacing.record(sent.report, app: claim.notification.app)
             pagesLeft -= 1
-            let stops = page.isLast || delay > .zero || pagesLeft <= 0 || self.isEnding
+            let isTurnOver = pagesLeft <= 0 || self.time.now >= turnEnds || self.isEnding
+            let stops = page.isLast || delay > .zero || isTurnOver
             if stops { sent.result.step?.leaseUntil = nil }
             if delay > .zero { sent.result.nextPageAt = self.time.now.advanced(by: delay) }
             sent.result.wave = wave
@@ -67,6 +79,16 @@ extension Dispatcher {
         shardUntil: Timestamp? = nil,
         notificationUntil: Timestamp? = nil
     ) async throws {
+        _ = try await self.commit([
+            self.given(back: claim, shardUntil: shardUntil, notificationUntil: notificationUntil)
+        ])
+    }
+
+    private func given(
+        back claim: ShardClaim,
+        shardUntil: Timestamp? = nil,
+        notificationUntil: Timestamp? = nil
+    ) -> PageResult {
         var result = PageResult(notificationNumber: claim.notificationNumber)
         result.step = ShardStep(
             shard: claim.shard,
@@ -76,44 +98,78 @@ extension Dispatcher {
             notBefore: shardUntil
         )
         result.nextPageAt = notificationUntil
-        _ = try await self.commit([result])
+        return result
     }
 
     /// Sends a page of each claim, all at the same time, and writes them together.
     func sendUrgent(_ claims: [ShardClaim]) async throws {
         guard !claims.isEmpty else { return }
-        let results = try await withThrowingTaskGroup(of: PageResult.self) { group in
+        let results = await withTaskGroup(of: PageResult.self) { group in
             for claim in claims {
                 group.addTask {
-                    let notification = try await self.pages.prepare(
-                        claim.notification,
-                        number: claim.notificationNumber
-                    )
-                    let page = try await self.store.page(claim, limit: self.limits.page, needs: notification.needs)
-                    let step = ShardStep(
-                        shard: claim.shard,
-                        cursor: page.cursor,
-                        isLast: page.isLast,
-                        leaseUntil: nil
-                    )
-                    return try await self.pages.send(page.recipients, of: notification, step: step).result
+                    do {
+                        return try await self.sendPage(claim)
+                    } catch {
+                        self.sayFailed(error)
+                        return self.given(back: claim, notificationUntil: self.afterFailure)
+                    }
                 }
             }
-            return try await group.reduce(into: []) { $0.append($1) }
+            return await group.reduce(into: []) { $0.append($1) }
         }
         _ = try await self.commit(results)
     }
 
+    private func sendPage(_ claim: ShardClaim) async throws -> PageResult {
+        let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
+        let page = try await self.store.page(claim, limit: self.limits.page, needs: notification.needs)
+        let step = ShardStep(shard: claim.shard, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
+        return try await self.pages.send(page.recipients, of: notification, step: step).result
+    }
+
     /// Tries again what is due, all at the same time, and writes it together.
     func retry(_ due: [RetryClaim]) async throws {
-        let sent = try await withThrowingTaskGroup(of: (PageSender.Sent, Int64).self) { group in
+        let results = await withTaskGroup(of: PageResult.self) { group in
             for claim in due {
-                group.addTask { (try await self.retry(claim), claim.notification.app) }
+                group.addTask {
+                    do {
+                        let sent = try await self.retry(claim)
+                        _ = self.pacing.record(sent.report, app: claim.notification.app)
+                        return sent.result
+                    } catch {
+                        self.sayFailed(error)
+                        return self.given(back: claim)
+                    }
+                }
             }
-            return try await group.reduce(into: []) { $0.append($1) }
+            return await group.reduce(into: []) { $0.append($1) }
         }
-        for (sent, app) in sent { _ = self.pacing.record(sent.report, app: app) }
-        _ = try await self.commit(sent.map(\.0.result))
+        _ = try await self.commit(results)
+    }
+
+    /// Due again soon, as it was.
+    private func given(back claim: RetryClaim) -> PageResult {
+        var result = PageResult(notificationNumber: claim.notificationNumber)
+        let dueAt = self.afterFailure
+        result.retries = claim.recipients.map { recipient in
+            switch recipient {
+            case .gone(let id, let attempts): RetryResult(recipient: id, attempts: attempts, dueAt: dueAt)
+            case .here(let recipient):
+                RetryResult(
+                    recipient: recipient.id,
+                    environment: recipient.movedFrom == nil ? nil : recipient.environment,
+                    attempts: recipient.attempts,
+                    dueAt: dueAt
+                )
+            }
+        }
+        return result
+    }
+
+    private var afterFailure: Timestamp { self.time.now.advanced(by: self.limits.writePause) }
+
+    private func sayFailed(_ error: any Error) {
+        self.logger.error("sending failed, trying again soon", metadata: ["error": "\(error)"])
     }
 
     private func retry(_ claim: RetryClaim) async throws -> PageSender.Sent {

@@ -29,7 +29,7 @@ package struct Dispatcher: Service {
         self.pages = PageSender(store: store, directory: directory, hygiene: hygiene, policy: policy, time: time)
         self.pacing = PacingDesk(page: limits.page)
         self.wakes = wakes
-        self.limits = limits
+        self.limits = limits.checked
         self.time = time
         self.logger = logger
     }
@@ -59,7 +59,8 @@ package struct Dispatcher: Service {
             while isAwake, !self.isEnding {
                 do {
                     if try await self.fill(places, of: lane, in: &group) { continue }
-                    isAwake = await self.wakes[lane].wait(atMost: try await self.untilNext(lane))
+                    let pause = try await self.untilNext(lane, isBusy: places.isBusy)
+                    isAwake = await self.wakes[lane].wait(atMost: pause)
                 } catch {
                     self.logger.error("dispatching failed, trying again", metadata: ["error": "\(error)"])
                     isAwake = await self.wakes[lane].wait(atMost: self.limits.sleep)
@@ -130,9 +131,12 @@ package struct Dispatcher: Service {
         ) { PreparedNotification.needs(PreparedNotification.renderer($0)) }
     }
 
-    private func untilNext(_ lane: NotificationRecord.Lane) async throws -> Duration {
+    /// What is due already waits for something that is under way, whose end is a signal.
+    private func untilNext(_ lane: NotificationRecord.Lane, isBusy: Bool) async throws -> Duration {
         guard let next = try await self.store.nextDue(lane: lane) else { return self.limits.sleep }
-        return min(self.limits.sleep, max(.milliseconds(1), next.since(self.time.now)))
+        let pause = next.since(self.time.now)
+        if pause <= .zero { return isBusy ? self.limits.sleep : .milliseconds(50) }
+        return min(self.limits.sleep, max(.milliseconds(1), pause))
     }
 
     private func logged(_ body: () async throws -> Void) async {

@@ -10,6 +10,7 @@ final class LanePlaces: Sendable {
     private let state = Mutex(State())
 
     var running: Int { self.state.withLock { $0.running } }
+    var isBusy: Bool { self.state.withLock { $0.running > 0 || $0.isRetrying } }
     var canRetry: Bool { self.state.withLock { !$0.isRetrying } }
 
     func start() { self.state.withLock { $0.running += 1 } }

@@ -84,7 +84,12 @@ package final class TokenHygiene: Sendable {
             var health = EnvironmentHealth()
             health.breakerOpenSince = now
             health.breakerReason = reason
-            try await self.store.setHealth(health, app: app, environment: environment)
+            do {
+                try await self.store.setHealth(health, app: app, environment: environment)
+            } catch {
+                // It stays open in memory; what was sent must be written, whatever becomes of this.
+                self.logger.error("an open breaker could not be written", metadata: ["error": "\(error)"])
+            }
         }
         return judgement
     }

@@ -63,11 +63,18 @@ package struct ScheduleRunner: Service {
                 } catch {
                     self.logger.error("scheduling failed, trying again", metadata: ["error": "\(error)"])
                 }
-                isAwake = await self.wake.wait(atMost: self.settings.sleep)
+                isAwake = await self.wake.wait(atMost: await self.untilNext())
             }
         } onCancelOrGracefulShutdown: {
             self.wake.end()
         }
+    }
+
+    private func untilNext() async -> Duration {
+        let opening = try? await self.store.nextOpening()
+        let run = try? await self.store.nextScheduleRun()
+        guard let next = [opening, run].compactMap({ $0 }).min() else { return self.settings.sleep }
+        return min(self.settings.sleep, max(.milliseconds(50), next.since(self.time.now)))
     }
 
     /// Whether there was anything to do.

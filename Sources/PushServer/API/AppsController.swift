@@ -7,8 +7,7 @@ import PushStore
 
 /// `/v1/apps`.
 struct AppsController: Controller {
-    let store: any AppStore
-    let operational: (any OperationStore)?
+    let store: any PushStore
     let time: any TimeSource
 
     private static let name = Schema.string(length: 1...200)
@@ -100,8 +99,7 @@ struct AppsController: Controller {
         let name = try fields.string("name", maximum: 200)
         let rate = try fields.integer("rate", in: 1...PaceSettings.maximumRate).map(Int.init)
         if name != nil || fields.nulls.contains("name") {
-            guard let operational else { throw fields.refusal("name", "unsupported", "this store cannot rename apps") }
-            try await operational.setName(name, app: app.id)
+            try await self.store.setName(name, app: app.id)
             app.name = name
         }
         if rate != nil || fields.nulls.contains("rate") {

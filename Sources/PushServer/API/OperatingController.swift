@@ -8,7 +8,6 @@ import PushStore
 /// `/health`, `/ready` and `/metrics`.
 struct OperatingController: Controller {
     let store: any PushStore
-    let operational: (any OperationStore)?
     let metrics: ProviderMetrics
 
     private static let status = Schema.object(required: ["status": .string()]).named("Status")
@@ -51,7 +50,7 @@ struct OperatingController: Controller {
     private func ready(_ call: Call) async throws -> Response {
         do {
             _ = try await self.store.apps()
-            try await self.operational?.checkWritable()
+            try await self.store.checkWritable()
         } catch {
             throw StoreError.cannotWrite(why: "\(error)")
         }

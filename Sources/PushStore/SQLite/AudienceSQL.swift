@@ -28,8 +28,8 @@ struct AudienceSQL: Sendable {
             let (condition, bound) = Self.condition(on: value, comparison)
             self.add(
                 """
-                EXISTS (SELECT 1 FROM deviceAttribute WHERE app = ? AND name = ? AND \(condition)
-                    AND deviceAttribute.device = device.id)
+                EXISTS (SELECT 1 FROM deviceAttribute INDEXED BY attributeByDevice
+                    WHERE deviceAttribute.device = device.id AND app = ? AND name = ? AND \(condition))
                 """,
                 self.app,
                 name,
@@ -37,7 +37,10 @@ struct AudienceSQL: Sendable {
             )
         case .hasAttribute(let name):
             self.add(
-                "EXISTS (SELECT 1 FROM deviceAttribute WHERE app = ? AND name = ? AND deviceAttribute.device = device.id)",
+                """
+                EXISTS (SELECT 1 FROM deviceAttribute INDEXED BY attributeByDevice
+                    WHERE deviceAttribute.device = device.id AND app = ? AND name = ?)
+                """,
                 self.app,
                 name
             )
@@ -75,7 +78,7 @@ struct AudienceSQL: Sendable {
         self.sql += ")"
     }
 
-    private static func sign(_ comparison: AudienceExpression.Comparison) -> String {
+    static func sign(_ comparison: AudienceExpression.Comparison) -> String {
         switch comparison {
         case .equal: "="
         case .atLeast: ">="
@@ -86,7 +89,7 @@ struct AudienceSQL: Sendable {
     }
 
     /// Numbers compare with numbers and texts with texts only: for SQLite every text is more than any number.
-    private static func condition(
+    static func condition(
         on value: JSONValue,
         _ comparison: AudienceExpression.Comparison
     ) -> (String, any DatabaseValueConvertible) {

@@ -6,11 +6,14 @@ import PushProtocol
 /// would cost more than the database does.
 struct RawStatement {
     private let statement: SQLiteStatement
+    /// Keeps the statement alive.
+    private let owner: Statement
     private let database: Database
 
-    /// Prepared once per connection and text.
-    init(_ sql: String, in database: Database) throws {
-        self.statement = try database.cachedStatement(sql: sql).sqliteStatement
+    /// - Parameter isKept: whether it is prepared once per connection and text; only for texts of which there are few.
+    init(_ sql: String, isKept: Bool = true, in database: Database) throws {
+        self.owner = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
+        self.statement = self.owner.sqliteStatement
         self.database = database
         sqlite3_reset(self.statement)
         sqlite3_clear_bindings(self.statement)
@@ -55,7 +58,7 @@ struct RawStatement {
     func run() throws -> Int {
         defer { sqlite3_reset(self.statement) }
         let code = sqlite3_step(self.statement)
-        guard code == SQLITE_DONE else { throw self.error(code) }
+        guard code == SQLITE_DONE else { throw self.failed(code) }
         return Int(sqlite3_changes(self.database.sqliteConnection))
     }
 
@@ -64,7 +67,7 @@ struct RawStatement {
         switch sqlite3_step(self.statement) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
-        case let code: throw self.error(code)
+        case let code: throw self.failed(code)
         }
     }
 
@@ -95,7 +98,10 @@ struct RawStatement {
         unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     }
 
-    private func error(_ code: Int32) -> DatabaseError {
-        DatabaseError(resultCode: ResultCode(rawValue: code), message: self.database.lastErrorMessage)
+    private func failed(_ code: Int32) -> DatabaseError {
+        let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: self.database.lastErrorMessage)
+        // A disk that is full ends the transaction. The library learns that only from a statement of its own.
+        if !self.database.isInsideTransaction { try? self.database.execute(sql: "ROLLBACK") }
+        return error
     }
 }

@@ -3,27 +3,52 @@ import Synchronization
 
 /// The texts that deliveries name as their reason, each once in the store: a campaign has few of them.
 final class ReasonTable: Sendable {
-    /// Longest text, in characters; what a push service sends may be longer.
-    private static let maximumLength = 300
     /// Texts kept in memory.
     private static let maximumCount = 1000
 
     private let known = Mutex<[String: Int64]>([:])
 
-    /// The id of a text, which is added if it is new.
-    ///
-    /// An id that was added in a transaction that failed is gone again, so only those that are found are remembered.
-    func id(of text: String?, in database: Database) throws -> Int64? {
-        guard let text = text.map({ String($0.prefix(Self.maximumLength)) }) else { return nil }
-        if let id = self.known.withLock({ $0[text] }) { return id }
-        if let id = try Int64.fetchOne(database, sql: "SELECT id FROM reason WHERE text = ?", arguments: [text]) {
-            self.known.withLock { known in
-                if known.count >= Self.maximumCount { known = [:] }
-                known[text] = id
-            }
-            return id
+    /// For one transaction.
+    func lookup() -> ReasonLookup {
+        ReasonLookup(known: self.known.withLock { $0 })
+    }
+
+    /// What a transaction has looked up, once it is on disk: an id that was added in one that failed is gone again, and
+    /// may stand for another text then.
+    func remember(_ found: [String: Int64]) {
+        guard !found.isEmpty else { return }
+        self.known.withLock { known in
+            if known.count + found.count > Self.maximumCount { known = [:] }
+            known.merge(found) { $1 }
         }
-        try database.execute(sql: "INSERT INTO reason (text) VALUES (?)", arguments: [text])
-        return database.lastInsertedRowID
+    }
+}
+
+/// The reasons that one transaction names.
+final class ReasonLookup {
+    /// Longest text, in characters; what a push service sends may be longer.
+    private static let maximumLength = 300
+
+    private let known: [String: Int64]
+    /// What was not known before.
+    private(set) var found: [String: Int64] = [:]
+
+    init(known: [String: Int64]) {
+        self.known = known
+    }
+
+    /// The id of a text, which is added if it is new.
+    func id(of text: String, in database: Database) throws -> Int64 {
+        let text = String(text.prefix(Self.maximumLength))
+        if let id = self.known[text] ?? self.found[text] { return id }
+        let id: Int64
+        if let stored = try Int64.fetchOne(database, sql: "SELECT id FROM reason WHERE text = ?", arguments: [text]) {
+            id = stored
+        } else {
+            try database.execute(sql: "INSERT INTO reason (text) VALUES (?)", arguments: [text])
+            id = database.lastInsertedRowID
+        }
+        self.found[text] = id
+        return id
     }
 }

@@ -5,7 +5,7 @@ import PushProtocol
 /// Reads recipients: a page of devices after a cursor, of named tokens, or single ones for another try.
 struct RecipientQuery: Sendable {
     private enum Source {
-        case devices(condition: String, arguments: [DatabaseValue])
+        case devices(DeviceFilter)
         case targets
     }
 
@@ -29,32 +29,7 @@ struct RecipientQuery: Sendable {
             self.source = .targets
             return
         }
-        var condition = "device.isActive = 1"
-        var arguments: [DatabaseValue] = []
-        if let environment = notification.environment { condition += " AND device.environment = \(environment.code)" }
-        if audience != .everyone {
-            let query = AudienceSQL(audience, app: notification.app)
-            condition += " AND \(query.sql)"
-            arguments += query.arguments
-        }
-        switch claim.zone {
-        case .any: break
-        case .named(let zone):
-            condition += " AND device.timeZone = ?"
-            arguments.append(zone.databaseValue)
-        case .unknown: condition += " AND device.timeZone IS NULL"
-        case .leftOver: break
-        }
-        if claim.zone != .any {
-            // Whoever moved between zones had it there.
-            condition += """
-                 AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.notification = \(claim.notificationNumber)
-                    AND recipient = device.id)
-                AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = \(claim.notificationNumber)
-                    AND recipient = device.id)
-                """
-        }
-        self.source = .devices(condition: condition, arguments: arguments)
+        self.source = .devices(DeviceFilter(claim, audience: audience))
     }
 
     /// Single recipients of a notification.
@@ -80,34 +55,38 @@ struct RecipientQuery: Sendable {
         ) { "\($0), device.\($1.name)" }
     }
 
-    func fetch(in database: Database) throws -> [Recipient] {
+    /// - Parameter driver: what finds the devices of an audience that is narrow; `nil` walks over all of them.
+    func fetch(driver: AudienceDriver? = nil, in database: Database) throws -> [Recipient] {
         switch self.source {
-        case .devices(let condition, let arguments):
-            return try self.devices(where: condition, arguments, in: database)
-        case .targets: return try self.targets(in: database)
+        case .devices(let filter): try self.devices(filter, driver: driver, in: database)
+        case .targets: try self.targets(in: database)
         }
     }
 
     private func devices(
-        where condition: String,
-        _ arguments: [DatabaseValue],
+        _ filter: DeviceFilter,
+        driver: AudienceDriver?,
         in database: Database
     ) throws -> [Recipient] {
-        let sql = """
-            SELECT \(self.columnList) FROM device
-            WHERE app = ? AND id > ? AND id <= ? AND \(condition) ORDER BY id LIMIT ?
-            """
-        let statement = try RawStatement(sql, in: database)
+        let (sql, arguments) = self.text(filter, driver: driver)
+        // Not every audience deserves a place among the statements that are kept.
+        let statement = try RawStatement(sql, isKept: filter.isCommon && driver == nil, in: database)
         defer { statement.reset() }
-        statement.bind(self.app, at: 1)
-        statement.bind(self.cursor, at: 2)
-        statement.bind(self.end, at: 3)
-        for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 4) }
-        statement.bind(Int64(self.limit), at: Int32(arguments.count) + 4)
+        for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
         var recipients: [Recipient] = []
         recipients.reserveCapacity(self.limit)
         while try statement.step() { recipients.append(try self.device(statement)) }
         return recipients
+    }
+
+    func text(_ filter: DeviceFilter, driver: AudienceDriver?) -> (sql: String, arguments: [DatabaseValue]) {
+        let sql = """
+            SELECT \(self.columnList) FROM device \(driver == nil ? filter.index : "NOT INDEXED")
+            WHERE app = ? AND id > ? AND id <= ? AND \(filter.condition)\(driver.condition) ORDER BY id LIMIT ?
+            """
+        var arguments = [self.app, self.cursor, self.end].map(\.databaseValue) + filter.arguments
+        if let driver { arguments += driver.arguments(after: self.cursor, upTo: self.end) }
+        return (sql, arguments + [self.limit.databaseValue])
     }
 
     private func device(_ statement: RawStatement) throws -> Recipient {
@@ -148,6 +127,7 @@ struct RecipientQuery: Sendable {
             "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?",
             in: database
         )
+        defer { statement.reset() }
         statement.bind(self.number, at: 1)
         statement.bind(self.cursor, at: 2)
         statement.bind(Int64(self.limit), at: 3)

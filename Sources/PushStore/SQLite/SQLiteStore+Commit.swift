@@ -4,9 +4,15 @@ package import PushProtocol
 
 extension SQLiteStore {
     package func commit(_ pages: [PageResult], now: Timestamp) async throws -> [Bool] {
-        try await self.database.write { database in
-            try pages.map { try PageCommit($0, now: now, reasons: self.reasons, database: database)?.run() ?? false }
+        let (answers, reasons) = try await self.database.write { database in
+            let reasons = self.reasons.lookup()
+            let answers = try pages.map { page in
+                try PageCommit(page, now: now, reasons: reasons, database: database)?.run() ?? false
+            }
+            return (answers, reasons.found)
         }
+        self.reasons.remember(reasons)
+        return answers
     }
 }
 
@@ -15,7 +21,7 @@ private struct PageCommit {
     private let page: PageResult
     private let number: Int64
     private let now: Timestamp
-    private let reasons: ReasonTable
+    private let reasons: ReasonLookup
     private let database: Database
     private let id: UUID
     private let app: Int64
@@ -23,7 +29,7 @@ private struct PageCommit {
     private let lane: NotificationRecord.Lane
 
     /// `nil` if the notification is gone.
-    init?(_ page: PageResult, now: Timestamp, reasons: ReasonTable, database: Database) throws {
+    init?(_ page: PageResult, now: Timestamp, reasons: ReasonLookup, database: Database) throws {
         let row = try Row.fetchOne(
             database,
             sql: "SELECT id, app, state, lane FROM notification WHERE number = ?",

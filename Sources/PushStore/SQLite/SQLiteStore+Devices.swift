@@ -11,10 +11,15 @@ extension SQLiteStore {
     ) async throws -> [DeviceRecord] {
         let condition = AudienceSQL(audience, app: app)
         return try await self.database.read { database in
-            try Self.devices(
+            let count = try Shards.devices(of: app, in: database).count
+            let most = AudienceDriver.limit(wanted: limit, devices: count)
+            let driver = try AudienceDriver.choose(audience, app: app, limit: most, in: database)
+            return try Self.devices(
                 database,
-                where: "app = ? AND id > ? AND \(condition.sql) ORDER BY id LIMIT ?",
-                arguments: [app.databaseValue, after.databaseValue] + condition.arguments + [limit.databaseValue]
+                index: driver == nil ? "INDEXED BY deviceByApp" : "NOT INDEXED",
+                where: "app = ? AND id > ? AND \(condition.sql)\(driver.condition) ORDER BY id LIMIT ?",
+                arguments: [app.databaseValue, after.databaseValue] + condition.arguments
+                    + (driver?.arguments(after: after, upTo: .max) ?? []) + [limit.databaseValue]
             )
         }
     }
@@ -23,7 +28,8 @@ extension SQLiteStore {
         try await self.database.read { database in
             try Self.devices(
                 database,
-                where: "app = ? AND token = ? ORDER BY id",
+                // The plus keeps SQLite from walking over all devices of the app because they are in that order.
+                where: "app = ? AND token = ? ORDER BY +id",
                 arguments: [app.databaseValue, token.databaseValue]
             )
         }
@@ -64,15 +70,24 @@ extension SQLiteStore {
         audience: AudienceExpression,
         environment: PushEnvironment?
     ) async throws -> Int {
-        let condition = AudienceSQL(audience, app: app)
+        var condition = "app = ? AND isActive = 1"
+        var arguments = [app.databaseValue]
+        if let environment { condition += " AND environment = \(environment.code)" }
+        if audience != .everyone {
+            let filter = AudienceSQL(audience, app: app)
+            condition += " AND \(filter.sql)"
+            arguments += filter.arguments
+        }
+        let (filter, bound) = (condition, arguments)
         return try await self.database.read { database in
-            try Int.fetchOne(
+            // A look-up takes longer than a step of a walk.
+            let most = Int(clamping: try Shards.devices(of: app, in: database).count / 3)
+            let driver = try AudienceDriver.choose(audience, app: app, limit: most, in: database)
+            let index = driver != nil ? "NOT INDEXED" : audience == .everyone ? "" : "INDEXED BY deviceByApp"
+            return try Int.fetchOne(
                 database,
-                sql: """
-                    SELECT count(*) FROM device
-                    WHERE app = ? AND isActive = 1 AND environment = coalesce(?, environment) AND \(condition.sql)
-                    """,
-                arguments: StatementArguments([app.databaseValue, environment.databaseValue] + condition.arguments)
+                sql: "SELECT count(*) FROM device \(index) WHERE \(filter)\(driver.condition)",
+                arguments: StatementArguments(bound + (driver?.arguments(after: .min, upTo: .max) ?? []))
             ) ?? 0
         }
     }
@@ -90,6 +105,7 @@ extension SQLiteStore {
 
     static func devices(
         _ database: Database,
+        index: String = "",
         where condition: String,
         arguments: [DatabaseValue]
     ) throws -> [DeviceRecord] {
@@ -97,7 +113,7 @@ extension SQLiteStore {
             database,
             sql: """
                 SELECT *, (SELECT json_group_array(tag) FROM deviceTag WHERE deviceTag.device = device.id) AS tags
-                FROM device WHERE \(condition)
+                FROM device \(index) WHERE \(condition)
                 """,
             arguments: StatementArguments(arguments)
         )

@@ -17,7 +17,7 @@ extension SQLiteStore {
                 sql: "SELECT notification, count(*) AS count FROM delivery WHERE state = 0 GROUP BY notification"
             )
             guard !begun.isEmpty else { return 0 }
-            let reason = try self.reasons.id(of: Self.interrupted, in: database)
+            let reason = try self.reasons.lookup().id(of: Self.interrupted, in: database)
             try database.execute(
                 sql: "UPDATE delivery SET state = 3, at = ?, reason = ? WHERE state = 0",
                 arguments: [now.milliseconds, reason]
@@ -92,27 +92,41 @@ extension SQLiteStore {
         }
     }
 
-    /// Those of the notification first whose last page is longest ago. A paced notification has one at a time.
+    /// Campaigns in turns: one shard of each before a second of any, those first whose last page is longest ago; a paced
+    /// one has one at a time. Urgent ones in the order of their times, however many wait.
     private static func claimable(
         _ lane: NotificationRecord.Lane,
         now: Timestamp,
         limit: Int,
         in database: Database
     ) throws -> [Row] {
-        try Row.fetchAll(
-            database,
-            sql: """
-                SELECT notification.*, shard.number AS shard, zoneKind, zone, cursor, upTo
-                FROM shard JOIN notification ON notification.number = shard.notification
-                WHERE shard.lane = ?1 AND isDone = 0 AND notBefore <= ?2 AND (leaseUntil IS NULL OR leaseUntil <= ?2)
-                    AND state IN ('accepted', 'sending') AND nextPageAt <= ?2
-                    AND (pace IS NULL OR NOT EXISTS (
+        let sql =
+            switch lane {
+            case .bulk:
+                """
+                WITH free AS (
+                    SELECT notification, number AS shard, zoneKind, zone, cursor, upTo,
+                        row_number() OVER (PARTITION BY notification ORDER BY number) AS turn
+                    FROM shard
+                    WHERE lane = 1 AND isDone = 0 AND notBefore <= ?1 AND (leaseUntil IS NULL OR leaseUntil <= ?1))
+                SELECT notification.*, shard, zoneKind, zone, cursor, upTo
+                FROM free JOIN notification ON notification.number = free.notification
+                WHERE state IN ('accepted', 'sending') AND nextPageAt <= ?1
+                    AND (pace IS NULL OR turn = 1 AND NOT EXISTS (
                         SELECT 1 FROM shard AS other
-                        WHERE other.notification = notification.number AND other.leaseUntil > ?2))
-                ORDER BY coalesce(lastPageAt, 0), notification.number, shard.number LIMIT ?3
-                """,
-            arguments: [lane.rawValue, now.milliseconds, limit]
-        )
+                        WHERE other.notification = notification.number AND other.leaseUntil > ?1))
+                ORDER BY turn, coalesce(lastPageAt, 0), notification.number LIMIT ?2
+                """
+            case .urgent:
+                """
+                SELECT notification.*, shard.number AS shard, zoneKind, zone, cursor, upTo
+                FROM shard CROSS JOIN notification ON notification.number = shard.notification
+                WHERE shard.lane = 0 AND isDone = 0 AND notBefore <= ?1 AND (leaseUntil IS NULL OR leaseUntil <= ?1)
+                    AND state IN ('accepted', 'sending') AND nextPageAt <= ?1
+                ORDER BY shard.notBefore LIMIT ?2
+                """
+            }
+        return try Row.fetchAll(database, sql: sql, arguments: [now.milliseconds, limit])
     }
 
     private static func claim(_ row: Row) throws -> ShardClaim {
@@ -144,11 +158,17 @@ extension SQLiteStore {
                         UNION ALL
                         SELECT * FROM (
                             SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
-                            WHERE retry.lane = ?1 AND state IN ('accepted', 'sending') ORDER BY dueAt LIMIT 1)
-                        UNION ALL SELECT min(startsAt) FROM notification WHERE state = 'scheduled')
+                            WHERE retry.lane = ?1 AND state IN ('accepted', 'sending') ORDER BY dueAt LIMIT 1))
                     """,
                 arguments: [lane.rawValue]
             ).map(Timestamp.init(milliseconds:))
+        }
+    }
+
+    package func nextOpening() async throws -> Timestamp? {
+        try await self.database.read { database in
+            try Int64.fetchOne(database, sql: "SELECT min(startsAt) FROM notification WHERE state = 'scheduled'")
+                .map(Timestamp.init(milliseconds:))
         }
     }
 }

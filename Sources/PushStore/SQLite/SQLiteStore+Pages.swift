@@ -4,7 +4,9 @@ package import PushProtocol
 extension SQLiteStore {
     package func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage {
         let query = RecipientQuery(claim, limit: limit, needs: needs)
-        let recipients = try await self.database.read { try query.fetch(in: $0) }
+        let recipients = try await self.database.read { database in
+            try query.fetch(driver: try self.driver(of: claim, in: database), in: database)
+        }
         let isLast = recipients.count < limit
         return RecipientPage(
             recipients: recipients,
@@ -12,6 +14,15 @@ extension SQLiteStore {
             cursor: isLast ? claim.end : recipients.last.map { abs($0.id) } ?? claim.end,
             isLast: isLast
         )
+    }
+
+    /// Chosen once for each notification; `nil` if all devices are to be walked over.
+    private func driver(of claim: ShardClaim, in database: Database) throws -> AudienceDriver? {
+        guard claim.isNarrow, case .devices(let audience) = claim.notification.audience else { return nil }
+        return try self.drivers.driver(of: claim.notificationNumber) {
+            let app = claim.notification.app
+            return try AudienceDriver.choose(audience, app: app, limit: .max, in: database)
+        }
     }
 
     package func dueRetries(
@@ -72,6 +83,7 @@ extension SQLiteStore {
             """,
             in: database
         )
+        defer { select.reset() }
         select.bind(lane.rawValue, at: 1)
         select.bind(now.milliseconds, at: 2)
         select.bind(Int64(limit), at: 3)

@@ -4,28 +4,44 @@ package import PushProtocol
 extension SQLiteStore {
     package func forget(before: Timestamp, limit: Int) async throws -> Int {
         try await self.database.write { database in
-            try database.execute(
-                sql: "DELETE FROM tokenEvent WHERE id IN (SELECT id FROM tokenEvent WHERE at < ? ORDER BY id LIMIT ?)",
-                arguments: [before.milliseconds, limit]
-            )
-            let events = database.changesCount
-            let number = try Int64.fetchOne(
-                database,
-                sql: "SELECT number FROM notification WHERE finishedAt < ? ORDER BY finishedAt LIMIT 1",
-                arguments: [before.milliseconds]
-            )
-            guard let number else { return events }
-            try database.execute(
-                sql: """
-                    DELETE FROM delivery WHERE notification = ?1 AND recipient IN (
-                        SELECT recipient FROM delivery WHERE notification = ?1 LIMIT ?2)
-                    """,
-                arguments: [number, limit]
-            )
-            let deliveries = database.changesCount
-            guard deliveries < limit else { return events + deliveries }
-            try database.execute(sql: "DELETE FROM notification WHERE number = ?", arguments: [number])
-            return events + deliveries + 1
+            let events = try Self.forgetTokenEvents(before: before, limit: limit, in: database)
+            guard events < limit else { return events }
+            return events + (try Self.forgetNotification(before: before, limit: limit - events, in: database))
         }
+    }
+
+    /// From the oldest on: there is no index by time, because they came in its order.
+    private static func forgetTokenEvents(before: Timestamp, limit: Int, in database: Database) throws -> Int {
+        try database.execute(
+            sql: """
+                DELETE FROM tokenEvent WHERE id IN (
+                    SELECT id FROM (SELECT id, at FROM tokenEvent ORDER BY id LIMIT ?) WHERE at < ?)
+                """,
+            arguments: [limit, before.milliseconds]
+        )
+        return database.changesCount
+    }
+
+    private static func forgetNotification(before: Timestamp, limit: Int, in database: Database) throws -> Int {
+        let number = try Int64.fetchOne(
+            database,
+            sql: "SELECT number FROM notification WHERE finishedAt < ? ORDER BY finishedAt LIMIT 1",
+            arguments: [before.milliseconds]
+        )
+        guard let number else { return 0 }
+        try database.execute(
+            sql: """
+                DELETE FROM delivery WHERE notification = ?1 AND recipient IN (
+                    SELECT recipient FROM delivery WHERE notification = ?1 LIMIT ?2)
+                """,
+            arguments: [number, limit]
+        )
+        let deliveries = database.changesCount
+        guard deliveries < limit else {
+            try database.execute(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", arguments: [number])
+            return deliveries
+        }
+        try database.execute(sql: "DELETE FROM notification WHERE number = ?", arguments: [number])
+        return deliveries + 1
     }
 }

@@ -6,10 +6,12 @@ import PushProtocol
 ///
 /// Write-ahead log with `synchronous = FULL`: what was accepted survives a power failure too.
 package final class SQLiteStore: PushStore {
-    let database: DatabasePool
+    let database: StoreDatabase
     let masterKey: MasterKey
     /// The ids of the texts that deliveries name as their reason.
     let reasons = ReasonTable()
+    /// How the recipients of narrow audiences are found.
+    let drivers = AudienceDriverTable()
 
     /// Opens or makes the file and runs the migrations that are missing.
     /// - Throws: ``StoreError``.
@@ -17,24 +19,33 @@ package final class SQLiteStore: PushStore {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         do {
-            self.database = try DatabasePool(path: path, configuration: configuration)
+            let pool = try DatabasePool(path: path, configuration: configuration)
             // After the pool has been opened, because opening sets NORMAL.
-            try self.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-            guard try self.database.read({ try !SQLiteSchema.migrator.hasBeenSuperseded($0) }) else {
+            try pool.writeWithoutTransaction { try $0.execute(sql: Self.writerSettings) }
+            guard try pool.read({ try !SQLiteSchema.migrator.hasBeenSuperseded($0) }) else {
                 throw StoreError.newerSchema(path: path)
             }
-            try SQLiteSchema.migrator.migrate(self.database)
+            try SQLiteSchema.migrator.migrate(pool)
+            try Self.checkMasterKey(masterKey, in: pool)
+            self.database = StoreDatabase(pool)
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: path, why: error.message ?? "\(error.resultCode)")
         }
         self.masterKey = masterKey
-        try self.checkMasterKey()
     }
 
+    /// The writer's cache, 32 MB, holds the index over a million tokens, which is written to all over. Pages of it that
+    /// change again within 8000 pages of the log, 32 MB too, are copied to the file once. A log that had to grow, because
+    /// somebody read for long, shrinks again.
+    private static let writerSettings = """
+        PRAGMA synchronous = FULL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8000;
+        PRAGMA journal_size_limit = 67108864
+        """
+
     /// Better now than when the first notification is to be sent.
-    private func checkMasterKey() throws {
-        let sealed = try self.database.read { try Data.fetchOne($0, sql: "SELECT sealed FROM credential LIMIT 1") }
-        if let sealed { _ = try self.masterKey.open(sealed) }
+    private static func checkMasterKey(_ masterKey: MasterKey, in pool: DatabasePool) throws {
+        let sealed = try pool.read { try Data.fetchOne($0, sql: "SELECT sealed FROM credential LIMIT 1") }
+        if let sealed { _ = try masterKey.open(sealed) }
     }
 
     package func close() throws {

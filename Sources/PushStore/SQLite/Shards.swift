@@ -6,6 +6,8 @@ enum Shards {
     /// Devices that are worth a shard of their own.
     private static let size: Int64 = 50_000
     private static let maximumCount: Int64 = 16
+    /// Recipients that are read at once, about.
+    private static let pageSize = 1000
 
     static func add(
         _ plans: [ShardPlan],
@@ -16,8 +18,7 @@ enum Shards {
         guard !plans.isEmpty else { return }
         let devices = try Self.devices(of: notification.app, in: database)
         let recipients = Int64(notification.progress.recipients)
-        // A tenth of the devices or less is found by its own indexes, the rest by walking over all of them.
-        let isNarrow = recipients < devices.count / 10
+        let isNarrow = try Self.isNarrow(notification, devices: devices.count, in: database)
         try database.execute(
             sql: "UPDATE notification SET isNarrow = ? WHERE number = ?",
             arguments: [isNarrow, number]
@@ -29,6 +30,19 @@ enum Shards {
                 shard += 1
             }
         }
+    }
+
+    /// Whether the recipients are found by other indexes sooner than by walking over all devices.
+    private static func isNarrow(
+        _ notification: NotificationRecord,
+        devices: Int64,
+        in database: Database
+    ) throws -> Bool {
+        guard case .devices(let audience) = notification.audience else { return false }
+        let limit = AudienceDriver.limit(wanted: Self.pageSize, devices: devices)
+        // What drives them are at least as many as they are.
+        guard notification.progress.recipients < limit else { return false }
+        return try AudienceDriver.choose(audience, app: notification.app, limit: limit, in: database) != nil
     }
 
     /// Everything up to the device that registered last; in several parts only where that makes sense.
@@ -50,7 +64,7 @@ enum Shards {
     }
 
     /// The ids that an app's devices have, and how many there may be between the first and the last.
-    private static func devices(
+    static func devices(
         of app: Int64,
         in database: Database
     ) throws -> (first: Int64, last: Int64, count: Int64) {

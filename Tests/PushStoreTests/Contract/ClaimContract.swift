@@ -74,12 +74,34 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func severalNotificationsAreClaimedAtOnce(backend: StoreBackend) async throws {
+    func severalNotificationsAreClaimedBeforeASecondShardOfOne(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
+            let registrations = (1...100).map { DeviceRegistration(environment: .sandbox, token: .numbered($0)) }
+            _ = try await store.register(registrations, app: app, now: self.now)
             var ids: Set<UUID> = []
-            for _ in 0..<3 { ids.insert(try await store.start(app: app).id) }
-            let claims = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 3)
-            #expect(Set(claims.map(\.notification.id)) == ids)
+            for _ in 0..<3 { ids.insert(try await store.start(app: app) { $0.progress.recipients = 1_000_000 }.id) }
+            let claims = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 4)
+            #expect(Set(claims.prefix(3).map(\.notification.id)) == ids)
+            #expect(Set(claims.map { "\($0.notificationNumber) \($0.shard)" }).count == 4)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aShardRestsWhileTheOthersOfItsNotificationGoOn(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.register(1, app: app)
+            let plans = [ShardPlan.Zone.unknown, .named("Asia/Tokyo")].map { ShardPlan(zone: $0, notBefore: self.now) }
+            _ = try await store.start(app: app, shards: plans)
+            let claim = try await store.claimed()
+            let soon = self.now.advanced(by: .seconds(5))
+            try await store.commit(claim) { page in
+                page.step = ShardStep(shard: claim.shard, cursor: 0, isLast: false, leaseUntil: nil, notBefore: soon)
+            }
+            let others = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 5)
+            #expect(others.count == 1)
+            #expect(others.first?.shard != claim.shard)
+            #expect(try await store.nextDue(lane: .bulk) == soon)
+            #expect(try await store.claimed(now: soon).shard == claim.shard)
         }
     }
 
@@ -89,9 +111,11 @@ import Testing
             try await store.register(1, app: app)
             let plans = [ShardPlan.Zone.unknown, .named("Asia/Tokyo")].map { ShardPlan(zone: $0, notBefore: self.now) }
             let notification = try await store.start(app: app, shards: plans) { $0.pace = Data("{}".utf8) }
-            let claim = try await store.claimed()
+            let claims = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 5)
+            let claim = try #require(claims.first)
+            #expect(claims.count == 1, "one page at a time")
             let other = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 1)
-            #expect(other.isEmpty, "one page at a time")
+            #expect(other.isEmpty)
             let soon = self.now.advanced(by: .seconds(5))
             try await store.commit(claim) { page in
                 page.step = ShardStep(
@@ -162,7 +186,8 @@ import Testing
                 notification.startsAt = self.lease
             }
             #expect(try await store.due(now: self.now, limit: 10).isEmpty)
-            #expect(try await store.nextDue(lane: .bulk) == self.lease)
+            #expect(try await store.nextOpening() == self.lease)
+            #expect(try await store.nextDue(lane: .bulk) == nil)
             #expect(try await store.due(now: self.lease, limit: 10).map(\.id) == [notification.id])
             let plan = ShardPlan(notBefore: self.lease)
             try await store.open(notification.id, shards: [plan], recipients: 1, now: self.lease)

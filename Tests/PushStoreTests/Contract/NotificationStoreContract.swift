@@ -41,12 +41,20 @@ import Testing
         try await backend.withStore { store, app in
             let first = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
             let key = Idempotency(key: "order-42", fingerprint: [1])
-            #expect(try await store.accept(first, shards: [], idempotency: key) == .accepted)
+            #expect(
+                try await store.accept(first, shards: [ShardPlan(notBefore: self.now)], idempotency: key) == .accepted
+            )
             let second = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
-            #expect(try await store.accept(second, shards: [], idempotency: key) == .repeated(first))
+            #expect(
+                try await store.accept(second, shards: [ShardPlan(notBefore: self.now)], idempotency: key)
+                    == .repeated(first)
+            )
             #expect(try await store.notification(second.id) == nil)
             let other = Idempotency(key: "order-42", fingerprint: [2])
-            #expect(try await store.accept(second, shards: [], idempotency: other) == .conflict)
+            #expect(
+                try await store.accept(second, shards: [ShardPlan(notBefore: self.now)], idempotency: other)
+                    == .conflict
+            )
         }
     }
 
@@ -55,12 +63,19 @@ import Testing
         try await backend.withStore { store, app in
             var first = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
             first.run = ScheduleRun(schedule: UUID(), at: self.now)
-            #expect(try await store.accept(first, shards: [], idempotency: nil) == .accepted)
+            #expect(
+                try await store.accept(first, shards: [ShardPlan(notBefore: self.now)], idempotency: nil) == .accepted
+            )
             var second = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
             second.run = first.run
-            #expect(try await store.accept(second, shards: [], idempotency: nil) == .repeated(first))
+            #expect(
+                try await store.accept(second, shards: [ShardPlan(notBefore: self.now)], idempotency: nil)
+                    == .repeated(first)
+            )
             second.run?.at = self.later
-            #expect(try await store.accept(second, shards: [], idempotency: nil) == .accepted)
+            #expect(
+                try await store.accept(second, shards: [ShardPlan(notBefore: self.now)], idempotency: nil) == .accepted
+            )
         }
     }
 

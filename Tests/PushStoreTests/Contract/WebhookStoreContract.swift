@@ -84,6 +84,29 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreBackend.available)
+    func whatIsDoneToTokensIsAnEventForThoseWhoWantIt(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            func tokenBlocks() async throws -> [[TokenEventRecord]] {
+                try await store.eventBlocks(app: app, kinds: [.token], after: 0, limit: 10).map(\.tokens)
+            }
+            let id = try await store.register(1, app: app)
+            try await store.apply(.dead(since: self.later), to: id, app: app, reason: "Unregistered")
+            #expect(try await tokenBlocks().isEmpty, "nobody wants to know")
+            #expect(try await !store.wants(.token, app: app))
+            try await store.addWebhook(self.webhook(app))
+            #expect(try await store.wants(.token, app: app))
+            #expect(try await !store.wants(.token, app: app + 1))
+            try await store.register(1, app: app)
+            try await store.register(1, app: app)
+            try await store.apply(.suspect, to: id, app: app)
+            _ = try await store.deleteDevices(app: app, token: .numbered(1), environment: nil, now: self.later)
+            let events = try await tokenBlocks()
+            #expect(events.map { $0.map(\.action) } == [[.reactivated], [.suspected], [.deleted]])
+            #expect(events.flatMap { $0 }.allSatisfy { $0.device == id && $0.token == .numbered(1) })
+        }
+    }
+
     private func webhook(_ app: Int64) -> WebhookRecord {
         WebhookRecord(
             id: UUID(),

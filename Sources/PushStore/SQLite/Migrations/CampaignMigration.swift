@@ -52,15 +52,15 @@ enum CampaignMigration {
             environment INTEGER NOT NULL, token BLOB NOT NULL, isActive INTEGER NOT NULL,
             createdAt INTEGER NOT NULL, registeredAt INTEGER NOT NULL, suspicions INTEGER NOT NULL,
             user TEXT, locale TEXT COLLATE NOCASE, timeZone TEXT, appVersion TEXT, versionNumber INTEGER, installation TEXT,
-            capabilities INTEGER NOT NULL DEFAULT 0, attributes TEXT,
-            UNIQUE (app, token, environment)
+            capabilities INTEGER NOT NULL DEFAULT 0, attributes TEXT
         ) STRICT;
+        CREATE UNIQUE INDEX deviceByToken ON device (app, token, environment);
         CREATE INDEX deviceByApp ON device (app, id);
         CREATE INDEX deviceByUser ON device (app, user) WHERE user IS NOT NULL;
         CREATE UNIQUE INDEX deviceByInstallation ON device (app, installation, environment)
             WHERE installation IS NOT NULL;
         CREATE INDEX deviceByLocale ON device (app, locale) WHERE locale IS NOT NULL;
-        CREATE INDEX deviceByTimeZone ON device (app, timeZone, id) WHERE isActive = 1;
+        CREATE INDEX deviceByTimeZone ON device (app, timeZone, isActive);
         CREATE INDEX deviceByVersion ON device (app, versionNumber) WHERE versionNumber IS NOT NULL;
         CREATE INDEX deviceByLastSeen ON device (app, registeredAt);
         CREATE TABLE deviceTag (
@@ -75,7 +75,7 @@ enum CampaignMigration {
             device INTEGER NOT NULL REFERENCES device (id) ON DELETE CASCADE,
             PRIMARY KEY (app, name, value, device)
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX attributeByDevice ON deviceAttribute (device);
+        CREATE INDEX attributeByDevice ON deviceAttribute (device, app, name, value);
         """
 
     private static let notifications = """
@@ -91,12 +91,15 @@ enum CampaignMigration {
             waveStartedAt INTEGER, sentInWave INTEGER NOT NULL DEFAULT 0,
             recipients INTEGER NOT NULL DEFAULT 0, accepted INTEGER NOT NULL DEFAULT 0,
             rejected INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0,
-            idempotencyKey TEXT, fingerprint BLOB
+            idempotencyKey TEXT, fingerprint BLOB,
+            -- Whether some of its deliveries are gone already.
+            isForgotten INTEGER NOT NULL DEFAULT 0
         ) STRICT;
         CREATE UNIQUE INDEX notificationByKey ON notification (app, idempotencyKey) WHERE idempotencyKey IS NOT NULL;
         CREATE UNIQUE INDEX notificationByRun ON notification (schedule, runAt) WHERE schedule IS NOT NULL;
         CREATE INDEX notificationByApp ON notification (app, number);
         CREATE INDEX notificationToOpen ON notification (startsAt) WHERE state = 'scheduled';
+        CREATE INDEX notificationUnfinished ON notification (state) WHERE finishedAt IS NULL;
         CREATE INDEX notificationFinished ON notification (finishedAt) WHERE finishedAt IS NOT NULL;
         CREATE TABLE shard (
             notification INTEGER NOT NULL REFERENCES notification (number) ON DELETE CASCADE,
@@ -154,7 +157,7 @@ enum CampaignMigration {
         ) STRICT;
         CREATE INDEX tokenEventByApp ON tokenEvent (app, id);
         CREATE INDEX tokenEventByToken ON tokenEvent (token);
-        CREATE INDEX tokenEventWithheld ON tokenEvent (app, environment) WHERE action = 'withheld';
+        CREATE INDEX tokenEventByAction ON tokenEvent (action, app, environment);
         CREATE TABLE schedule (
             id TEXT PRIMARY KEY, app INTEGER NOT NULL REFERENCES app (id), name TEXT NOT NULL, request BLOB NOT NULL,
             rule BLOB NOT NULL, nextRunAt INTEGER, lastRunAt INTEGER, isPaused INTEGER NOT NULL,

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import PushProtocol
+
+/// Notifies all devices through the API of a running provider and waits for the end; with traffic beside it, if wanted.
+struct Campaign: AsyncParsableCommand {
+    /// Between two looks at the notification's state.
+    private static let pause: Duration = .milliseconds(50)
+
+    @OptionGroup var provider: ProviderOptions
+    @Option(help: "How the figures begin.") var name = "campaign"
+    @Option(help: "File with the JSON of the request.") var request: String
+    @Option(help: "Devices that are to get it.") var count: Int
+    @Option(help: "Campaigns follow each other for at least so many seconds.") var seconds = 0.0
+    @Option(help: "Single notifications a second through the API meanwhile.") var singles = 0.0
+    @Option(help: "Registrations a minute through the API meanwhile.") var registrations = 0.0
+    @Option(help: "Seconds after which it is given up.") var limit = 900.0
+
+    func run() async throws {
+        let api = self.provider.api
+        let body = try Data(contentsOf: URL(filePath: self.request))
+        let singles = SingleSends(api: api, rate: self.singles)
+        let registrations = Registrations(api: api, rate: self.registrations / 60)
+        let cpu = try ProcessFigures(pid: self.provider.pid).cpuSeconds
+        let traffic = Task {
+            async let latencies = singles.run()
+            async let answers = registrations.run()
+            return (try await latencies, try await answers)
+        }
+        var rates: [Double] = []
+        let start = ContinuousClock.now
+        repeat {
+            rates.append(try await self.campaign(api, body))
+        } while (ContinuousClock.now - start) / .seconds(1)
+            < self.seconds
+        traffic.cancel()
+        let (sent, answers) = try await traffic.value
+        let figures = try ProcessFigures(pid: self.provider.pid)
+        let pushes = Double(self.count * rates.count + sent.arrivals.count)
+        figure("\(self.name)_rate", rates.sorted()[rates.count / 2], "pushes/s")
+        figure("\(self.name)_cpu", (figures.cpuSeconds - cpu) * 1e6 / pushes, "us/push of the provider")
+        figure("\(self.name)_peak_memory", figures.peakKB / 1024, "MB")
+        sent.print(self.name)
+        answers.print(self.name)
+        try await ProviderAPI.close()
+    }
+
+    /// Pushes a second, from the acceptance of the notification to its end.
+    private func campaign(_ api: ProviderAPI, _ body: Data) async throws -> Double {
+        let accepted = try await api.post("/v1/apps/\(BenchmarkApp.bundleID)/notifications", body)
+        guard let id = accepted.string("id"), let created = accepted.integer("createdAtMs") else {
+            throw BenchmarkFailure("the provider's answer has no id")
+        }
+        let start = ContinuousClock.now
+        while true {
+            let answer = try await api.get("/v1/notifications/\(id)")
+            if let finished = answer.integer("finishedAtMs") {
+                return Double(self.count) * 1000 / Double(max(1, finished - created))
+            }
+            guard (ContinuousClock.now - start) / .seconds(1) < self.limit else {
+                throw BenchmarkFailure("not done after \(self.limit) s: \(answer)")
+            }
+            try await Task.sleep(for: Self.pause)
+        }
+    }
+}
+
+/// The provider that is measured.
+struct ProviderOptions: ParsableArguments {
+    @Option(help: "Port of the API on localhost.") var port: Int
+    @Option(help: "An admin API key.") var apiKey: String
+    @Option(help: "Process id of the provider.") var pid: Int
+
+    var api: ProviderAPI { ProviderAPI(base: "http://127.0.0.1:\(self.port)", key: self.apiKey) }
+}

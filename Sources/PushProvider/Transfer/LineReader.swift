@@ -1,0 +1,57 @@
+import NIOCore
+
+/// Cuts bytes into lines, however they arrive. Keeps one line at most.
+struct LineReader {
+    /// A line without its end; `nil` bytes stand for one that is longer than ``TransferLimits/maximumRecord``.
+    struct Line: Equatable {
+        /// From 1.
+        var number: Int
+        var bytes: [UInt8]?
+    }
+
+    private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+
+    private var pending: [UInt8] = []
+    /// Whether the rest of the line is dropped because it is too long.
+    private var isSkipping = false
+    private var number = 0
+
+    /// The lines that end in `bytes`, empty ones too.
+    mutating func feed(_ bytes: ByteBufferView) -> [Line] {
+        var lines: [Line] = []
+        var rest = bytes
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            self.take(rest[rest.startIndex..<end])
+            lines.append(self.line())
+            rest = rest[rest.index(after: end)...]
+        }
+        self.take(rest)
+        return lines
+    }
+
+    /// The last line, if it had no end.
+    mutating func finish() -> Line? {
+        self.pending.isEmpty && !self.isSkipping ? nil : self.line()
+    }
+
+    private mutating func take(_ bytes: ByteBufferView) {
+        guard !self.isSkipping, !bytes.isEmpty else { return }
+        guard self.pending.count + bytes.count < TransferLimits.maximumRecord else {
+            self.isSkipping = true
+            return self.pending.removeAll()
+        }
+        self.pending.append(contentsOf: bytes)
+    }
+
+    private mutating func line() -> Line {
+        defer {
+            self.pending.removeAll(keepingCapacity: true)
+            self.isSkipping = false
+        }
+        self.number += 1
+        guard !self.isSkipping else { return Line(number: self.number, bytes: nil) }
+        if self.pending.last == UInt8(ascii: "\r") { self.pending.removeLast() }
+        if self.number == 1, self.pending.starts(with: Self.byteOrderMark) { self.pending.removeFirst(3) }
+        return Line(number: self.number, bytes: self.pending)
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Files that are whole or not there at all, even after a power failure.
+enum DurableFile {
+    /// What the system said of the last call that failed.
+    static var lastError: String { String(cString: strerror(errno)) }
+
+    /// Makes a file that only its owner can read. Whether it could; `false` too if there is one already, which stays.
+    static func create(_ path: String, _ content: [UInt8]) -> Bool {
+        let temporary = "\(path).\(UUID().uuidString)"
+        let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
+        let isWritten = content.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } == content.count
+        let isSynced = isWritten && fsync(descriptor) == 0
+        close(descriptor)
+        let isThere = isSynced && Self.place(temporary, at: path)
+        let reason = errno
+        unlink(temporary)
+        errno = reason
+        return isThere
+    }
+
+    /// Gives a file its name, unless that is taken, and keeps it under that name.
+    static func place(_ temporary: String, at path: String) -> Bool {
+        // Unlike rename, link never takes the place of a file that somebody else has made meanwhile.
+        guard link(temporary, path) == 0 else { return false }
+        unlink(temporary)
+        return Self.sync(URL(filePath: path).deletingLastPathComponent().path)
+    }
+
+    /// Writes what the system still holds of a file or folder to the disk.
+    static func sync(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
+    }
+}

@@ -1,0 +1,94 @@
+import GRDB
+
+extension SQLiteStore {
+    /// What is wrong with the database, in words; empty if all is well. Takes about a second per million deliveries.
+    /// - Parameter isAtRest: whether nobody sends and ``recover(now:)`` has been called since somebody did.
+    package func checkIntegrity(isAtRest: Bool = false) async throws -> [String] {
+        try await self.database.read { database in
+            var faults = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
+            faults += try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").prefix(20).map { row in
+                "table \(row["table"] as String? ?? "?"): a row belongs to nothing"
+            }
+            for rule in IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : []) {
+                faults += try rule.faults(in: database)
+            }
+            return faults
+        }
+    }
+}
+
+/// Something that must hold, besides what SQLite itself watches over.
+private struct IntegrityRule: Sendable {
+    /// What is wrong where it does not.
+    let fault: String
+    /// Selects the numbers of the notifications where it does not.
+    let sql: String
+
+    func faults(in database: Database) throws -> [String] {
+        try Int64.fetchAll(database, sql: "\(self.sql) LIMIT 5").map { "notification \($0): \(self.fault)" }
+    }
+
+    static let always = [
+        IntegrityRule(
+            fault: "it has ended and something of it is still to be sent",
+            sql: """
+                SELECT number FROM notification WHERE state IN ('done', 'cancelled') AND (
+                    EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number)
+                    OR EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number)
+                    OR EXISTS (SELECT 1 FROM delivery WHERE delivery.notification = notification.number AND state = 0))
+                """
+        ),
+        IntegrityRule(
+            fault: "nothing of it is left to be sent and it has not ended",
+            sql: """
+                SELECT number FROM notification WHERE state IN ('accepted', 'sending')
+                    AND NOT EXISTS (
+                        SELECT 1 FROM shard WHERE shard.notification = notification.number AND isDone = 0)
+                    AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number)
+                    AND NOT EXISTS (
+                        SELECT 1 FROM delivery
+                        WHERE delivery.notification = notification.number AND delivery.state = 0)
+                """
+        ),
+        IntegrityRule(
+            fault: "its counters are not what its deliveries add up to",
+            sql: """
+                SELECT number FROM notification LEFT JOIN (
+                    SELECT notification, sum(state = 1) AS taken, sum(state = 2) AS refused, sum(state = 3) AS lost
+                    FROM delivery GROUP BY notification) ON notification = number
+                WHERE isForgotten = 0 AND (accepted != coalesce(taken, 0) OR rejected != coalesce(refused, 0)
+                    OR failed != coalesce(lost, 0))
+                """
+        ),
+        IntegrityRule(
+            fault: "a recipient has a final state and waits for another try",
+            sql: """
+                SELECT DISTINCT retry.notification FROM retry JOIN delivery
+                    ON delivery.notification = retry.notification AND delivery.recipient = retry.recipient
+                WHERE state != 0
+                """
+        ),
+        IntegrityRule(
+            fault: "it is gone and its deliveries are not",
+            sql: """
+                SELECT notification FROM (SELECT DISTINCT notification FROM delivery)
+                WHERE notification NOT IN (SELECT number FROM notification)
+                """
+        ),
+    ]
+
+    static let atRest = [
+        IntegrityRule(
+            fault: "a recipient is being sent to by nobody",
+            sql: "SELECT DISTINCT notification FROM delivery WHERE state = 0"
+        ),
+        IntegrityRule(
+            fault: "a shard is leased to nobody",
+            sql: "SELECT DISTINCT notification FROM shard WHERE leaseUntil IS NOT NULL"
+        ),
+        IntegrityRule(
+            fault: "a retry is leased to nobody",
+            sql: "SELECT DISTINCT notification FROM retry WHERE isLeased = 1"
+        ),
+    ]
+}

@@ -1,0 +1,215 @@
+import Foundation
+import GRDB
+import PushProtocol
+import PushTesting
+import Testing
+
+@testable import PushStore
+
+/// Disks that take no more, and what they have damaged.
+@Suite(.timeLimit(.minutes(1))) struct DiskTests {
+    let now = Vectors.issuedAt
+
+    @Test func aFullDiskIsNamedAndForgottenOnceThereIsRoom() async throws {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            try await Self.limit(store, pages: 1)
+            await self.expectCannotWrite("register") {
+                let batch = (2...5000).map { DeviceRegistration(environment: .sandbox, token: .numbered($0)) }
+                _ = try await store.register(batch, app: app, now: self.now)
+            }
+            await self.expectCannotWrite("accept") {
+                var large = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
+                large.content.payload = Data(repeating: 0x20, count: 100_000)
+                _ = try await store.accept(large, shards: [ShardPlan(notBefore: self.now)], idempotency: nil)
+            }
+            await self.expectCannotWrite("commit") {
+                try await store.commit(claim) { page in
+                    page.events = Data(repeating: 0x20, count: 100_000)
+                    page.deliveries = (1...5).map {
+                        DeliveryResult(recipient: $0, device: $0, state: .accepted, attempts: 1, at: self.now)
+                    }
+                }
+            }
+            #expect(try await store.count(app: app, audience: .everyone, environment: nil) == 1, "nothing half")
+            #expect(try await store.current(notification).progress.accepted == 0)
+
+            try await Self.limit(store, pages: 1_000_000)
+            try await store.register(2, app: app)
+            #expect(try await store.count(app: app, audience: .everyone, environment: nil) == 2)
+            let recipients = try await store.walk(claim, page: 10)
+            try await store.commit(claim) { page in
+                page.deliveries = recipients.map { .fixture($0, reason: "a reason that is new") }
+                page.step = .last(claim)
+            }
+            #expect(try await store.current(notification).state == .done)
+            #expect(try await store.checkIntegrity() == [])
+        }
+    }
+
+    /// A reason that was added in a transaction that failed is gone again.
+    @Test func whatAFailedTransactionAddedIsNotTakenForGranted() async throws {
+        try await self.withStore { store, app, _ in
+            let notification = try await store.start(app: app, to: .tokens((1...3).map { .numbered($0) }))
+            let claim = try await store.claimed()
+            let recipients = try await store.walk(claim, page: 10)
+            let deliveries = recipients.map { DeliveryResult.fixture($0, .rejected, reason: "Unregistered") }
+            try await Self.limit(store, pages: 1)
+            await self.expectCannotWrite("commit") {
+                try await store.commit(claim) { page in
+                    page.deliveries = deliveries
+                    page.events = Data(repeating: 0x20, count: 100_000)
+                }
+            }
+            try await Self.limit(store, pages: 1_000_000)
+            let other = try await store.start(app: app, to: .tokens([.numbered(9)]))
+            let next = try await store.claim(lane: .bulk, now: self.now, until: self.now, limit: 5)
+            let otherClaim = try #require(next.first { $0.notification.id == other.id })
+            try await store.commit(otherClaim) { page in
+                page.deliveries = [DeliveryResult.fixture(recipients[0], .rejected, reason: "BadDeviceToken")]
+                page.step = .last(otherClaim)
+            }
+            try await store.commit(claim) { page in
+                page.deliveries = deliveries
+                page.step = .last(claim)
+            }
+            let found = try await store.deliveries(of: notification.id, state: nil, after: nil, limit: 10)
+            #expect(found.map(\.reason) == ["Unregistered", "Unregistered", "Unregistered"])
+        }
+    }
+
+    @Test func aDatabaseThatCannotBeWrittenIsNamed() async throws {
+        try await self.withStore { store, app, _ in
+            try await store.database.write { try $0.execute(sql: "PRAGMA query_only = 1") }
+            await self.expectCannotWrite("register") { try await store.register(1, app: app) }
+        }
+    }
+
+    @Test func aDamagedFileIsTold() async throws {
+        try await self.withStore { store, app, path in
+            for number in 1...500 { try await store.register(number, app: app) }
+            #expect(try await store.checkIntegrity(isAtRest: true) == [])
+            try store.close()
+            let file = try FileHandle(forUpdating: URL(filePath: path))
+            let size = try file.seekToEnd()
+            for offset in stride(from: size / 3, to: size, by: 4096) {
+                try file.seek(toOffset: offset)
+                try file.write(contentsOf: Data(repeating: 0xa5, count: 2048))
+            }
+            try file.close()
+            do {
+                let damaged = try SQLiteStore(path: path, masterKey: try .fixture(1))
+                let faults = try await damaged.checkIntegrity()
+                #expect(!faults.isEmpty)
+            } catch {
+                // The damage may show before it is looked for.
+                #expect("\(error)".isEmpty == false)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "UPDATE notification SET accepted = 5", "UPDATE notification SET state = 'done'",
+        "DELETE FROM shard", "DELETE FROM notification",
+        "INSERT INTO retry (notification, recipient, lane, attempts, dueAt) VALUES (1, 1, 1, 1, 1)",
+        "UPDATE deviceTag SET device = 77",
+        "UPDATE device SET token = x'01' WHERE app = 9; DELETE FROM deviceTag; DELETE FROM device; DELETE FROM app",
+    ])
+    func aRuleThatIsBrokenIsTold(sql: String) async throws {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app) { $0.tags = ["a"] }
+            try await store.register(2, app: app)
+            _ = try await store.start(app: app)
+            let claim = try await store.claimed()
+            let step = ShardStep(shard: claim.shard, cursor: 1, isLast: false, leaseUntil: nil)
+            try await store.commit(claim) { page in
+                page.deliveries = [DeliveryResult(recipient: 1, device: 1, state: .accepted, attempts: 1, at: self.now)]
+                page.step = step
+            }
+            #expect(try await store.checkIntegrity(isAtRest: true) == [])
+            // Without the watch over references, as a defect would leave it.
+            try await store.database.writeUnchecked(sql)
+            let faults = try await store.checkIntegrity()
+            #expect(!faults.isEmpty)
+        }
+    }
+
+    @Test func whoRestsHasGivenEverythingBack() async throws {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app)
+            _ = try await store.start(app: app)
+            let claim = try await store.claimed()
+            let step = ShardStep(shard: claim.shard, cursor: 0, isLast: false, leaseUntil: self.now)
+            try await store.commit(claim) { page in
+                page.deliveries = [DeliveryResult(recipient: 1, device: 1, state: .sending, attempts: 1, at: self.now)]
+                page.step = step
+            }
+            #expect(try await store.checkIntegrity() == [])
+            #expect(try await store.checkIntegrity(isAtRest: true).count == 2)
+            _ = try await store.recover(now: self.now)
+            #expect(try await store.checkIntegrity(isAtRest: true) == [])
+        }
+    }
+
+    @Test(arguments: [
+        ("notification", "state = 'dreaming'"), ("notification", "guarantee = ''"), ("notification", "lane = 9"),
+        ("notification", "audience = '{'"), ("notification", "audience = '{}'"), ("notification", "topic = ''"),
+        ("notification", "pushType = 'smoke'"), ("notification", "priority = 300"), ("notification", "id = 'x'"),
+        ("shard", "zoneKind = 7"), ("shard", "zoneKind = 1"), ("device", "token = x''"), ("device", "environment = 5"),
+    ])
+    func aRowThatMakesNoSenseIsAnErrorAndNoCrash(table: String, change: String) async throws {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app)
+            try await store.database.write { try $0.execute(sql: "UPDATE \(table) SET \(change)") }
+            await #expect(throws: DamagedRow.self) {
+                _ = try await store.notification(notification.id)
+                _ = try await store.notifications(app: app, state: nil, before: nil, limit: 10)
+                let claim = try await store.claimed()
+                _ = try await store.page(claim, limit: 10, needs: [])
+                throw NothingToClaim()
+            }
+        }
+    }
+
+    private func expectCannotWrite(
+        _ comment: Comment,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: () async throws -> Void
+    ) async {
+        await #expect(comment, sourceLocation: sourceLocation) {
+            try await body()
+        } throws: { error in
+            guard case StoreError.cannotWrite = error else { return false }
+            return true
+        }
+    }
+
+    /// The database may have no more pages than it has, or than this.
+    private static func limit(_ store: SQLiteStore, pages: Int) async throws {
+        try await store.database.write { try $0.execute(sql: "PRAGMA max_page_count = \(pages)") }
+    }
+
+    private func withStore(_ body: (SQLiteStore, Int64, String) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/provider.sqlite"
+            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
+            try await body(store, app, path)
+        }
+    }
+}
+
+extension StoreDatabase {
+    /// Runs statements while nothing watches over references.
+    fileprivate func writeUnchecked(_ sql: String) async throws {
+        try await self.pool.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA foreign_keys = 0")
+            defer { try? database.execute(sql: "PRAGMA foreign_keys = 1") }
+            try database.execute(sql: sql)
+        }
+    }
+}
