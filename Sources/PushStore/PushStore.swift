@@ -57,6 +57,9 @@ package protocol NotificationStore: Sendable {
         shards: [ShardPlan],
         idempotency: Idempotency?
     ) async throws -> Acceptance
+    /// What was accepted with this key: ``Acceptance/repeated(_:)`` or, for another request, ``Acceptance/conflict``;
+    /// `nil` if the key is new.
+    func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance?
     func notification(_ id: UUID) async throws -> NotificationRecord?
     /// Of this app, or of all; newest first, those before `before`.
     func notifications(
