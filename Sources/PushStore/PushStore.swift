@@ -196,8 +196,11 @@ package protocol ScheduleStore: Sendable {
     /// Oldest first.
     func schedules(app: Int64) async throws -> [ScheduleRecord]
     func schedule(_ id: UUID) async throws -> ScheduleRecord?
-    /// Whether it was there.
+    /// Writes what people decide, which ``ScheduleRecord/lastRunAt`` is not. Whether it was there.
     func updateSchedule(_ schedule: ScheduleRecord) async throws -> Bool
+    /// Writes that the run at `from` is done, and nothing else. Without effect if that is not the next run any more:
+    /// somebody has changed the schedule meanwhile.
+    func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws
     func deleteSchedule(_ id: UUID) async throws -> Bool
     func dueSchedules(now: Timestamp, limit: Int) async throws -> [ScheduleRecord]
     func nextScheduleRun() async throws -> Timestamp?

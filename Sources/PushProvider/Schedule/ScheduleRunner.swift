@@ -95,20 +95,24 @@ package struct ScheduleRunner: Service {
 
     /// Each run has a notification of its own, always the same one: a crash between the two writes repeats nothing.
     private func run(_ schedule: ScheduleRecord) async throws {
-        var schedule = schedule
         guard let next = schedule.nextRunAt,
             let rule = try? RecurringSchedule(stored: JSONValue(parsing: schedule.rule))
         else {
-            schedule.isPaused = true
-            _ = try await self.store.updateSchedule(schedule)
+            // As it is now: if somebody has mended it meanwhile, it runs.
+            guard var current = try await self.store.schedule(schedule.id), current.rule == schedule.rule else { return }
+            current.isPaused = true
+            _ = try await self.store.updateSchedule(current)
             self.logger.error("a schedule cannot be read and is paused", metadata: ["schedule": "\(schedule.id)"])
             return
         }
         let due = rule.due(nextRun: next, now: self.time.now)
         for run in due.runs { try await self.send(schedule, run) }
-        schedule.lastRunAt = due.runs.last ?? schedule.lastRunAt
-        schedule.nextRunAt = due.next
-        _ = try await self.store.updateSchedule(schedule)
+        try await self.store.advanceSchedule(
+            schedule.id,
+            from: next,
+            to: due.next,
+            lastRunAt: due.runs.last ?? schedule.lastRunAt
+        )
     }
 
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws {
