@@ -168,7 +168,8 @@ package protocol HygieneStore: Sendable {
         before: Int64?,
         limit: Int
     ) async throws -> [TokenEventRecord]
-    /// Deactivates the devices whose deactivation was withheld, or forgets that it was. How many it were.
+    /// Deactivates the devices whose deactivation was withheld, or forgets that it was, in several transactions if they
+    /// are many. How many it were.
     func settleWithheld(
         app: Int64,
         environment: PushEnvironment,
