@@ -125,8 +125,10 @@ import Testing
             )
             _ = try await provider.finished(campaign)
             let all = try await provider.api.get("\(Self.app)/users/a%2F%C3%A4%20b/history").json
-            #expect(Set(all["deliveries"].elements.map { $0["notification"].stringValue })
-                == [campaign.json["id"].stringValue, answer.json["id"].stringValue])
+            #expect(
+                Set(all["deliveries"].elements.map { $0["notification"].stringValue })
+                    == [campaign.json["id"].stringValue, answer.json["id"].stringValue]
+            )
             #expect(all["deliveries"].elements.count == 2)
             let id = delivery["apnsId"].stringValue ?? ""
             #expect(try await provider.api.get("/v1/deliveries/\(id)").json == delivery)

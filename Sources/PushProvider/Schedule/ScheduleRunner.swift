@@ -128,7 +128,9 @@ package struct ScheduleRunner: Service {
             let rule = try? RecurringSchedule(stored: JSONValue(parsing: schedule.rule))
         else {
             // As it is now: if somebody has mended it meanwhile, it runs.
-            guard var current = try await self.store.schedule(schedule.id), current.rule == schedule.rule else { return }
+            guard var current = try await self.store.schedule(schedule.id), current.rule == schedule.rule else {
+                return
+            }
             current.isPaused = true
             _ = try await self.store.updateSchedule(current)
             self.logger.error("a schedule cannot be read and is paused", metadata: ["schedule": "\(schedule.id)"])
