@@ -57,6 +57,9 @@ package protocol NotificationStore: Sendable {
         shards: [ShardPlan],
         idempotency: Idempotency?
     ) async throws -> Acceptance
+    /// What was accepted with this key: ``Acceptance/repeated(_:)`` or, for another request, ``Acceptance/conflict``;
+    /// `nil` if the key is new.
+    func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance?
     func notification(_ id: UUID) async throws -> NotificationRecord?
     /// Of this app, or of all; newest first, those before `before`.
     func notifications(
@@ -181,7 +184,8 @@ package protocol HygieneStore: Sendable {
         before: Int64?,
         limit: Int
     ) async throws -> [TokenEventRecord]
-    /// Deactivates the devices whose deactivation was withheld, or forgets that it was. How many it were.
+    /// Deactivates the devices whose deactivation was withheld, or forgets that it was, in several transactions if they
+    /// are many. How many it were.
     func settleWithheld(
         app: Int64,
         environment: PushEnvironment,
@@ -209,8 +213,11 @@ package protocol ScheduleStore: Sendable {
     /// Oldest first.
     func schedules(app: Int64) async throws -> [ScheduleRecord]
     func schedule(_ id: UUID) async throws -> ScheduleRecord?
-    /// Whether it was there.
+    /// Writes what people decide, which ``ScheduleRecord/lastRunAt`` is not. Whether it was there.
     func updateSchedule(_ schedule: ScheduleRecord) async throws -> Bool
+    /// Writes that the run at `from` is done, and nothing else. Without effect if that is not the next run any more:
+    /// somebody has changed the schedule meanwhile.
+    func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws
     func deleteSchedule(_ id: UUID) async throws -> Bool
     func dueSchedules(now: Timestamp, limit: Int) async throws -> [ScheduleRecord]
     func nextScheduleRun() async throws -> Timestamp?

@@ -117,6 +117,19 @@ import Testing
             let byUser = try await provider.api.get("\(Self.app)/users/a%2F%C3%A4%20b/history").json
             #expect(byUser["deliveries"].elements == [delivery])
             #expect(byUser["devices"].elements.count == 1)
+            let campaign = try await provider.send(
+                [
+                    "to": ["tokens": [.string(Vectors.tokenA)]], "environment": "sandbox", "alert": "Hu",
+                    "urgent": false,
+                ]
+            )
+            _ = try await provider.finished(campaign)
+            let all = try await provider.api.get("\(Self.app)/users/a%2F%C3%A4%20b/history").json
+            #expect(
+                Set(all["deliveries"].elements.map { $0["notification"].stringValue })
+                    == [campaign.json["id"].stringValue, answer.json["id"].stringValue]
+            )
+            #expect(all["deliveries"].elements.count == 2)
             let id = delivery["apnsId"].stringValue ?? ""
             #expect(try await provider.api.get("/v1/deliveries/\(id)").json == delivery)
             #expect(try await provider.api.get("/v1/deliveries/\(UUID().uuidString)").code == "no_such_delivery")

@@ -129,6 +129,28 @@ import Testing
         }
     }
 
+    @Test func aRepetitionIsAnsweredWhenItsMomentIsOver() async throws {
+        let time = ManualTime()
+        try await withProvider(senders: ScriptedSender(), time: time) { provider in
+            try await provider.addVectorsApp()
+            let at = time.now.advanced(by: .seconds(30))
+            let body: JSONValue = ["to": ["all": true], "alert": "Hi", "when": ["at": .integer(at.milliseconds)]]
+            let headers = ["idempotency-key": "order-43"]
+            let first = try await provider.send(body, headers: headers)
+            #expect(first.status == 202)
+            time.advance(by: .seconds(120))
+            for environment in PushEnvironment.allCases {
+                let path = "\(Self.app)/credentials/\(environment.rawValue)"
+                #expect(try await provider.api.delete(path).status == 204)
+            }
+            let again = try await provider.send(body, headers: headers)
+            #expect(again.status == 202)
+            #expect(again.json["id"] == first.json["id"])
+            #expect(again.headers["idempotency-replayed"] == "true")
+            #expect(try await provider.send(body).status == 400)
+        }
+    }
+
     @Test func withoutACredentialNothingIsAccepted() async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.api.post("/v1/apps", ["bundleId": .string(Vectors.bundleID)])

@@ -53,8 +53,10 @@ package struct ScheduleRunner: Service {
             var isAwake = true
             var cleanedAt: Timestamp?
             while isAwake, !Task.isShuttingDownGracefully, !Task.isCancelled {
+                var turn = Turn()
                 do {
-                    if try await self.step() { continue }
+                    turn = try await self.turn()
+                    if turn.hasWorked { continue }
                     let now = self.time.now
                     if cleanedAt.map({ now.since($0) >= self.settings.cleaning }) ?? true {
                         cleanedAt = now
@@ -62,8 +64,11 @@ package struct ScheduleRunner: Service {
                     }
                 } catch {
                     self.logger.error("scheduling failed, trying again", metadata: ["error": "\(error)"])
+                    turn.hasFailed = true
                 }
-                isAwake = await self.wake.wait(atMost: await self.untilNext())
+                // What failed is still due: it is not tried again at once.
+                let pause = turn.hasFailed ? self.settings.sleep : await self.untilNext()
+                isAwake = await self.wake.wait(atMost: pause)
             }
         } onCancelOrGracefulShutdown: {
             self.wake.end()
@@ -77,12 +82,36 @@ package struct ScheduleRunner: Service {
         return min(self.settings.sleep, max(.milliseconds(50), next.since(self.time.now)))
     }
 
-    /// Whether there was anything to do.
+    /// Whether anything was done.
     package func step() async throws -> Bool {
-        let opened = try await self.intake.openDue(limit: Self.batch)
-        let schedules = try await self.store.dueSchedules(now: self.time.now, limit: Self.batch)
-        for schedule in schedules { try await self.run(schedule) }
-        return opened > 0 || !schedules.isEmpty
+        try await self.turn().hasWorked
+    }
+
+    /// What came of one look at what is due.
+    private struct Turn {
+        var hasWorked = false
+        var hasFailed = false
+    }
+
+    /// One that fails does not keep the others from their time.
+    private func turn() async throws -> Turn {
+        var turn = Turn()
+        func attempt(_ what: Logger.MetadataValue, _ work: () async throws -> Bool) async {
+            do {
+                if try await work() { turn.hasWorked = true }
+            } catch {
+                turn.hasFailed = true
+                self.logger.error("scheduling failed, trying again", metadata: ["of": what, "error": "\(error)"])
+            }
+        }
+        await attempt("notifications") { try await self.intake.openDue(limit: Self.batch) > 0 }
+        for schedule in try await self.store.dueSchedules(now: self.time.now, limit: Self.batch) {
+            await attempt("\(schedule.id)") {
+                try await self.run(schedule)
+                return true
+            }
+        }
+        return turn
     }
 
     /// Forgets what is older than it is to be kept, a little at a time.
@@ -95,20 +124,26 @@ package struct ScheduleRunner: Service {
 
     /// Each run has a notification of its own, always the same one: a crash between the two writes repeats nothing.
     private func run(_ schedule: ScheduleRecord) async throws {
-        var schedule = schedule
         guard let next = schedule.nextRunAt,
             let rule = try? RecurringSchedule(stored: JSONValue(parsing: schedule.rule))
         else {
-            schedule.isPaused = true
-            _ = try await self.store.updateSchedule(schedule)
+            // As it is now: if somebody has mended it meanwhile, it runs.
+            guard var current = try await self.store.schedule(schedule.id), current.rule == schedule.rule else {
+                return
+            }
+            current.isPaused = true
+            _ = try await self.store.updateSchedule(current)
             self.logger.error("a schedule cannot be read and is paused", metadata: ["schedule": "\(schedule.id)"])
             return
         }
         let due = rule.due(nextRun: next, now: self.time.now)
         for run in due.runs { try await self.send(schedule, run) }
-        schedule.lastRunAt = due.runs.last ?? schedule.lastRunAt
-        schedule.nextRunAt = due.next
-        _ = try await self.store.updateSchedule(schedule)
+        try await self.store.advanceSchedule(
+            schedule.id,
+            from: next,
+            to: due.next,
+            lastRunAt: due.runs.last ?? schedule.lastRunAt
+        )
     }
 
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws {

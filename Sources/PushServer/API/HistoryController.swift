@@ -78,8 +78,7 @@ struct HistoryController: Controller {
         let app = try await call.app(self.store)
         let (token, limit) = (try call.pathToken(), try call.limit())
         let devices = try await self.store.devices(app: app.id, token: token)
-        let unregistered = try await self.store.deliveries(app: app.id, unregistered: token, limit: limit)
-        return try await self.answer(app: app.id, devices, tokens: [token], also: unregistered, limit: limit)
+        return try await self.answer(app: app.id, devices, tokens: [token], limit: limit)
     }
 
     private func ofUser(_ call: Call) async throws -> Response {
@@ -92,22 +91,23 @@ struct HistoryController: Controller {
             limit: Self.maximumDevices
         )
         let tokens = Set(devices.map(\.token))
-        return try await self.answer(app: app.id, devices, tokens: tokens, also: [], limit: limit)
+        return try await self.answer(app: app.id, devices, tokens: tokens, limit: limit)
     }
 
     private func answer(
         app: Int64,
         _ devices: [DeviceRecord],
         tokens: Set<DeviceToken>,
-        also more: [DeliveryRecord],
         limit: Int
     ) async throws -> Response {
-        var deliveries = more
+        var deliveries: [DeliveryRecord] = []
         for device in devices {
             deliveries += try await self.store.deliveries(app: app, device: device.id, limit: limit)
         }
         var events: [TokenEventRecord] = []
         for token in tokens {
+            // A campaign to tokens does not know whose they are.
+            deliveries += try await self.store.deliveries(app: app, unregistered: token, limit: limit)
             events += try await self.store.tokenEvents(app: app, token: token, action: nil, before: nil, limit: limit)
         }
         var seen: Set<String> = []

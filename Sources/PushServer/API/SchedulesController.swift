@@ -154,8 +154,12 @@ struct SchedulesController: Controller {
     }
 
     private func change(_ call: Call) async throws -> Response {
-        var (schedule, app) = try await self.schedule(call)
+        let (known, app) = try await self.schedule(call)
         let request = try await self.request(call, app: app)
+        // Again: while the body came in, it may have been paused.
+        guard var schedule = try await self.store.schedule(known.id) else {
+            throw APIRefusal.noSuch("schedule", "schedule")
+        }
         schedule.name = request.name
         schedule.request = request.notification
         schedule.rule = try request.rule.json.text

@@ -63,21 +63,36 @@ struct SendingController: Controller {
     private func send(_ call: Call) async throws -> Response {
         let app = try await call.app(self.store)
         let body = try await call.body()
+        let idempotency = try Self.idempotency(call.request, body: body)
+        // Before anything that depends on now: a request that was accepted must not be refused when it is repeated.
+        if let idempotency {
+            switch try await self.store.accepted(idempotency, app: app.id) {
+            case .repeated(let earlier): return try self.repeated(earlier, app, body)
+            case .conflict: throw Self.conflict
+            case .accepted, nil: break
+            }
+        }
         let wanted = try NotificationRequest(parsing: body, bundleID: app.bundleID, now: self.time.now)
         try await self.checkCredentials(app, wanted)
-        let idempotency = try Self.idempotency(call.request, body: body)
         let (notification, acceptance) = try await self.intake.accept(wanted, app: app.id, idempotency: idempotency)
         switch acceptance {
         case .accepted: return try self.accepted(notification, app, wanted.content.warnings, isRepeated: false)
-        case .repeated(let earlier): return try self.accepted(earlier, app, wanted.content.warnings, isRepeated: true)
-        case .conflict:
-            throw APIRefusal(
-                status: 409,
-                code: "idempotency_conflict",
-                message: "this key was used for another request: choose a new one",
-                field: "idempotency-key"
-            )
+        case .repeated(let earlier): return try self.repeated(earlier, app, body)
+        case .conflict: throw Self.conflict
         }
+    }
+
+    private static let conflict = APIRefusal(
+        status: 409,
+        code: "idempotency_conflict",
+        message: "this key was used for another request: choose a new one",
+        field: "idempotency-key"
+    )
+
+    /// With the warnings of the request as it was read when it was accepted.
+    private func repeated(_ earlier: NotificationRecord, _ app: AppRecord, _ body: Data) throws -> Response {
+        let wanted = try? NotificationRequest(parsing: body, bundleID: app.bundleID, now: earlier.createdAt)
+        return try self.accepted(earlier, app, wanted?.content.warnings ?? [], isRepeated: true)
     }
 
     private func accepted(

@@ -25,7 +25,7 @@ struct CompatibilityRoutes: Sendable {
             group.get(path, use: self.registerPublisher).post(path, use: self.registerPublisher)
         }
         let notify: RouterPath = "compat/publisher/:app/notify"
-        group.get(notify) { _, context in NotifyPage.response(app: context.decoded("app")) }
+        group.get(notify, use: self.notifyPage)
         group.post(notify, use: self.notify)
         group.post("compat/rails/:app/:key/admin/apns_devices.json", use: self.registerRails)
     }
@@ -51,6 +51,14 @@ struct CompatibilityRoutes: Sendable {
                 result.kind == .added ? .created : .ok,
                 ["apns_device": ["id": result.device]]
             )
+        }
+    }
+
+    /// For any name that an app could have: who may not send learns nothing of which there are.
+    @Sendable private func notifyPage(_ request: Request, _ context: APIContext) async -> Response {
+        await self.answer(in: .text, context) {
+            guard let bundleID = Topic(context.decoded("app")) else { throw Self.noSuchApp }
+            return NotifyPage.response(app: bundleID.name)
         }
     }
 
@@ -106,10 +114,16 @@ struct CompatibilityRoutes: Sendable {
         return door
     }
 
+    private static let noSuchApp = APIRefusal(
+        status: 404,
+        code: "no_such_app",
+        message: "there is no app with this bundle id"
+    )
+
     private func app(_ context: APIContext) async throws -> AppRecord {
         guard let bundleID = Topic(context.decoded("app")), let app = try await self.store.app(bundleID: bundleID)
         else {
-            throw APIRefusal(status: 404, code: "no_such_app", message: "there is no app with this bundle id")
+            throw Self.noSuchApp
         }
         return app
     }

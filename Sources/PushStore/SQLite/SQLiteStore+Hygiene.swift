@@ -68,30 +68,67 @@ extension SQLiteStore {
         deactivates: Bool,
         now: Timestamp
     ) async throws -> Int {
-        try await self.database.write { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT id, device, reason, since FROM tokenEvent
-                    WHERE app = ? AND environment = ? AND action = 'withheld'
-                    """,
-                arguments: [app, environment.code]
-            )
-            let findings = TokenFindings(app: app, notification: nil, now: now, database: database)
-            let last = try TokenEvents.last(in: database)
-            for row in rows {
-                guard let id = row["id"] as Int64?, let device = row["device"] as Int64? else { continue }
-                try database.execute(sql: "UPDATE tokenEvent SET action = 'settled' WHERE id = ?", arguments: [id])
-                guard deactivates, let since = row.time("since") else { continue }
-                try findings.apply(TokenFinding(device: device, verdict: .dead(since: since), reason: row["reason"]))
+        var (settled, page, isLast) = (0, SettledPage(), false)
+        while !isLast {
+            let after = page.last
+            page = try await self.database.write { database in
+                try Self.settlePage(
+                    app: app,
+                    environment: environment,
+                    after: after,
+                    deactivates: deactivates,
+                    now: now,
+                    in: database
+                )
             }
-            try TokenEvents.announce(after: last, app: app, at: now, in: database)
+            settled += page.count
+            isLast = page.count < Self.settledAtATime
+        }
+        return settled
+    }
+
+    /// Withheld deactivations settled in one transaction: other writers go in between.
+    private static let settledAtATime = 5000
+
+    private struct SettledPage {
+        var count = 0
+        /// The last id.
+        var last: Int64 = 0
+    }
+
+    /// The breaker closes with the last page, so that what a crash leaves can be settled again.
+    private static func settlePage(
+        app: Int64,
+        environment: PushEnvironment,
+        after: Int64,
+        deactivates: Bool,
+        now: Timestamp,
+        in database: Database
+    ) throws -> SettledPage {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT id, device, reason, since FROM tokenEvent
+                WHERE app = ? AND environment = ? AND action = 'withheld' AND id > ? ORDER BY id LIMIT ?
+                """,
+            arguments: [app, environment.code, after, Self.settledAtATime]
+        )
+        let findings = TokenFindings(app: app, notification: nil, now: now, database: database)
+        let last = try TokenEvents.last(in: database)
+        for row in rows {
+            guard let id = row["id"] as Int64?, let device = row["device"] as Int64? else { continue }
+            try database.execute(sql: "UPDATE tokenEvent SET action = 'settled' WHERE id = ?", arguments: [id])
+            guard deactivates, let since = row.time("since") else { continue }
+            try findings.apply(TokenFinding(device: device, verdict: .dead(since: since), reason: row["reason"]))
+        }
+        try TokenEvents.announce(after: last, app: app, at: now, in: database)
+        if rows.count < Self.settledAtATime {
             try database.execute(
                 sql:
                     "UPDATE health SET breakerOpenSince = NULL, breakerReason = NULL WHERE app = ? AND environment = ?",
                 arguments: [app, environment.code]
             )
-            return rows.count
         }
+        return SettledPage(count: rows.count, last: rows.last?["id"] ?? after)
     }
 }

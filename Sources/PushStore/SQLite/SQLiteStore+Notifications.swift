@@ -9,7 +9,7 @@ extension SQLiteStore {
         idempotency: Idempotency?
     ) async throws -> Acceptance {
         try await self.database.write { database in
-            if let idempotency, let earlier = try Self.repeated(notification, idempotency, in: database) {
+            if let idempotency, let earlier = try Self.accepted(idempotency, app: notification.app, in: database) {
                 return earlier
             }
             if let run = notification.run,
@@ -27,15 +27,19 @@ extension SQLiteStore {
         }
     }
 
-    private static func repeated(
-        _ notification: NotificationRecord,
+    package func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance? {
+        try await self.database.read { try Self.accepted(idempotency, app: app, in: $0) }
+    }
+
+    private static func accepted(
         _ idempotency: Idempotency,
+        app: Int64,
         in database: Database
     ) throws -> Acceptance? {
         let row = try Row.fetchOne(
             database,
             sql: "SELECT * FROM notification WHERE app = ? AND idempotencyKey = ?",
-            arguments: [notification.app, idempotency.key]
+            arguments: [app, idempotency.key]
         )
         guard let row else { return nil }
         guard row["fingerprint"] as Data? == Data(idempotency.fingerprint) else { return .conflict }

@@ -31,15 +31,28 @@ extension SQLiteStore {
         try await self.database.write { database in
             try database.execute(
                 sql: """
-                    UPDATE schedule SET name = ?, request = ?, rule = ?, nextRunAt = ?, lastRunAt = ?, isPaused = ?
-                    WHERE id = ?
+                    UPDATE schedule SET name = ?, request = ?, rule = ?, nextRunAt = ?, isPaused = ? WHERE id = ?
                     """,
                 arguments: [
                     schedule.name, schedule.request, schedule.rule, schedule.nextRunAt?.milliseconds,
-                    schedule.lastRunAt?.milliseconds, schedule.isPaused, schedule.id.uuidString,
+                    schedule.isPaused, schedule.id.uuidString,
                 ]
             )
             return database.changesCount > 0
+        }
+    }
+
+    package func advanceSchedule(
+        _ id: UUID,
+        from: Timestamp,
+        to next: Timestamp?,
+        lastRunAt: Timestamp?
+    ) async throws {
+        try await self.database.write { database in
+            try database.execute(
+                sql: "UPDATE schedule SET nextRunAt = ?, lastRunAt = ? WHERE id = ? AND nextRunAt = ?",
+                arguments: [next?.milliseconds, lastRunAt?.milliseconds, id.uuidString, from.milliseconds]
+            )
         }
     }
 

@@ -33,15 +33,25 @@ enum TokenEvents {
         try Int64.fetchOne(database.cachedStatement(sql: "SELECT max(id) FROM tokenEvent")) ?? 0
     }
 
+    /// Most token events of one block: a post carries whole blocks.
+    private static let maximumAnnounced: Int64 = 4096
+
     /// Tells the app's webhooks of what was added after `last`, if there are any that want to know.
     static func announce(after last: Int64, app: Int64, at: Timestamp, in database: Database) throws {
         let latest = try Self.last(in: database)
         guard latest > last, try SQLiteStore.wants(.token, app: app, in: database) else { return }
-        try database.execute(
-            sql:
-                "INSERT INTO eventBlock (app, kind, at, events, firstToken, lastToken) VALUES (?, 'token', ?, x'', ?, ?)",
-            arguments: [app, at.milliseconds, last + 1, latest]
-        )
+        var told = last
+        while told < latest {
+            let end = latest - told > Self.maximumAnnounced ? told + Self.maximumAnnounced : latest
+            try database.execute(
+                sql: """
+                    INSERT INTO eventBlock (app, kind, at, events, firstToken, lastToken)
+                    VALUES (?, 'token', ?, x'', ?, ?)
+                    """,
+                arguments: [app, at.milliseconds, told + 1, end]
+            )
+            told = end
+        }
     }
 
     static func fetch(_ ids: ClosedRange<Int64>, app: Int64, in database: Database) throws -> [TokenEventRecord] {

@@ -1,9 +1,10 @@
 import Foundation
 import PushProtocol
-import PushProvider
 import PushStore
 import PushTesting
 import Testing
+
+@testable import PushProvider
 
 /// Notifications that have their time, and what runs by itself.
 @Suite(.timeLimit(.minutes(1))) struct ScheduleRunnerTests {
@@ -177,6 +178,26 @@ import Testing
             _ = try await fixture.store.updateSchedule(schedule)
             try await fixture.settle()
             #expect(fixture.sender.sent.count == 1)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aScheduleThatFailsDoesNotStopTheOthers(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...1)
+            let broken = try self.schedule(fixture, rule: ["cron": "0 * * * *", "timeZone": "UTC"])
+            let sound = try self.schedule(fixture, rule: ["cron": "1 * * * *", "timeZone": "UTC"])
+            for schedule in [broken, sound] { try await fixture.store.addSchedule(schedule) }
+            // Its run cannot be stored: the id is taken.
+            let run = try #require(broken.nextRunAt)
+            let id = ScheduleRunner.id(of: broken.id, run: run)
+            let taken = try await fixture.store.start(app: fixture.app, to: .tokens([.numbered(2)])) { $0.id = id }
+            fixture.time.advance(by: .seconds(3600))
+            try await fixture.settle()
+            #expect(try await fixture.store.schedule(broken.id)?.nextRunAt == run)
+            #expect(try await fixture.store.schedule(sound.id)?.lastRunAt == sound.nextRunAt)
+            #expect(try await fixture.store.notification(id)?.run == nil)
+            #expect(taken.id == id)
         }
     }
 

@@ -92,5 +92,11 @@ import Testing
         let html = NotifyPage.html(#"<script>"&'"#)
         #expect(html.contains("&lt;script&gt;&quot;&amp;&#39;"))
         #expect(!html.contains("<script"))
+        // An Arabic number sign joins what follows it to one character.
+        let joined = NotifyPage.escaped("\u{600}<script>\u{600}&\u{600}\"\u{301}")
+        #expect(
+            Array(joined.unicodeScalars)
+                == Array("\u{600}&lt;script&gt;\u{600}&amp;\u{600}&quot;\u{301}".unicodeScalars)
+        )
     }
 }

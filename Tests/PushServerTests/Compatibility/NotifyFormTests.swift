@@ -96,13 +96,16 @@ import Testing
 
     @Test func peopleGetAPage() async throws {
         try await Forms.withProvider { provider in
-            let page = try await provider.api.get("/compat/publisher/%3Cb%3E/notify")
+            let page = try await provider.api.get(Self.path)
             #expect(page.status == 200)
             #expect(page.headers["content-type"] == "text/html; charset=utf-8")
             #expect(page.headers["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
             let html = String(decoding: page.body, as: UTF8.self)
-            #expect(html.contains("&lt;b&gt;"))
+            #expect(html.contains(Vectors.bundleID))
             #expect(html.contains("name=\"productId\""))
+            for app in ["%3Cb%3E", "%D8%80%3Cscript%3E", "a%20b"] {
+                #expect(try await provider.api.get("/compat/publisher/\(app)/notify").status == 404)
+            }
         }
     }
 }

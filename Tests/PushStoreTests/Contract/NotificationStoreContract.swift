@@ -41,6 +41,7 @@ import Testing
         try await backend.withStore { store, app in
             let first = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
             let key = Idempotency(key: "order-42", fingerprint: [1])
+            #expect(try await store.accepted(key, app: app) == nil)
             #expect(
                 try await store.accept(first, shards: [ShardPlan(notBefore: self.now)], idempotency: key) == .accepted
             )
@@ -51,6 +52,9 @@ import Testing
             )
             #expect(try await store.notification(second.id) == nil)
             let other = Idempotency(key: "order-42", fingerprint: [2])
+            #expect(try await store.accepted(key, app: app) == .repeated(first))
+            #expect(try await store.accepted(other, app: app) == .conflict)
+            #expect(try await store.accepted(key, app: app + 1) == nil)
             #expect(
                 try await store.accept(second, shards: [ShardPlan(notBefore: self.now)], idempotency: other)
                     == .conflict

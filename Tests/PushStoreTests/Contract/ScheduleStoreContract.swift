@@ -15,7 +15,6 @@ import Testing
             try await store.addSchedule(schedule)
             #expect(try await store.schedule(schedule.id) == schedule)
             schedule.name = "evening"
-            schedule.lastRunAt = self.now
             schedule.nextRunAt = nil
             schedule.rule = Data("{}".utf8)
             #expect(try await store.updateSchedule(schedule))
@@ -46,6 +45,29 @@ import Testing
             #expect(try await due(10) == [early.id])
             #expect(try await due(99) == [early.id, late.id])
             #expect(try await due(99, limit: 1) == [early.id])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aRunChangesNothingThatSomebodyDecidedMeanwhile(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let old = self.schedule(app, after: 0, nextRun: 10)
+            try await store.addSchedule(old)
+            var schedule = old
+            (schedule.name, schedule.isPaused) = ("evening", true)
+            #expect(try await store.updateSchedule(schedule))
+            let (run, next) = (self.now.advanced(by: .seconds(10)), self.now.advanced(by: .seconds(20)))
+            try await store.advanceSchedule(old.id, from: run, to: next, lastRunAt: run)
+            (schedule.nextRunAt, schedule.lastRunAt) = (next, run)
+            #expect(try await store.schedule(old.id) == schedule)
+            // It has gone on, or was given another next run.
+            try await store.advanceSchedule(old.id, from: run, to: nil, lastRunAt: nil)
+            #expect(try await store.schedule(old.id) == schedule)
+            // What was read before the run does not undo it.
+            #expect(try await store.updateSchedule(old))
+            #expect(try await store.schedule(old.id)?.lastRunAt == run)
+            try await store.advanceSchedule(old.id, from: run, to: nil, lastRunAt: run)
+            #expect(try await store.schedule(old.id)?.nextRunAt == nil)
         }
     }
 

@@ -107,6 +107,31 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreBackend.available)
+    func manyTokenEventsAreManyBlocks(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.addWebhook(self.webhook(app))
+            let id = try await store.register(1, app: app)
+            _ = try await store.start(app: app)
+            let claim = try await store.claimed()
+            let finding = TokenFinding(device: id, verdict: .withheld(since: self.later), reason: "Unregistered")
+            try await store.commit(claim) { $0.findings = Array(repeating: finding, count: 5100) }
+            func sizes() async throws -> [Int] {
+                try await store.eventBlocks(app: app, kinds: [.token], after: 0, limit: 10).map(\.tokens.count)
+            }
+            #expect(try await sizes() == [4096, 1004])
+            let settled = try await store.settleWithheld(
+                app: app,
+                environment: .sandbox,
+                deactivates: true,
+                now: self.later
+            )
+            #expect(settled == 5100)
+            #expect(try await sizes() == [4096, 1004, 1])
+            #expect(try await store.devices(app: app, token: .numbered(1)).first?.isActive == false)
+        }
+    }
+
     private func webhook(_ app: Int64) -> WebhookRecord {
         WebhookRecord(
             id: UUID(),
