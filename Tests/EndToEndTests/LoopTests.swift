@@ -4,7 +4,7 @@ import PushProtocol
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct LoopTests {
+@Suite(.timeLimit(.minutes(5))) struct LoopTests {
     /// Certificates are checked by the system's clock, so the manual one starts there.
     let time = ManualTime(SystemTime().now)
 

@@ -6,7 +6,7 @@ import PushSender
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct RestartTests {
+@Suite(.timeLimit(.minutes(5))) struct RestartTests {
     let time = ManualTime(SystemTime().now)
 
     @Test func aGatewayKeepsTokensAndStoredNotificationsAcrossARestart() async throws {

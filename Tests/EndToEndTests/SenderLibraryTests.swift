@@ -7,7 +7,7 @@ import PushTesting
 import Testing
 
 /// The examples of docs/sender.md, against the gateway.
-@Suite(.timeLimit(.minutes(1))) struct SenderLibraryTests {
+@Suite(.timeLimit(.minutes(5))) struct SenderLibraryTests {
     @Test func aPushBySwiftReachesTheGateway() async throws {
         try await withTemporaryDirectory { directory in
             let file = "\(directory)/AuthKey_\(Vectors.keyID).p8"

@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// The device library as an app uses it, against a running gateway.
-@Suite(.timeLimit(.minutes(1))) struct PushDeviceTests {
+@Suite(.timeLimit(.minutes(5))) struct PushDeviceTests {
     @Test func everyTopicHasItsOwnTokenAndKeepsIt() async throws {
         try await Self.withDevice { device, _ in
             let token = try await device.deviceToken(for: Vectors.bundleID)

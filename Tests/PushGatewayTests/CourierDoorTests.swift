@@ -10,7 +10,7 @@ import Testing
 import X509
 
 /// An independent client at the courier door: raw packets, RSA or P-256, proof in the packet or in the handshake.
-@Suite(.timeLimit(.minutes(2))) struct CourierDoorTests {
+@Suite(.timeLimit(.minutes(5))) struct CourierDoorTests {
     @Test func anRSADeviceConnectsAndMintsAToken() async throws {
         try await self.withGateway { gateway in
             let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)

@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// Garbage on every door gets a clear end, and the gateway goes on serving.
-@Suite(.timeLimit(.minutes(2))) struct GarbageTests {
+@Suite(.timeLimit(.minutes(5))) struct GarbageTests {
     @Test(arguments: 0..<3)
     func randomBytesInPlaceOfTLSEndTheConnection(door: Int) async throws {
         try await self.withGateway(deadline: .milliseconds(200)) { gateway in

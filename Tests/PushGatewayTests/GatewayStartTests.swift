@@ -4,7 +4,7 @@ import PushProtocol
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct GatewayStartTests {
+@Suite(.timeLimit(.minutes(5))) struct GatewayStartTests {
     @Test func aSecondGatewayInTheSameFolderIsRefused() async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { _ in

@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 
 /// The stored-message scenarios of reference 8.13 and what surrounds them, on a manual clock.
-@Suite(.timeLimit(.minutes(1))) struct RouterTests {
+@Suite(.timeLimit(.minutes(5))) struct RouterTests {
     let time = ManualTime()
 
     @Test func ofTwoNotificationsOnlyTheNewestIsKept() async throws {

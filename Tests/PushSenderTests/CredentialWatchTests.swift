@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func asAServiceItLooksAgainAndAgain() async throws {
+    @Test(.timeLimit(.minutes(5))) func asAServiceItLooksAgainAndAgain() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/push.pem"
             let seen = Seen()

@@ -5,7 +5,7 @@ import PushSender
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SenderPoolTests {
+@Suite(.timeLimit(.minutes(5))) struct SenderPoolTests {
     @Test func aPortWhereNobodyListensGivesNotSent() async throws {
         let outcome = try await Self.outcome(port: try await Self.unusedPort())
         guard case .notSent = outcome else { return #expect(Bool(false), "got \(outcome)") }

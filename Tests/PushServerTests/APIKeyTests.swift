@@ -3,7 +3,7 @@ import PushServer
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct APIKeyTests {
+@Suite(.timeLimit(.minutes(5))) struct APIKeyTests {
     @Test(arguments: [nil, "", "mk_wrong", "Basic x", String(repeating: "a", count: 10_000)])
     func withoutAValidKeyNothingIsAnswered(key: String?) async throws {
         try await withProvider(senders: ScriptedSender()) { provider in

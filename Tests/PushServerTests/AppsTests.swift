@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// Apps, credentials, keys and the audit log.
-@Suite(.timeLimit(.minutes(1))) struct AppsTests {
+@Suite(.timeLimit(.minutes(5))) struct AppsTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     @Test func anAppsRateIsSetAndTakenAway() async throws {

@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// Previews, lists, states, schedules.
-@Suite(.timeLimit(.minutes(1))) struct NotificationsTests {
+@Suite(.timeLimit(.minutes(5))) struct NotificationsTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     @Test func aPreviewRendersForADeviceAndSendsNothing() async throws {

@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// The document, and that it tells what the API does.
-@Suite(.timeLimit(.minutes(1))) struct OpenAPITests {
+@Suite(.timeLimit(.minutes(5))) struct OpenAPITests {
     private static let methods: Set = ["get", "put", "post", "delete", "patch", "options", "head"]
 
     /// Path, method and operation.

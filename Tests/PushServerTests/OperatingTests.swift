@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// Token hygiene, webhooks, readiness and figures.
-@Suite(.timeLimit(.minutes(1))) struct OperatingTests {
+@Suite(.timeLimit(.minutes(5))) struct OperatingTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     @Test func aDeadTokenIsReportedWithItsReason() async throws {

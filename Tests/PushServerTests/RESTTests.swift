@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// The REST API over a real port.
-@Suite(.timeLimit(.minutes(1))) struct RESTTests {
+@Suite(.timeLimit(.minutes(5))) struct RESTTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     @Test func anAppIsCreatedOnceAndShown() async throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// Copies of a database that is in use.
-@Suite(.timeLimit(.minutes(1))) struct BackupTests {
+@Suite(.timeLimit(.minutes(5))) struct BackupTests {
     let now = Vectors.issuedAt
 
     @Test func aBackupHasEverythingAndNothingHalf() async throws {

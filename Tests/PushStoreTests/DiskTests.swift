@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// Disks that take no more, and what they have damaged.
-@Suite(.timeLimit(.minutes(1))) struct DiskTests {
+@Suite(.timeLimit(.minutes(5))) struct DiskTests {
     let now = Vectors.issuedAt
 
     @Test func aFullDiskIsNamedAndForgottenOnceThereIsRoom() async throws {

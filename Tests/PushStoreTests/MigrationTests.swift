@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// Databases that older versions wrote.
-@Suite(.timeLimit(.minutes(1))) struct MigrationTests {
+@Suite(.timeLimit(.minutes(5))) struct MigrationTests {
     let now = Vectors.issuedAt
     let key = CredentialRecord.key(teamID: Vectors.teamID, keyID: Vectors.keyID, privateKey: Vectors.privateKey)
     let done = UUID()

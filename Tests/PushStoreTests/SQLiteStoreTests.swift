@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// What is SQLite's own: the file, the master key, the pragmas.
-@Suite(.timeLimit(.minutes(1))) struct SQLiteStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct SQLiteStoreTests {
     let credential = CredentialRecord.key(
         teamID: Vectors.teamID,
         keyID: Vectors.keyID,

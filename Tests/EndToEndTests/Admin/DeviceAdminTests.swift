@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// What the admin door shows of devices and does to them.
-@Suite(.timeLimit(.minutes(2))) struct DeviceAdminTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceAdminTests {
     let time = ManualTime(SystemTime().now)
 
     @Test func devicesAreListedInPagesAndByFilter() async throws {

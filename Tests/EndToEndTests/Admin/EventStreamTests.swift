@@ -9,7 +9,7 @@ import PushTesting
 import Testing
 
 /// Server-sent events, as an HTTP client reads them.
-@Suite(.timeLimit(.minutes(2))) struct EventStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
     @Test func eventsComeAsTheyHappen() async throws {
         try await self.withGateway { gateway in
             var reader = try await EventReader(gateway)

@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// `/metrics`, read as Prometheus reads it.
-@Suite(.timeLimit(.minutes(1))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
     let time = ManualTime(SystemTime().now)
 
     @Test func everyNumberHasAHelpAndATypeAndIsThereOnce() async throws {

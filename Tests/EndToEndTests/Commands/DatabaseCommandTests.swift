@@ -6,7 +6,7 @@ import Testing
 
 @testable import martlet
 
-@Suite(.timeLimit(.minutes(1))) struct DatabaseCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct DatabaseCommandTests {
     /// A database with a device, a notification under way and a schedule; open, as while a provider runs.
     private func store(in directory: String) async throws -> SQLiteStore {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

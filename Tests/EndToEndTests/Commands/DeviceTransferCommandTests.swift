@@ -4,7 +4,7 @@ import Testing
 
 @testable import martlet
 
-@Suite(.timeLimit(.minutes(1))) struct DeviceTransferCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceTransferCommandTests {
     @Test func devicesComeFromAFileAndGoToOne() async throws {
         try await withTemporaryDirectory { directory in
             let (file, copy) = ("\(directory)/devices.ndjson", "\(directory)/copy.csv")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import martlet
 
-@Suite(.timeLimit(.minutes(2))) struct ProviderCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct ProviderCommandTests {
     let app = Vectors.bundleID
 
     @Test func anAppAndItsCredentialComeFromFilesAndAreListedWithoutSecrets() async throws {

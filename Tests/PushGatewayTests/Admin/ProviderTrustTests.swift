@@ -10,7 +10,7 @@ import X509
 @testable import PushGateway
 
 /// Apps, keys and certificates at the admin door.
-@Suite(.timeLimit(.minutes(1))) struct ProviderTrustTests {
+@Suite(.timeLimit(.minutes(5))) struct ProviderTrustTests {
     // MARK: Apps
 
     @Test func anAppIsMadeReadChangedAndDeleted() async throws {

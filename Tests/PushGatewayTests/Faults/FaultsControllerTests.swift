@@ -7,7 +7,7 @@ import Testing
 @testable import PushGateway
 
 /// `/v1/faults` over HTTP.
-@Suite(.timeLimit(.minutes(1))) struct FaultsControllerTests {
+@Suite(.timeLimit(.minutes(5))) struct FaultsControllerTests {
     @Test func faultsComeAndGo() async throws {
         let time = ManualTime()
         let plan = try FaultPlan(starting: [try FaultRule(text: "dropAcks,percent=50")], now: time.now)

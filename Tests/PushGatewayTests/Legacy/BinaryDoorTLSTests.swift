@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 
 /// The binary door over TLS, with our own legacy client and with bytes as its peers.
-@Suite(.timeLimit(.minutes(1))) struct BinaryDoorTLSTests {
+@Suite(.timeLimit(.minutes(5))) struct BinaryDoorTLSTests {
     @Test(arguments: [BinaryCommand.enhanced, .framed])
     func everyNotificationArrivesOnceAndBadOnesAreNamed(command: BinaryCommand) async throws {
         let intake = TestIntake()

@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 
 /// Bytes and the core on the two sides of a handler.
-@Suite(.timeLimit(.minutes(1))) struct BinaryServiceHandlerTests {
+@Suite(.timeLimit(.minutes(5))) struct BinaryServiceHandlerTests {
     @Test func goodNotificationsReachTheCoreInTheirOrderAndNothingIsSaid() async throws {
         let intake = TestIntake()
         let channel = try await Self.channel(LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())))

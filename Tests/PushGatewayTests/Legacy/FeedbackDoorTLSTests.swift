@@ -15,7 +15,7 @@ import Glibc
 #endif
 
 /// The feedback door over TLS, with our own client and with connections that break.
-@Suite(.timeLimit(.minutes(1))) struct FeedbackDoorTLSTests {
+@Suite(.timeLimit(.minutes(5))) struct FeedbackDoorTLSTests {
     @Test func theListIsReadOnceAndIsEmptyRightAfter() async throws {
         try await LegacyDoors.with { doors in
             let entries = try (0..<200).map { try FeedbackStoreTests.entry($0, at: 1_700_000_000 + Int64($0)) }

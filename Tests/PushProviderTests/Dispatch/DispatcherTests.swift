@@ -8,7 +8,7 @@ import PushTesting
 import Testing
 
 /// The dispatcher step by step, with a scripted push service and a manual clock.
-@Suite(.timeLimit(.minutes(1))) struct DispatcherTests {
+@Suite(.timeLimit(.minutes(5))) struct DispatcherTests {
     @Test(arguments: StoreBackend.available)
     func aBroadcastReachesEveryDeviceOnce(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 10) { fixture in

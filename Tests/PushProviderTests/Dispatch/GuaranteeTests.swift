@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// At most once, and stopping: what is sent, what is not, what the ledger says.
-@Suite(.timeLimit(.minutes(1))) struct GuaranteeTests {
+@Suite(.timeLimit(.minutes(5))) struct GuaranteeTests {
     @Test(arguments: StoreBackend.available)
     func atMostOnceIsOnDiskBeforeItIsSent(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in

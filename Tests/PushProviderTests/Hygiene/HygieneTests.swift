@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// What answers do to tokens.
-@Suite(.timeLimit(.minutes(1))) struct HygieneTests {
+@Suite(.timeLimit(.minutes(5))) struct HygieneTests {
     @Test(arguments: StoreBackend.available)
     func a410EndsTheDevice(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in

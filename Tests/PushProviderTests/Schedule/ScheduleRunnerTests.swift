@@ -7,7 +7,7 @@ import Testing
 @testable import PushProvider
 
 /// Notifications that have their time, and what runs by itself.
-@Suite(.timeLimit(.minutes(1))) struct ScheduleRunnerTests {
+@Suite(.timeLimit(.minutes(5))) struct ScheduleRunnerTests {
     @Test(arguments: StoreBackend.available)
     func whatIsScheduledWaitsForItsTime(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in

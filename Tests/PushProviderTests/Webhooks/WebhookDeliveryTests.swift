@@ -7,7 +7,7 @@ import PushTesting
 import Testing
 
 /// One webhook turn by turn, with a real receiver and a manual clock.
-@Suite(.timeLimit(.minutes(1))) struct WebhookDeliveryTests {
+@Suite(.timeLimit(.minutes(5))) struct WebhookDeliveryTests {
     @Test func eventsArriveOnceInOrderAndSigned() async throws {
         try await DeliveryFixture.run { fixture in
             fixture.store.addBlock(1...2)

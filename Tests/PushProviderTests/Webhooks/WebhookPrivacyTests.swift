@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// Where posts must not go, whatever a webhook's URL or its name says.
-@Suite(.timeLimit(.minutes(1))) struct WebhookPrivacyTests {
+@Suite(.timeLimit(.minutes(5))) struct WebhookPrivacyTests {
     let strict = AddressPolicy(allowsPlainHTTP: true)
 
     @Test(arguments: ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:10.0.0.1]", "localhost", "LOCALHOST"])

@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// Replays, and other changes while a post is in flight.
-@Suite(.timeLimit(.minutes(1))) struct WebhookReplayTests {
+@Suite(.timeLimit(.minutes(5))) struct WebhookReplayTests {
     let start = Timestamp(seconds: 1_700_000_000)
 
     @Test func aReplayTellsEverythingFromAMomentOrABlockOn() async throws {

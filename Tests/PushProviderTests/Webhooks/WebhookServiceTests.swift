@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// The service with real receivers and the real clock.
-@Suite(.timeLimit(.minutes(1))) struct WebhookServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct WebhookServiceTests {
     let store = MemoryWebhookStore()
     let wake = Wake()
 

@@ -7,7 +7,7 @@ import PushTesting
 import Testing
 
 /// Against a scripted service over TLS. What the service accepted is compared with what the caller was told.
-@Suite(.timeLimit(.minutes(1))) struct BinarySenderTests {
+@Suite(.timeLimit(.minutes(5))) struct BinarySenderTests {
     let certificate: LegacyCertificate
 
     init() throws {

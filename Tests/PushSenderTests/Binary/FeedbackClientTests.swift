@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// Reference 6 and 8.8, against a scripted service over TLS.
-@Suite(.timeLimit(.minutes(1))) struct FeedbackClientTests {
+@Suite(.timeLimit(.minutes(5))) struct FeedbackClientTests {
     static let stream = "6553f1000020\(Vectors.tokenA)6553f2f40036\(Vectors.tokenC)"
 
     @Test func theListIsReadToItsEndAndIsEmptyTheNextTime() async throws {

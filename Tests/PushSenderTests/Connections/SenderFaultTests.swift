@@ -8,7 +8,7 @@ import Testing
 @testable import PushSender
 
 /// Faults of a push service, over real connections, with the outcome that callers must see.
-@Suite(.timeLimit(.minutes(1))) struct SenderFaultTests {
+@Suite(.timeLimit(.minutes(5))) struct SenderFaultTests {
     @Test func silenceAfterAcceptIsNotSent() async throws {
         try await withSender(script: { _, _ in [] }) {
             $0.handshakeTimeout = .milliseconds(50)

@@ -8,7 +8,7 @@ import Testing
 @testable import PushServer
 
 /// The publisher's notify form, over a real port.
-@Suite(.timeLimit(.minutes(1))) struct NotifyFormTests {
+@Suite(.timeLimit(.minutes(5))) struct NotifyFormTests {
     static let path = "\(Forms.publisher)/notify"
 
     /// The text of a new key with this name.

@@ -7,7 +7,7 @@ import Testing
 @testable import PushServer
 
 /// The publisher's registration form, over a real port.
-@Suite(.timeLimit(.minutes(1))) struct PublisherFormTests {
+@Suite(.timeLimit(.minutes(5))) struct PublisherFormTests {
     static let fields = [
         ("devId", "6F9619FF-8B86-D011-B42D-00C04FC964FF"), ("token", Forms.token), ("accountId", Forms.account),
         ("badgeEnabled", "1"), ("soundEnabled", "0"), ("alertEnabled", "4"), ("newsstandEnabled", "8"),

@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// Import and export over a real port.
-@Suite(.timeLimit(.minutes(1))) struct DeviceTransferTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceTransferTests {
     static let path = "/v1/apps/\(Vectors.bundleID)/devices"
 
     static func post(_ provider: RunningProvider, _ body: String, _ type: String) async throws -> JSONClient.Answer {

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// Recipients that are found by indexes, and by walking over all devices.
-@Suite(.timeLimit(.minutes(2))) struct AudienceDriverTests {
+@Suite(.timeLimit(.minutes(5))) struct AudienceDriverTests {
     let now = Vectors.issuedAt
 
     /// Listing, counting, walking and looking up must choose whom the expression means.

@@ -4,7 +4,7 @@ import PushTesting
 import Testing
 
 /// What every store of apps and credentials must do.
-@Suite(.timeLimit(.minutes(1))) struct AppStoreContract {
+@Suite(.timeLimit(.minutes(5))) struct AppStoreContract {
     let now = Vectors.issuedAt
 
     @Test(arguments: StoreBackend.available)

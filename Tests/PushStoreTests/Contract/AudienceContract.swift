@@ -4,7 +4,7 @@ import PushTesting
 import Testing
 
 /// Whom every kind of condition chooses.
-@Suite(.timeLimit(.minutes(1))) struct AudienceContract {
+@Suite(.timeLimit(.minutes(5))) struct AudienceContract {
     let now = Vectors.issuedAt
 
     @Test(arguments: StoreBackend.available)

@@ -4,7 +4,7 @@ import PushTesting
 import Testing
 
 /// What every store of badge counts must do.
-@Suite(.timeLimit(.minutes(1))) struct BadgeStoreContract {
+@Suite(.timeLimit(.minutes(5))) struct BadgeStoreContract {
     @Test(arguments: StoreBackend.available)
     func aNotificationChangesACountOnce(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

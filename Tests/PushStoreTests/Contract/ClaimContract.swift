@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// Who may send which part of a notification, and until when.
-@Suite(.timeLimit(.minutes(1))) struct ClaimContract {
+@Suite(.timeLimit(.minutes(5))) struct ClaimContract {
     let now = Vectors.issuedAt
     var lease: Timestamp { self.now.advanced(by: .seconds(60)) }
 

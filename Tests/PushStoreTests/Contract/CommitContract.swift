@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// What a page of recipients came to, and when a notification is done.
-@Suite(.timeLimit(.minutes(1))) struct CommitContract {
+@Suite(.timeLimit(.minutes(5))) struct CommitContract {
     let now = Vectors.issuedAt
     var lease: Timestamp { self.now.advanced(by: .seconds(60)) }
 

@@ -4,7 +4,7 @@ import PushTesting
 import Testing
 
 /// What every device store must do with registrations.
-@Suite(.timeLimit(.minutes(1))) struct DeviceStoreContract {
+@Suite(.timeLimit(.minutes(5))) struct DeviceStoreContract {
     let now = Vectors.issuedAt
     var later: Timestamp { self.now.advanced(by: .seconds(1)) }
 

@@ -4,7 +4,7 @@ import PushTesting
 import Testing
 
 /// What every store must do with what answers say about tokens.
-@Suite(.timeLimit(.minutes(1))) struct HygieneStoreContract {
+@Suite(.timeLimit(.minutes(5))) struct HygieneStoreContract {
     let now = Vectors.issuedAt
     var later: Timestamp { self.now.advanced(by: .seconds(60)) }
 

@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// What every ledger must do for those who look at it.
-@Suite(.timeLimit(.minutes(1))) struct NotificationStoreContract {
+@Suite(.timeLimit(.minutes(5))) struct NotificationStoreContract {
     let now = Vectors.issuedAt
     var later: Timestamp { self.now.advanced(by: .seconds(60)) }
 

@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// Whom a shard reaches.
-@Suite(.timeLimit(.minutes(1))) struct PageContract {
+@Suite(.timeLimit(.minutes(5))) struct PageContract {
     let now = Vectors.issuedAt
     var later: Timestamp { self.now.advanced(by: .seconds(60)) }
 

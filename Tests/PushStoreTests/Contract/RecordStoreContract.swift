@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// What every store of API keys and of the audit must do.
-@Suite(.timeLimit(.minutes(1))) struct RecordStoreContract {
+@Suite(.timeLimit(.minutes(5))) struct RecordStoreContract {
     let now = Vectors.issuedAt
 
     @Test(arguments: StoreBackend.available)

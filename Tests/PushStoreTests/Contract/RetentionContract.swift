@@ -4,7 +4,7 @@ import PushTesting
 import Testing
 
 /// What every store must forget, and what not.
-@Suite(.timeLimit(.minutes(1))) struct RetentionContract {
+@Suite(.timeLimit(.minutes(5))) struct RetentionContract {
     let now = Vectors.issuedAt
     var later: Timestamp { self.now.advanced(by: .seconds(60)) }
 

@@ -4,7 +4,7 @@ import PushTesting
 import Testing
 
 /// Recipients that are tried again.
-@Suite(.timeLimit(.minutes(1))) struct RetryContract {
+@Suite(.timeLimit(.minutes(5))) struct RetryContract {
     let now = Vectors.issuedAt
     var dueAt: Timestamp { self.now.advanced(by: .seconds(60)) }
     var lease: Timestamp { self.now.advanced(by: .seconds(120)) }

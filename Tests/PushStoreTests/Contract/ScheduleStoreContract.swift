@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// What every store of schedules must do.
-@Suite(.timeLimit(.minutes(1))) struct ScheduleStoreContract {
+@Suite(.timeLimit(.minutes(5))) struct ScheduleStoreContract {
     let now = Vectors.issuedAt
 
     @Test(arguments: StoreBackend.available)

@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// What every store of webhooks and their events must do.
-@Suite(.timeLimit(.minutes(1))) struct WebhookStoreContract {
+@Suite(.timeLimit(.minutes(5))) struct WebhookStoreContract {
     let now = Vectors.issuedAt
     var later: Timestamp { self.now.advanced(by: .seconds(60)) }
 
