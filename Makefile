@@ -9,7 +9,6 @@ export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GAT
 .PHONY: help demo build test check format setup clean bench-sender bench-gateway bench-campaign conformance fuzz \
 	fuzz-api torture-gateway torture
 
-
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
 
@@ -55,6 +54,10 @@ fuzz-api:  ## the REST API against its OpenAPI document, with schemathesis (EXAM
 torture-gateway:  ## a running gateway against half-open connections (CONNECTIONS=10000)
 	@scripts/setup bench
 	@scripts/torture-gateway
+
+torture:  ## kill -9 and full disks against the provider, with a proof from the gateway (KILLS=10 SEED=1 ONLY=kills,disk)
+	@scripts/setup bench
+	@scripts/torture
 
 setup:  ## install missing system packages, or say which ones are missing
 	@scripts/setup

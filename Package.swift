@@ -200,7 +200,7 @@ let package = Package(
         tests(
             "PushServerTests",
             [
-                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting",
+                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting", .nioCore,
             ]
         ),
         tests(

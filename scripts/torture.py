@@ -1,6 +1,7 @@
 """Torments a provider for scripts/torture: kills it at random moments, or takes its disk away, and proves what is left."""
 
 import argparse
+import atexit
 import collections
 import http.client
 import json
@@ -58,6 +59,8 @@ class Provider:
             + ["--sandbox-service", service, "--production-service", service]
             + ["--service-authority", f"{self.options.work}/gateway/authority.pem"],
             stdout=self.log, stderr=self.log)
+        # Whatever fails here, no provider outlives the script.
+        atexit.register(self.process.kill)
 
     def start(self):
         """Seconds until it is open."""
@@ -340,7 +343,7 @@ def kills(options, tokens, rng):
 def disk(options, tokens, rng):
     folder = f"{options.work}/disk"
     os.makedirs(folder)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m", "tmpfs", folder], check=True)
     provider, gateway = Provider(options, f"{folder}/data"), Gateway(options.admin_port)
     gateway.read()
     gateway.received.clear()

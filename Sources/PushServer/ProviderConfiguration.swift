@@ -17,6 +17,8 @@ package struct ProviderConfiguration: Sendable {
     /// Default: addresses that everybody can reach.
     package var webhookAddresses = AddressPolicy()
     package var limits = Limits()
+    /// Default: nobody may register through the forms of older systems.
+    package var compatibility = CompatibilityConfiguration()
 
     package init(dataDirectory: String, masterKeyPath: String? = nil) {
         self.dataDirectory = dataDirectory

@@ -85,7 +85,8 @@ package final class ProviderServer: Service {
                     metrics: ProviderMetrics(registry: metrics, store: store, time: time)
                 ), AppsController(store: store, time: time),
                 CredentialsController(store: store, directory: directory, hygiene: hygiene, time: time),
-                DevicesController(store: store, time: time), HistoryController(store: store),
+                DevicesController(store: store, time: time),
+                DeviceTransferController(store: store, time: time, logger: logger), HistoryController(store: store),
                 AudiencesController(store: store, time: time),
                 SendingController(store: store, intake: intake, time: time),
                 NotificationsController(store: store, wakes: wakes, time: time),
@@ -102,6 +103,14 @@ package final class ProviderServer: Service {
                 keys: keys,
                 audit: store,
                 metrics: RequestMetrics(factory: metrics),
+                time: time,
+                logger: logger
+            ),
+            compatibility: CompatibilityRoutes(
+                configuration: configuration.compatibility,
+                store: store,
+                keys: keys,
+                intake: intake,
                 time: time,
                 logger: logger
             ),
@@ -138,13 +147,19 @@ package final class ProviderServer: Service {
     private func serve() async throws {
         let (host, port) = (self.configuration.host, self.configuration.port)
         let limits = self.configuration.limits
+        let streams = self.api.streamPaths
         var quiet = self.logger
         quiet.logLevel = max(self.logger.logLevel, .warning)
         let application = Application(
             router: self.api.router,
             server: .http1(
                 configuration: .init(
-                    additionalChannelHandlers: [RequestDeadlineHandler(deadline: TimeAmount(limits.request))],
+                    additionalChannelHandlers: [
+                        RequestDeadlineHandler(deadline: TimeAmount(limits.request)) { head in
+                            let path = head.path?.prefix { $0 != "?" } ?? ""
+                            return streams.contains { path.hasSuffix($0) }
+                        }
+                    ],
                     idleTimeout: TimeAmount(limits.idle)
                 )
             ),

@@ -18,7 +18,7 @@ struct Martlet: AsyncParsableCommand {
         ],
         groupedSubcommands: [
             CommandGroup(
-                name: "At a running provider",
+                name: "Provider",
                 subcommands: [
                     StatusCommand.self, AppCommand.self, CredentialCommand.self, UserCommand.self,
                     AudienceCommand.self, NotificationCommand.self, ScheduleCommand.self, WebhookCommand.self,
@@ -26,7 +26,7 @@ struct Martlet: AsyncParsableCommand {
                 ]
             ),
             CommandGroup(
-                name: "A provider's database",
+                name: "Provider database",
                 subcommands: [BackupCommand.self, CheckCommand.self, RestoreCommand.self]
             ),
         ]

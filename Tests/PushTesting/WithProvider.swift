@@ -2,7 +2,7 @@ import Foundation
 package import PushProtocol
 import PushProvider
 package import PushSender
-import PushServer
+package import PushServer
 
 /// A provider that is running, and how to reach it as an administrator.
 package struct RunningProvider: Sendable {
@@ -34,7 +34,11 @@ package struct RunningProvider: Sendable {
 
     /// Asks for the notification's progress until every recipient has a final state.
     package func finished(_ answer: JSONClient.Answer) async throws -> JSONValue {
-        let id = answer.json["id"].stringValue ?? ""
+        try await self.finished(answer.json["id"].stringValue ?? "")
+    }
+
+    /// As ``finished(_:)-(JSONClient.Answer)``, by the notification's id.
+    package func finished(_ id: String) async throws -> JSONValue {
         while true {
             let progress = try await self.api.get("/v1/notifications/\(id)").json
             if progress["state"] == "done" { return progress }
@@ -52,11 +56,13 @@ package struct RunningProvider: Sendable {
 package func withProvider<Value: Sendable>(
     senders: any SenderSource,
     time: any TimeSource = SystemTime(),
+    compatibility: CompatibilityConfiguration = CompatibilityConfiguration(),
     _ body: @escaping @Sendable (RunningProvider) async throws -> Value
 ) async throws -> Value {
     try await withTemporaryDirectory { directory in
         var configuration = ProviderConfiguration(dataDirectory: directory)
         configuration.port = 0
+        configuration.compatibility = compatibility
         let server = try await ProviderServer(
             configuration: configuration,
             senders: senders,

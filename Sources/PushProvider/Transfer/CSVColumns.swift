@@ -1,142 +1,140 @@
 import Foundation
 import PushProtocol
-import PushStore
 
-/// What the columns of a CSV file are. An empty cell says nothing: what is known of the device stays.
-struct CSVColumns {
-    private let names: [String]
+/// The header row of a CSV file of devices: the members of a registration by their names, an attribute as
+/// `attributes.NAME`, or all of them in one column `attributes` as a JSON object.
+///
+/// An empty cell leaves the value as it is. Tags and capabilities are separated by `|`; `\|` is a bar within a tag and
+/// `\\` a backslash. In `attributes.NAME`, `true`, `false` and what is a number in JSON are taken as such, anything else
+/// is a text.
+struct CSVColumns: Equatable {
+    private enum Column: Equatable {
+        case text(String)
+        case list(String)
+        case attribute(String)
+        case attributes
+    }
 
-    /// - Parameter header: the first record.
-    init(_ header: CSVReader.Record) throws(ImportRefusal) {
-        let (line, cells) = try Self.cells(header)
-        var names: [String] = []
-        for cell in cells {
-            let name = try Self.text(cell, line: line, field: nil).trimmingCharacters(in: .whitespaces)
-            guard Self.isKnown(name) else {
-                let known = (TransferColumn.all + ["\(TransferColumn.attributePrefix)NAME"]).joined(separator: ", ")
-                throw ImportRefusal(
-                    line: line,
-                    code: "unknown_field",
-                    message: "the first line names the columns, of \(known)",
-                    field: name
+    static let lists: Set<String> = ["tags", "capabilities"]
+
+    private let columns: [Column]
+
+    /// - Throws: ``APIRefusal`` that names the column by its number, and never shows more than the beginning of its name:
+    /// a file without a header has tokens there.
+    init(header: [String]) throws(APIRefusal) {
+        var columns: [Column] = []
+        for (index, cell) in header.enumerated() {
+            let name = cell.trimmingCharacters(in: .whitespaces)
+            guard let column = Self.column(name) else {
+                let known = DeviceRequest.members.sorted().joined(separator: ", ")
+                throw Self.refusal(
+                    index,
+                    "unknown_column",
+                    "\"\(name.prefix(16))\" is no column: the first row names them, known are \(known), attributes.NAME"
                 )
             }
-            guard !names.contains(name) else {
-                throw ImportRefusal(line: line, code: "repeated_field", message: "name a column once", field: name)
+            guard !columns.contains(column) else {
+                throw Self.refusal(index, "duplicate_column", "\"\(name.prefix(16))\" is there twice")
             }
-            names.append(name)
+            columns.append(column)
         }
-        guard names.contains("token") else {
-            throw ImportRefusal(
-                line: line,
-                code: "missing_field",
-                message: "the first line names the columns, and token is one of them",
+        guard columns.contains(.text("token")) else {
+            throw APIRefusal(
+                status: 400,
+                code: "missing_column",
+                message: "the first row names the columns, and one of them must be token",
                 field: "token"
             )
         }
-        self.names = names
+        self.columns = columns
     }
 
-    func registration(_ record: CSVReader.Record) throws(ImportRefusal) -> DeviceRegistration {
-        let (line, cells) = try Self.cells(record)
-        guard cells.count == self.names.count else {
-            throw ImportRefusal(
-                line: line,
-                code: "wrong_count",
-                message: "there are \(self.names.count) columns and \(cells.count) cells"
+    private static func column(_ name: String) -> Column? {
+        if name == "attributes" { return .attributes }
+        if Self.lists.contains(name) { return .list(name) }
+        if DeviceRequest.members.contains(name) { return .text(name) }
+        let prefix = "attributes."
+        guard name.hasPrefix(prefix), name.utf8.count > prefix.utf8.count else { return nil }
+        return .attribute(String(name.dropFirst(prefix.count)))
+    }
+
+    private static func refusal(_ index: Int, _ code: String, _ message: String) -> APIRefusal {
+        APIRefusal(status: 400, code: code, message: message, field: "column \(index + 1)")
+    }
+
+    /// The members of a registration.
+    func members(_ cells: [String]) throws(APIRefusal) -> [String: JSONValue] {
+        guard cells.count == self.columns.count else {
+            throw APIRefusal(
+                status: 400,
+                code: "wrong_columns",
+                message: "the header has \(self.columns.count) columns, this row has \(cells.count)"
             )
         }
         var members: [String: JSONValue] = [:]
         var attributes: [String: JSONValue] = [:]
-        for (name, cell) in zip(self.names, cells) where !cell.isEmpty {
-            let text = try Self.text(cell, line: line, field: name)
-            if name.hasPrefix(TransferColumn.attributePrefix) {
-                attributes[String(name.dropFirst(TransferColumn.attributePrefix.count))] = CSVCell.scalar(text)
-            } else {
-                members[name] = CSVCell.value(text, column: name)
+        for (column, cell) in zip(self.columns, cells) where !cell.isEmpty {
+            switch column {
+            case .text(let name): members[name] = .string(cell)
+            case .list(let name): members[name] = .array(CSVCell.list(cell).map { .string($0) })
+            case .attribute(let name): attributes[name] = CSVCell.value(cell)
+            case .attributes: attributes.merge(try CSVCell.object(cell)) { named, _ in named }
             }
         }
-        if !attributes.isEmpty {
-            guard case .object(let named)? = members["attributes"] ?? .object([:]) else {
-                throw ImportRefusal(
-                    line: line,
-                    code: "wrong_type",
-                    message: "it must be an object",
-                    field: "attributes"
-                )
-            }
-            members["attributes"] = .object(named.merging(attributes) { $1 })
-        }
-        do throws(APIRefusal) {
-            let fields = try JSONFields(members: members, path: nil, known: DeviceRequest.members)
-            return try DeviceRequest.registration(fields)
-        } catch {
-            throw ImportRefusal(line: line, error)
-        }
-    }
-
-    private static func isKnown(_ name: String) -> Bool {
-        TransferColumn.all.contains(name)
-            || name.hasPrefix(TransferColumn.attributePrefix) && name != TransferColumn.attributePrefix
-    }
-
-    private static func cells(_ record: CSVReader.Record) throws(ImportRefusal) -> (Int, [[UInt8]]) {
-        switch record {
-        case .cells(let number, let cells): return (number, cells)
-        case .fault(let number, .tooLong): throw .tooLong(number)
-        case .fault(let number, .tooManyCells):
-            throw ImportRefusal(line: number, code: "too_many", message: "at most \(CSVReader.maximumCells) cells")
-        case .fault(let number, .quotation):
-            throw ImportRefusal(
-                line: number,
-                code: "invalid_csv",
-                message: "a cell is in quotation marks as a whole, and a mark inside it is doubled (RFC 4180)"
-            )
-        }
-    }
-
-    private static func text(_ cell: [UInt8], line: Int, field: String?) throws(ImportRefusal) -> String {
-        guard let text = String(validating: cell, as: UTF8.self) else {
-            throw ImportRefusal(line: line, code: "invalid_utf8", message: "the file must be in UTF-8", field: field)
-        }
-        return text
+        if !attributes.isEmpty { members["attributes"] = .object(attributes) }
+        return members
     }
 }
 
-/// Cells as values and back.
+/// What stands in one cell.
 enum CSVCell {
-    /// What stands in the cell of a column that is no attribute's own.
-    static func value(_ text: String, column: String) -> JSONValue {
-        if TransferColumn.lists.contains(column) {
-            if text.hasPrefix("["), let list = try? JSONValue(parsing: Data(text.utf8)) { return list }
-            return .array(text.split(separator: TransferColumn.separator).map { .string(String($0)) })
+    /// The parts between bars; empty ones are left out.
+    static func list(_ text: String) -> [String] {
+        guard text.utf8.contains(UInt8(ascii: "\\")) else { return text.split(separator: "|").map(String.init) }
+        var (parts, part, isEscaped) = ([String](), "", false)
+        for scalar in text.unicodeScalars {
+            if isEscaped {
+                if scalar != "|", scalar != "\\" { part.unicodeScalars.append("\\") }
+                part.unicodeScalars.append(scalar)
+                isEscaped = false
+            } else if scalar == "\\" {
+                isEscaped = true
+            } else if scalar == "|" {
+                parts.append(part)
+                part = ""
+            } else {
+                part.unicodeScalars.append(scalar)
+            }
         }
-        // An object in JSON; anything else is refused as such.
-        if column == "attributes" { return (try? JSONValue(parsing: Data(text.utf8))) ?? .string(text) }
-        return .string(text)
+        if isEscaped { part.unicodeScalars.append("\\") }
+        parts.append(part)
+        return parts.filter { !$0.isEmpty }
     }
 
-    /// A number, true or false; anything else is a text, which JSON's quotation marks make of these too.
-    static func scalar(_ text: String) -> JSONValue {
-        switch try? JSONValue(parsing: Data(text.utf8)) {
-        case .bool(let flag)?: .bool(flag)
-        case .integer(let number)?: .integer(number)
-        case .number(let number)?: .number(number)
-        case .string(let inner)?: .string(inner)
-        default: .string(text)
+    /// What ``list(_:)`` reads.
+    static func text(_ list: some Sequence<String>) -> String {
+        list.map { $0.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "|", with: "\\|") }
+            .joined(separator: "|")
+    }
+
+    static func value(_ text: String) -> JSONValue {
+        switch text {
+        case "true": return .bool(true)
+        case "false": return .bool(false)
+        default: break
         }
+        // A number has no leading zero, so that 01067 stays the text that it is.
+        guard let first = text.utf8.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
+            let last = text.utf8.last, (0x30...0x39).contains(last), text.utf8.count <= 32,
+            let value = try? JSONValue(parsing: Data(text.utf8))
+        else { return .string(text) }
+        return value
     }
 
-    /// The entries of a list; as JSON where they cannot simply follow each other.
-    static func text(_ list: [String]) throws -> String {
-        let isPlain = list.allSatisfy { !$0.isEmpty && !$0.contains(TransferColumn.separator) }
-        if isPlain, list.first?.hasPrefix("[") != true { return list.joined(separator: "\(TransferColumn.separator)") }
-        return String(decoding: try JSONValue.array(list.map { .string($0) }).text, as: UTF8.self)
-    }
-
-    /// As RFC 4180 writes it.
-    static func quoted(_ text: String) -> String {
-        let needsMarks = text.utf8.contains { [0x22, 0x2c, 0x0a, 0x0d].contains($0) }
-        return needsMarks ? "\"\(text.replacingOccurrences(of: "\"", with: "\"\""))\"" : text
+    static func object(_ text: String) throws(APIRefusal) -> [String: JSONValue] {
+        guard case .object(let members)? = try? JSONValue(parsing: Data(text.utf8)) else {
+            throw APIRefusal(status: 400, code: "wrong_type", message: "it must be a JSON object", field: "attributes")
+        }
+        return members
     }
 }

@@ -1,124 +1,160 @@
-/// Splits CSV into records (RFC 4180), however its bytes are cut into pieces. A record is a line, or several where cells
-/// in quotation marks have line ends in them.
-struct CSVReader {
-    /// Longest record, in bytes.
-    static let maximumLength = 64 * 1024
-    /// Most cells of a record.
-    static let maximumCells = 1000
+import NIOCore
 
-    enum Fault: Equatable {
-        case tooLong
-        case tooManyCells
-        /// A quotation mark in the middle of a cell, or no second one.
-        case quotation
+/// Cuts bytes into the rows of RFC 4180, however they arrive: cells in quotation marks may hold commas, line ends and
+/// doubled quotation marks. Rows end with CR LF, LF or CR. Keeps one row at most.
+struct CSVReader {
+    struct Row: Equatable {
+        /// The line on which it begins, from 1.
+        var line: Int
+        var content: Content
     }
 
-    enum Record: Equatable {
-        /// The number is that of the line where the record begins.
-        case cells(number: Int, [[UInt8]])
-        case fault(number: Int, Fault)
+    enum Content: Equatable {
+        case cells([String])
+        case fault(Fault)
+    }
+
+    /// Why a row cannot be read. What follows is read from the next line end on.
+    enum Fault: String, Error, Equatable {
+        /// A quotation mark inside a cell without quotation marks, or something after the closing one.
+        case misplacedQuote = "a quotation mark must enclose the whole cell; inside one it is doubled"
+        case unclosedQuote = "the file ends inside quotation marks"
+        case tooLong = "a row has at most 65536 bytes"
+        case tooManyCells = "a row has at most 128 cells"
+        case notUnicode = "the text is not UTF-8"
     }
 
     private enum State {
-        /// Nothing of the cell has come.
+        /// At the beginning of a cell.
         case start
         case plain
         case quoted
-        /// After a quotation mark in a quoted cell: its end, or half of a mark that belongs to it.
-        case mark
-        /// To the end of a line that cannot be used.
-        case skipping
+        /// After a quotation mark inside quotation marks: the end, or the first half of a doubled one.
+        case quote
+        /// Until the line ends, because of a fault.
+        case skipping(Fault)
     }
 
+    private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+
     private var state = State.start
-    private var cells: [[UInt8]] = []
+    private var cells: [String] = []
     private var cell: [UInt8] = []
-    /// Bytes of the record so far.
+    /// Bytes of the row so far.
     private var length = 0
     private var line = 1
     private var firstLine = 1
-    private var fault: Fault?
+    /// Whether the last byte was the CR that ended a row, so that an LF belongs to it.
     private var isAfterReturn = false
+    private var bytesSeen = 0
 
-    mutating func read(_ bytes: [UInt8], _ body: (Record) -> Void) {
-        for byte in bytes { self.take(byte, body) }
-    }
-
-    /// The last record may have no line end.
-    mutating func end(_ body: (Record) -> Void) {
-        if self.state == .quoted { self.fault = self.fault ?? .quotation }
-        let isEmpty = self.length == 0 && self.fault == nil
-        if !isEmpty { self.finish(body) }
-    }
-
-    private mutating func take(_ byte: UInt8, _ body: (Record) -> Void) {
-        // CRLF is one line end, and so is a CR alone.
-        let isSecondHalf = self.isAfterReturn && byte == UInt8(ascii: "\n")
-        self.isAfterReturn = byte == UInt8(ascii: "\r")
-        let isLineEnd = byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
-        if isLineEnd, !isSecondHalf { self.line += 1 }
-        if isLineEnd, self.state != .quoted {
-            if !isSecondHalf { self.finish(body) }
-            return
+    mutating func feed(_ bytes: ByteBufferView) -> [Row] {
+        var rows: [Row] = []
+        for byte in bytes {
+            if self.isByteOrderMark(byte) { continue }
+            if let row = self.take(byte) { rows.append(row) }
         }
+        return rows
+    }
+
+    /// The last row, if it had no end.
+    mutating func finish() -> Row? {
+        if case .quoted = self.state { self.state = .skipping(.unclosedQuote) }
+        return self.length == 0 ? nil : self.endRow()
+    }
+
+    /// Whether `byte` belongs to a byte order mark at the beginning of the file.
+    private mutating func isByteOrderMark(_ byte: UInt8) -> Bool {
+        guard self.bytesSeen < 3 else { return false }
+        let isMark = byte == Self.byteOrderMark[self.bytesSeen]
+        // Anything else ends the search; half a mark is no UTF-8, and lost here it harms nobody.
+        self.bytesSeen = isMark ? self.bytesSeen + 1 : 3
+        return isMark
+    }
+
+    private mutating func take(_ byte: UInt8) -> Row? {
+        let isAfterReturn = self.isAfterReturn
+        self.isAfterReturn = false
+        if isAfterReturn, byte == UInt8(ascii: "\n") { return nil }
         self.length += 1
-        if self.length > Self.maximumLength { self.fail(.tooLong) }
+        if self.length > TransferLimits.maximumRecord { self.fail(.tooLong) }
+        switch byte {
+        case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+            if case .quoted = self.state {
+                if byte == UInt8(ascii: "\n") { self.line += 1 }
+                self.cell.append(byte)
+                return nil
+            }
+            self.isAfterReturn = byte == UInt8(ascii: "\r")
+            defer {
+                self.line += 1
+                self.firstLine = self.line
+            }
+            return self.endRow()
+        case UInt8(ascii: ","): self.comma()
+        case UInt8(ascii: "\""): self.quotationMark()
+        default: self.character(byte)
+        }
+        return nil
+    }
+
+    private mutating func comma() {
         switch self.state {
+        case .start, .plain, .quote: self.endCell()
+        case .quoted: self.cell.append(UInt8(ascii: ","))
         case .skipping: break
-        case .start where byte == UInt8(ascii: "\""): self.state = .quoted
-        case .start, .plain: self.plain(byte)
-        case .quoted where byte == UInt8(ascii: "\""): self.state = .mark
-        case .quoted: self.cell.append(byte)
-        case .mark: self.afterMark(byte)
         }
     }
 
-    private mutating func plain(_ byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: ","): self.endCell()
-        case UInt8(ascii: "\""): self.fail(.quotation)
-        default:
+    private mutating func quotationMark() {
+        switch self.state {
+        case .start: self.state = .quoted
+        case .plain: self.fail(.misplacedQuote)
+        case .quoted: self.state = .quote
+        case .quote:
+            self.cell.append(UInt8(ascii: "\""))
+            self.state = .quoted
+        case .skipping: break
+        }
+    }
+
+    private mutating func character(_ byte: UInt8) {
+        switch self.state {
+        case .start:
             self.state = .plain
             self.cell.append(byte)
-        }
-    }
-
-    private mutating func afterMark(_ byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "\""):
-            self.state = .quoted
-            self.cell.append(byte)
-        case UInt8(ascii: ","): self.endCell()
-        default: self.fail(.quotation)
+        case .plain, .quoted: self.cell.append(byte)
+        case .quote: self.fail(.misplacedQuote)
+        case .skipping: break
         }
     }
 
     private mutating func endCell() {
+        guard let text = String(validating: self.cell, as: UTF8.self) else { return self.fail(.notUnicode) }
+        guard self.cells.count < TransferLimits.maximumColumns else { return self.fail(.tooManyCells) }
+        self.cells.append(text)
+        self.cell.removeAll(keepingCapacity: true)
         self.state = .start
-        self.cells.append(self.cell)
-        self.cell = []
-        if self.cells.count >= Self.maximumCells { self.fail(.tooManyCells) }
     }
 
-    /// What comes until the end of the line cannot be told apart any more.
+    /// The first fault of a row is the one that is told.
     private mutating func fail(_ fault: Fault) {
-        self.fault = self.fault ?? fault
-        self.state = .skipping
-        self.cells = []
-        self.cell = []
+        if case .skipping = self.state { return }
+        self.state = .skipping(fault)
+        self.cell.removeAll(keepingCapacity: true)
     }
 
-    private mutating func finish(_ body: (Record) -> Void) {
-        if let fault = self.fault {
-            body(.fault(number: self.firstLine, fault))
-        } else if self.length > 0 {
-            body(.cells(number: self.firstLine, self.cells + [self.cell]))
+    /// `nil` for an empty line.
+    private mutating func endRow() -> Row? {
+        defer {
+            self.cells.removeAll(keepingCapacity: true)
+            self.cell.removeAll(keepingCapacity: true)
+            self.state = .start
+            self.length = 0
         }
-        self.state = .start
-        self.cells = []
-        self.cell = []
-        self.length = 0
-        self.fault = nil
-        self.firstLine = self.line
+        if case .start = self.state, self.cells.isEmpty { return nil }
+        if case .skipping = self.state {} else { self.endCell() }
+        if case .skipping(let fault) = self.state { return Row(line: self.firstLine, content: .fault(fault)) }
+        return Row(line: self.firstLine, content: .cells(self.cells))
     }
 }

@@ -1,96 +1,158 @@
+package import NIOCore
 package import PushProtocol
 package import PushStore
 
-/// Registers what a file says, while it comes.
-package struct DeviceImport {
-    /// Registrations of one transaction: a writer in between waits no longer than for these.
-    package static let batch = 1000
+/// Registers the devices of a file, a batch in one transaction each. The same file again registers nothing twice.
+package struct DeviceImport: Sendable {
+    /// Bytes that are read before what they hold is registered; a larger buffer is taken in parts.
+    private static let piece = 64 * 1024
 
     private let store: any DeviceStore
     private let app: Int64
-    private var reader: ImportReader
-    private var waiting: [DeviceRegistration] = []
-    /// What has been done so far; what is counted as registered is on disk.
-    package private(set) var report = ImportReport()
+    private let format: TransferFormat
+    private let time: any TimeSource
 
-    package init(_ format: TransferFormat, into store: any DeviceStore, app: Int64) {
+    package init(store: any DeviceStore, app: Int64, format: TransferFormat, time: any TimeSource) {
         self.store = store
         self.app = app
-        self.reader = ImportReader(format)
+        self.format = format
+        self.time = time
     }
 
-    /// Takes the next piece of the file. Returns once there is room for another.
-    /// - Throws: what the store throws. What was registered before stays; the file can be imported again.
-    package mutating func take(_ bytes: [UInt8], now: Timestamp) async throws {
-        try await self.take(self.reader.read(bytes), now: now)
+    /// - Parameters:
+    ///   - bytes: the file, in buffers of any size.
+    ///   - progress: told after each batch.
+    /// - Throws: ``ImportStopped``.
+    package func run<Bytes: AsyncSequence>(
+        _ bytes: Bytes,
+        progress: @Sendable (ImportProgress) -> Void = { _ in }
+    ) async throws -> ImportReport where Bytes.Element == ByteBuffer {
+        var reader = RegistrationReader(self.format)
+        var batch = Batch()
+        do {
+            for try await buffer in bytes {
+                var buffer = buffer
+                while let piece = buffer.readSlice(length: min(Self.piece, buffer.readableBytes)),
+                    piece.readableBytes > 0
+                {
+                    try batch.add(try reader.feed(piece.readableBytesView))
+                    try await self.register(&batch, atLeast: TransferLimits.batch, progress)
+                }
+            }
+            try batch.add(try reader.finish())
+            try await self.register(&batch, atLeast: 1, progress)
+        } catch {
+            throw ImportStopped(progress: batch.report.progress, cause: error)
+        }
+        progress(batch.report.progress)
+        return batch.report
     }
 
-    /// After the last piece.
-    package mutating func end(now: Timestamp) async throws {
-        try await self.take(self.reader.end(), now: now)
-        try await self.register(now: now)
+    /// Registers in transactions of ``TransferLimits/batch`` while there are `count` or more to do.
+    private func register(
+        _ batch: inout Batch,
+        atLeast count: Int,
+        _ progress: @Sendable (ImportProgress) -> Void
+    ) async throws {
+        while batch.registrations.count >= count {
+            let next = Array(batch.registrations.prefix(TransferLimits.batch))
+            let results = try await self.store.register(next, app: self.app, now: self.time.now)
+            batch.registrations.removeFirst(next.count)
+            batch.count(results)
+            progress(batch.report.progress)
+        }
     }
 
-    /// Whether nothing that comes can be read.
-    package var isHopeless: Bool { self.reader.isHopeless }
+    /// What has been read and not yet registered, and what became of the rest.
+    private struct Batch {
+        var registrations: [DeviceRegistration] = []
+        var report = ImportReport()
 
-    private mutating func take(_ lines: [ImportReader.Line], now: Timestamp) async throws {
-        for line in lines {
-            switch line {
-            case .refused(let refusal): self.report.refuse(refusal)
-            case .device(let registration):
-                self.waiting.append(registration)
-                if self.waiting.count >= Self.batch { try await self.register(now: now) }
+        mutating func add(_ records: [RegistrationReader.Record]) throws {
+            try Task.checkCancellation()
+            for record in records {
+                self.report.progress.lines += 1
+                switch record.content {
+                case .success(let registration): self.registrations.append(registration)
+                case .failure(let refusal): self.report.add(refusal, line: record.line)
+                }
+            }
+        }
+
+        mutating func count(_ results: [RegistrationResult]) {
+            for result in results {
+                switch result.kind {
+                case .added: self.report.progress.added += 1
+                case .refreshed: self.report.progress.refreshed += 1
+                case .tokenReplaced: self.report.progress.replaced += 1
+                }
             }
         }
     }
-
-    private mutating func register(now: Timestamp) async throws {
-        guard !self.waiting.isEmpty else { return }
-        let results = try await self.store.register(self.waiting, app: self.app, now: now)
-        self.waiting.removeAll(keepingCapacity: true)
-        for result in results { self.report.count(result.kind) }
-    }
 }
 
-/// What an import came to.
-package struct ImportReport: Hashable, Sendable {
-    /// Refused lines that are told of one by one.
-    package static let maximumRefusals = 100
+/// How far an import has got, in records.
+package struct ImportProgress: Hashable, Sendable, Codable {
+    /// Read so far, without header and empty lines.
+    package var lines = 0
+    /// New devices.
+    package var added = 0
+    package var refreshed = 0
+    /// Installations whose token has changed.
+    package var replaced = 0
+    package var refused = 0
 
-    package private(set) var added = 0
-    package private(set) var refreshed = 0
-    /// Installations that have another token now.
-    package private(set) var replaced = 0
-    /// All refused lines.
-    package private(set) var refused = 0
-    /// The first of them.
-    package private(set) var refusals: [ImportRefusal] = []
+    /// On disk.
+    package var registered: Int { self.added + self.refreshed + self.replaced }
+
+    package init() {}
+}
+
+/// What became of an import.
+package struct ImportReport: Hashable, Sendable {
+    package var progress = ImportProgress()
+    /// The first ``TransferLimits/maximumRefusals``.
+    package var refusals: [ImportRefusal] = []
 
     package init() {}
 
-    /// Devices that are on disk.
-    package var registered: Int { self.added + self.refreshed + self.replaced }
-
-    mutating func count(_ kind: RegistrationResult.Kind) {
-        switch kind {
-        case .added: self.added += 1
-        case .refreshed: self.refreshed += 1
-        case .tokenReplaced: self.replaced += 1
-        }
+    mutating func add(_ refusal: APIRefusal, line: Int) {
+        self.progress.refused += 1
+        guard self.refusals.count < TransferLimits.maximumRefusals else { return }
+        self.refusals.append(ImportRefusal(refusal, line: line))
     }
+}
 
-    mutating func refuse(_ refusal: ImportRefusal) {
-        self.refused += 1
-        if self.refusals.count < Self.maximumRefusals { self.refusals.append(refusal) }
+/// Why a record was not registered.
+package struct ImportRefusal: Hashable, Sendable, Codable {
+    /// Where it begins, from 1.
+    package var line: Int
+    package var code: String
+    package var message: String
+    /// The member or column at fault.
+    package var field: String?
+
+    /// Shorter than any whole token, should one stand where a name belongs.
+    private static let maximumField = 48
+
+    init(_ refusal: APIRefusal, line: Int) {
+        self.line = line
+        self.code = refusal.code
+        self.message = refusal.message
+        self.field = refusal.field.map { $0.count > Self.maximumField ? "\($0.prefix(Self.maximumField))…" : $0 }
     }
+}
 
-    /// As it is told.
-    package var json: JSONValue {
-        .object([
-            "added": .integer(Int64(self.added)), "refreshed": .integer(Int64(self.refreshed)),
-            "replaced": .integer(Int64(self.replaced)), "refused": .integer(Int64(self.refused)),
-            "refusals": .array(self.refusals.map(\.json)),
-        ])
+/// An import that did not reach the end of its file. What is registered stays; the whole file may be sent again.
+package struct ImportStopped: Error, CustomStringConvertible {
+    package var progress: ImportProgress
+    /// What the store, or the source of the bytes, threw; an ``APIRefusal`` of the header row.
+    package var cause: any Error
+
+    package var description: String {
+        """
+        the import stopped after \(self.progress.lines) lines: \(self.progress.registered) devices are registered, \
+        \(self.progress.refused) lines were refused; send the file again, nothing is registered twice
+        """
     }
 }

@@ -1,52 +1,57 @@
-/// Splits bytes into lines, however they are cut into pieces.
+import NIOCore
+
+/// Cuts bytes into lines, however they arrive. Keeps one line at most.
 struct LineReader {
-    /// Longest line, in bytes without its end.
-    static let maximumLength = 64 * 1024
-
-    enum Line: Equatable {
-        case bytes(number: Int, [UInt8])
-        case tooLong(number: Int)
+    /// A line without its end; `nil` bytes stand for one that is longer than ``TransferLimits/maximumRecord``.
+    struct Line: Equatable {
+        /// From 1.
+        var number: Int
+        var bytes: [UInt8]?
     }
 
-    private var line: [UInt8] = []
-    private var number = 1
-    private var isTooLong = false
+    private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
-    /// Gives every line that ends in these bytes to `body`; without LF or CRLF, and without empty ones.
-    mutating func read(_ bytes: [UInt8], _ body: (Line) -> Void) {
-        var rest = bytes[...]
+    private var pending: [UInt8] = []
+    /// Whether the rest of the line is dropped because it is too long.
+    private var isSkipping = false
+    private var number = 0
+
+    /// The lines that end in `bytes`, empty ones too.
+    mutating func feed(_ bytes: ByteBufferView) -> [Line] {
+        var lines: [Line] = []
+        var rest = bytes
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            self.add(rest[..<end])
-            self.finish(body)
-            rest = rest[(end + 1)...]
+            self.take(rest[rest.startIndex..<end])
+            lines.append(self.line())
+            rest = rest[rest.index(after: end)...]
         }
-        self.add(rest)
+        self.take(rest)
+        return lines
     }
 
-    /// The last line may have no end.
-    mutating func end(_ body: (Line) -> Void) {
-        self.finish(body)
+    /// The last line, if it had no end.
+    mutating func finish() -> Line? {
+        self.pending.isEmpty && !self.isSkipping ? nil : self.line()
     }
 
-    private mutating func add(_ bytes: ArraySlice<UInt8>) {
-        // One more for the CR before the LF.
-        guard !self.isTooLong, self.line.count + bytes.count <= Self.maximumLength + 1 else {
-            self.isTooLong = true
-            self.line = []
-            return
+    private mutating func take(_ bytes: ByteBufferView) {
+        guard !self.isSkipping, !bytes.isEmpty else { return }
+        guard self.pending.count + bytes.count < TransferLimits.maximumRecord else {
+            self.isSkipping = true
+            return self.pending.removeAll()
         }
-        self.line += bytes
+        self.pending.append(contentsOf: bytes)
     }
 
-    private mutating func finish(_ body: (Line) -> Void) {
-        if self.line.last == UInt8(ascii: "\r") { self.line.removeLast() }
-        if self.isTooLong || self.line.count > Self.maximumLength {
-            body(.tooLong(number: self.number))
-        } else if !self.line.isEmpty {
-            body(.bytes(number: self.number, self.line))
+    private mutating func line() -> Line {
+        defer {
+            self.pending.removeAll(keepingCapacity: true)
+            self.isSkipping = false
         }
-        self.line = []
-        self.isTooLong = false
         self.number += 1
+        guard !self.isSkipping else { return Line(number: self.number, bytes: nil) }
+        if self.pending.last == UInt8(ascii: "\r") { self.pending.removeLast() }
+        if self.number == 1, self.pending.starts(with: Self.byteOrderMark) { self.pending.removeFirst(3) }
+        return Line(number: self.number, bytes: self.pending)
     }
 }

@@ -1,39 +1,38 @@
-/// How a file holds devices.
-package enum TransferFormat: String, Hashable, Sendable, CaseIterable {
-    /// One JSON object per line, as it is registered.
+import Foundation
+
+/// How devices are written in a file.
+package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
+    /// A JSON object on each line, with the members of a registration.
     case ndjson
-    /// RFC 4180, with the names of the columns in the first line.
+    /// RFC 4180 with a header row, see ``CSVColumns``.
     case csv
 
     package var contentType: String {
         switch self {
         case .ndjson: "application/x-ndjson"
-        case .csv: "text/csv"
+        case .csv: "text/csv; charset=utf-8"
         }
     }
 
-    /// By the value of a `content-type`, whatever its parameters.
+    /// By a `content-type`, whatever its parameters are.
     package init?(contentType: String) {
-        let name = contentType.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
-        switch name {
-        case "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines":
-            self = .ndjson
+        let type = contentType.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
+        switch type {
+        case "application/x-ndjson", "application/ndjson", "application/jsonl": self = .ndjson
         case "text/csv": self = .csv
         default: return nil
         }
     }
 }
 
-/// The columns of a CSV file, in the order of an export; an import takes them in any order, and those it needs.
-enum TransferColumn {
-    static let all = [
-        "token", "environment", "user", "locale", "timeZone", "appVersion", "installation", "capabilities", "tags",
-        "attributes",
-    ]
-    /// Comes before the name of an attribute that has a column of its own.
-    static let attributePrefix = "attributes."
-    /// Between the entries of a list.
-    static let separator: Character = ";"
-    /// The columns that are lists.
-    static let lists: Set<String> = ["capabilities", "tags"]
+/// Sizes that a file of devices must keep to.
+package enum TransferLimits {
+    /// Longest record, in bytes with its line end.
+    package static let maximumRecord = 64 * 1024
+    /// Columns of a CSV file: those with names of their own and 100 attributes.
+    package static let maximumColumns = 128
+    /// Registrations in one transaction, and devices in one page of an export.
+    package static let batch = 1000
+    /// Refusals that a report shows; the others are counted only.
+    package static let maximumRefusals = 1000
 }

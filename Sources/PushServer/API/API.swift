@@ -18,6 +18,7 @@ protocol Controller: Sendable {
 package struct API: Sendable {
     let controllers: [any Controller]
     let runner: OperationRunner
+    let compatibility: CompatibilityRoutes
     let logger: Logger
 
     var operations: [Operation] {
@@ -33,8 +34,15 @@ package struct API: Sendable {
                 await runner.run(operation, request, context)
             }
         }
+        self.compatibility.addRoutes(to: router.group())
         router.refuseOtherMethods()
         return router
+    }
+
+    /// How the paths end whose bodies are read as they come.
+    var streamPaths: [String] {
+        self.operations.filter { $0.body?.isStream ?? false }
+            .compactMap { $0.path.split(separator: "/").last.map(String.init) }
     }
 
     private var documentOperation: Operation {

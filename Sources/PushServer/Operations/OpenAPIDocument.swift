@@ -64,7 +64,7 @@ struct OpenAPIDocument {
         if let body = operation.body {
             members["requestBody"] = .object([
                 "required": .bool(body.isRequired),
-                "content": .object(["application/json": .object(["schema": body.schema.json])]),
+                "content": Self.content(body.contentTypes, body.schema),
             ])
         }
         return .object(members)
@@ -90,7 +90,7 @@ struct OpenAPIDocument {
         for answer in operation.answers {
             var members: [String: JSONValue] = ["description": .string(answer.summary)]
             if let schema = answer.schema {
-                members["content"] = .object([answer.contentType: .object(["schema": schema.json])])
+                members["content"] = Self.content([answer.contentType] + answer.otherTypes, schema)
             }
             if !answer.headers.isEmpty {
                 let text = Schema.string().json
@@ -109,6 +109,11 @@ struct OpenAPIDocument {
         return responses
     }
 
+    private static func content(_ types: [String], _ schema: Schema) -> JSONValue {
+        let content = types.map { ($0, JSONValue.object(["schema": schema.json])) }
+        return .object(Dictionary(content, uniquingKeysWith: { first, _ in first }))
+    }
+
     private static let reasons: [Int: String] = [
         400: "Something in the request cannot be; the error names it.",
         401: "No API key, or not a valid one.",
@@ -117,6 +122,7 @@ struct OpenAPIDocument {
         405: "The path does not know this method.",
         409: "The request contradicts how things are.",
         413: "The body is too large.",
+        415: "The body is of none of the types that are known.",
         503: "Nothing can be stored now; nothing was done.",
     ]
 }

@@ -79,6 +79,9 @@ struct RequestBody: Sendable {
     /// In bytes; default 1 MB.
     var maximum = 1024 * 1024
     var isRequired = true
+    var contentTypes = ["application/json"]
+    /// Read as it comes: then its deadline is for silence, not for the whole.
+    var isStream = false
 }
 
 /// What an operation answers when all is well.
@@ -88,6 +91,8 @@ struct Answer: Sendable {
     /// `nil` for an empty body.
     var schema: Schema?
     var contentType = "application/json"
+    /// Further types with the same schema.
+    var otherTypes: [String] = []
     /// Names of headers, and what they say.
     var headers: [String: String] = [:]
 

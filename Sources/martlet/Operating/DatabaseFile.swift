@@ -31,12 +31,24 @@ struct DatabaseFile: Sendable {
             let copy = try DatabaseFile(path: target).open(isReadOnly: false)
             // In one step: a copy in several begins anew whenever somebody writes in between.
             try source.backup(to: copy)
-            // One file that needs no others beside it, also where nothing can be written.
-            try copy.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
             try copy.close()
+            try DatabaseFile(path: target).foldLog()
         } catch {
             try? FileManager.default.removeItem(atPath: target)
             throw SettingsError("\(self.path) cannot be copied to \(target): \(Self.text(error))")
+        }
+    }
+
+    /// Writes what is in the log beside it into the file itself, which needs no others then, also where nothing can be
+    /// written. Nobody else may have it open.
+    func foldLog() throws {
+        let database = try self.open(isReadOnly: false)
+        let mode = try database.writeWithoutTransaction { database in
+            try String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")
+        }
+        try database.close()
+        guard mode == "delete", !FileManager.default.fileExists(atPath: "\(self.path)-wal") else {
+            throw SettingsError("\(self.path) is open elsewhere")
         }
     }
 

@@ -11,6 +11,8 @@ struct DatabaseRestore {
         /// Paused.
         var notifications = 0
         var schedules = 0
+        /// What does not fit together in it, in words. It is brought back all the same.
+        var faults: [String] = []
     }
 
     static let reason = "restored from a backup: what was sent since then is not known"
@@ -66,8 +68,12 @@ struct DatabaseRestore {
     private func prepare(_ path: String, pausing: Bool) async throws -> Outcome {
         do {
             let store = try SQLiteStore(path: path, masterKey: MasterKey.load(orCreateAt: self.places.masterKeyPath))
-            let outcome = pausing ? try await Self.pauseAll(store) : Outcome()
+            let faults = try await store.checkIntegrity()
+            var outcome = pausing ? try await Self.pauseAll(store) : Outcome()
+            outcome.faults = faults
             try store.close()
+            // What is still in the log would stay behind under the old name.
+            try DatabaseFile(path: path).foldLog()
             return outcome
         } catch {
             for suffix in Self.suffixes { try? FileManager.default.removeItem(atPath: path + suffix) }

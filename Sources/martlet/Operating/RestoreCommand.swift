@@ -32,6 +32,7 @@ struct RestoreCommand: AsyncParsableCommand {
         let places = try await self.data.places()
         let restore = DatabaseRestore(backup: self.backup, places: places, mayReplace: self.replace)
         let outcome = try await restore.run(pausing: !self.noPause)
+        for fault in outcome.faults { StandardError.line("warning: \(fault)") }
         StandardOutput.line("\(places.databasePath) is what was saved in \(self.backup)")
         if let old = outcome.old { StandardOutput.line("the database that was there is \(old)") }
         if !self.noPause {

@@ -118,4 +118,23 @@ import Testing
         let text = await failure { try bad.check() }
         #expect(text?.contains("serve.dispatch.walkers") == true && text?.contains("serve.retentionDays") == true)
     }
+
+    @Test func doorsForOlderSystemsAreNamedByApp() async throws {
+        let key = "0123456789abcdef"
+        let options = try ServeCompatibilityOptions.parse(["--door", "com.example.MyApp=\(key)", "--account", "b.c=me"])
+        let settings = try await Settings(flags: options.flags, file: nil)
+        let doors = try ServeCompatibilityOptions.configuration(settings).doors
+        #expect(doors.count == 2)
+        #expect(Topic("com.example.MyApp").flatMap { doors[$0] }?.key == key)
+        #expect(Topic("b.c").flatMap { doors[$0] }?.accounts == ["me"])
+    }
+
+    @Test(arguments: [
+        "com.example.MyApp", "=0123456789abcdef", "com.example.MyApp=short-secret", "a b=0123456789abcdef",
+    ])
+    func aDoorThatCannotBeIsRefusedWithoutShowingItsKey(text: String) async throws {
+        let settings = try await Settings(flags: ServeCompatibilityOptions.parse(["--door", text]).flags, file: nil)
+        let said = await failure { _ = try ServeCompatibilityOptions.configuration(settings) }
+        #expect(said?.contains("serve.compatibility") == true && said?.contains("short-secret") == false)
+    }
 }

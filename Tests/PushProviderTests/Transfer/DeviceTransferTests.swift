@@ -1,118 +1,191 @@
 import Foundation
+import NIOCore
 import PushProtocol
-import PushProvider
 import PushStore
 import PushTesting
+import Synchronization
 import Testing
 
-/// Devices from a file into the store and back.
-@Suite(.timeLimit(.minutes(1))) struct DeviceTransferTests {
-    let now = Vectors.issuedAt
+@testable import PushProvider
 
-    @Test(arguments: TransferFormat.allCases) func whatIsExportedIsImportedTheSame(format: TransferFormat) async throws
-    {
-        try await self.withStore { store, app in
-            var generator = AudienceGenerator(seed: 21)
-            var registrations = (0..<2300).map { generator.registration($0) }
-            registrations[0].user = .set("a \"quoted\", name\r\nof two lines")
-            registrations[0].tags = ["x;y", "[z", "ä\u{1F426}"]
-            registrations[0].capabilities = [.alert, .newsstand]
-            registrations[0].installation = "phone"
-            registrations[0].attributes = ["": .clear, "text": .set(.string("12")), "yes": .set(.bool(true))]
-            _ = try await store.register(registrations, app: app, now: self.now)
-            let bytes = try await Self.export(format, store, app)
-            let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
-            let report = try await self.importing(format, bytes, store, other)
-            #expect(report.added == 2300)
-            #expect(report.refused == 0, "\(report.refusals)")
-            let (before, after) = (try await Self.profiles(store, app), try await Self.profiles(store, other))
-            #expect(before == after)
-
-            let again = try await self.importing(format, bytes, store, other)
-            #expect(again.refreshed == 2300)
-            #expect(again.added == 0)
-            #expect(try await Self.profiles(store, other) == before)
-        }
-    }
-
-    @Test func onlyTheDevicesThatAreAskedForAreExported() async throws {
-        try await self.withStore { store, app in
-            for number in 1...4 { try await store.register(number, app: app) { $0.tags = number < 3 ? ["a"] : [] } }
-            let id = try #require(try await store.devices(app: app, token: .numbered(1)).first?.id)
-            try await store.apply(.dead(since: self.now.advanced(by: .seconds(1))), to: id, app: app)
-            func tokens(_ audience: AudienceExpression, _ isActive: Bool?) async throws -> Int {
-                var export = DeviceExport(.ndjson, from: store, app: app, audience: audience, isActive: isActive)
-                var lines = 0
-                while let bytes = try await export.next() { lines += bytes.count { $0 == UInt8(ascii: "\n") } }
-                return lines
+/// Import and export over a real store.
+@Suite struct DeviceTransferTests {
+    static func stream(_ text: String, pieces size: Int = 1000) -> AsyncStream<ByteBuffer> {
+        let bytes = Array(text.utf8)
+        return AsyncStream { continuation in
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                continuation.yield(ByteBuffer(bytes: bytes[start..<min(start + size, bytes.count)]))
             }
-            #expect(try await tokens(.everyone, true) == 3)
-            #expect(try await tokens(.everyone, false) == 1)
-            #expect(try await tokens(.everyone, nil) == 4)
-            #expect(try await tokens(.tag("a"), true) == 1)
+            continuation.finish()
         }
     }
 
-    @Test func refusedLinesAreCountedAndTheFirstOfThemTold() async throws {
-        try await self.withStore { store, app in
-            let lines = (0..<5000).map { number in
-                number.isMultiple(of: 2)
-                    ? "{\"token\":\"\(DeviceToken.numbered(number / 2).hex)\"}" : "{\"token\":\"?\"}"
-            }
-            let report = try await self.importing(.ndjson, Array(lines.joined(separator: "\n").utf8), store, app)
-            #expect(report.added == 2500)
-            #expect(report.refused == 2500)
-            #expect(report.refusals.count == ImportReport.maximumRefusals)
-            #expect(report.refusals.map(\.line) == (1...ImportReport.maximumRefusals).map { $0 * 2 })
-            #expect(try await store.count(app: app, audience: .everyone, environment: nil) == 2500)
-            #expect(report.json["refused"] == .integer(2500))
-            #expect(report.json["refusals"].elements.first?["code"] == .string("invalid_token"))
-        }
-    }
-
-    @Test func anImportMergesAndNeverDoubles() async throws {
-        try await self.withStore { store, app in
-            let first = "token,user,tags\n0102,alice,a;b\n0102,,\n0103,bob,\n"
-            let report = try await self.importing(.csv, Array(first.utf8), store, app)
-            #expect(report.added == 2)
-            #expect(report.refreshed == 1)
-            let second = try await self.importing(.csv, Array("token,locale\n0102,de\n".utf8), store, app)
-            #expect(second.refreshed == 1)
-            let token = try #require(DeviceToken(bytes: [1, 2]))
-            let profile = try #require(try await store.devices(app: app, token: token).first?.profile)
-            #expect(profile.user == "alice")
-            #expect(profile.tags == ["a", "b"])
-            #expect(profile.locale == "de")
-        }
-    }
-
-    private func importing(
+    static func run(
+        _ text: String,
         _ format: TransferFormat,
-        _ bytes: [UInt8],
-        _ store: any PushStore,
-        _ app: Int64
+        into store: any PushStore,
+        app: Int64,
+        pieces: Int = 1000
     ) async throws -> ImportReport {
-        var transfer = DeviceImport(format, into: store, app: app)
-        for start in stride(from: 0, to: bytes.count, by: 10_007) {
-            try await transfer.take(Array(bytes[start..<min(start + 10_007, bytes.count)]), now: self.now)
-        }
-        try await transfer.end(now: self.now)
-        return transfer.report
+        try await DeviceImport(store: store, app: app, format: format, time: ManualTime())
+            .run(Self.stream(text, pieces: pieces))
     }
 
-    private static func export(_ format: TransferFormat, _ store: any PushStore, _ app: Int64) async throws -> [UInt8] {
-        var export = DeviceExport(format, from: store, app: app)
-        var all: [UInt8] = []
-        while let bytes = try await export.next() { all += bytes }
-        return all
+    static func everything(_ export: DeviceExport) async throws -> String {
+        var bytes: [UInt8] = []
+        for try await buffer in export { bytes += buffer.readableBytesView }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func profiles(_ store: any PushStore, _ app: Int64) async throws -> [DeviceToken: DeviceProfile] {
-        let devices = try await store.devices(app: app, audience: .everyone, after: 0, limit: 10_000)
-        return Dictionary(devices.map { ($0.token, $0.profile) }) { $1 }
-    }
-
-    private func withStore(_ body: (any PushStore, Int64) async throws -> Void) async throws {
+    static func withStore(_ body: (any PushStore, Int64) async throws -> Void) async throws {
         for backend in StoreBackend.available { try await backend.withStore(body) }
+    }
+
+    @Test func linesOfJSONAreRegisteredAndFaultsNamed() async throws {
+        try await Self.withStore { store, app in
+            let text = """
+                {"token":"\(Vectors.tokenA)","user":"alice","tags":["a"]}
+                {"token":"xyz"}
+
+                nonsense
+                {"token":"\(Vectors.tokenC)","\(Vectors.tokenC)":1}
+                {"token":"\(Vectors.tokenA.uppercased())","locale":"de_DE"}
+                {"token":"aGVsbG8h","timeZone":"Mars/Base"}
+                """
+            let report = try await Self.run(text, .ndjson, into: store, app: app, pieces: 13)
+            #expect(report.progress.lines == 6)
+            #expect(report.progress.added == 1)
+            #expect(report.progress.refreshed == 1)
+            #expect(report.progress.refused == 4)
+            #expect(report.refusals.map(\.line) == [2, 4, 5, 7])
+            #expect(
+                report.refusals.map(\.code) == ["invalid_token", "invalid_json", "unknown_field", "invalid_time_zone"]
+            )
+            let shown = String(decoding: try JSONEncoder().encode(report.refusals), as: UTF8.self)
+            #expect(!shown.contains(Vectors.tokenC))
+            let device = try #require(try await store.devices(app: app, audience: .everyone, after: 0, limit: 9).first)
+            #expect(device.profile.user == "alice")
+            #expect(device.profile.locale == "de-DE")
+        }
+    }
+
+    @Test func columnsAreReadByTheirNamesAndEmptyCellsLeaveValues() async throws {
+        try await Self.withStore { store, app in
+            let text = """
+                user,token,environment,tags,capabilities,attributes.plan,attributes.age,attributes.zip,attributes.vip\r
+                alice,\(Vectors.tokenA),development,a|b\\|c,alert|badge,"gold, ""old\""",42,01067,true\r
+                ,\(Vectors.tokenA),sandbox,,,,43,,\r
+                bob,\(Vectors.tokenC)\r
+                """
+            let report = try await Self.run(text, .csv, into: store, app: app)
+            #expect(report.progress.added == 1)
+            #expect(report.progress.refreshed == 1)
+            #expect(report.refusals.map(\.code) == ["wrong_columns"])
+            #expect(report.refusals.map(\.line) == [4])
+            let profile = try #require(try await store.devices(app: app, audience: .everyone, after: 0, limit: 9).first)
+                .profile
+            #expect(profile.user == "alice")
+            #expect(profile.tags == ["a", "b|c"])
+            #expect(profile.capabilities == [.alert, .badge])
+            #expect(
+                profile.attributes == ["plan": "gold, \"old\"", "age": 43, "zip": "01067", "vip": true]
+            )
+        }
+    }
+
+    @Test(arguments: ["\(Vectors.tokenA)\n", "user\nalice\n", "token,token\n", "token,\"x\n"])
+    func aHeaderThatMakesNoSenseStopsTheImport(text: String) async throws {
+        try await Self.withStore { store, app in
+            let stopped = await #expect(throws: ImportStopped.self) {
+                try await Self.run(text, .csv, into: store, app: app)
+            }
+            let cause = try #require(stopped?.cause as? APIRefusal)
+            #expect(cause.status == 400)
+            #expect(!cause.message.contains(Vectors.tokenA))
+        }
+    }
+
+    @Test(arguments: TransferFormat.allCases)
+    func whatIsExportedCanBeImportedAgain(format: TransferFormat) async throws {
+        try await Self.withStore { store, app in
+            for number in 0..<1100 {
+                try await store.register(number, app: app, environment: number % 2 == 0 ? .sandbox : .production) {
+                    guard number % 100 == 0 else { return }
+                    $0.user = .set("Zoë \"Z\", \\ 日本\n\r\n\u{1F600}\u{1}")
+                    $0.locale = .set("pt-BR")
+                    $0.timeZone = .set("Europe/Berlin")
+                    $0.appVersion = .set("2.10.1")
+                    $0.installation = "i\(number),"
+                    $0.capabilities = [.alert, .newsstand]
+                    $0.tags = ["a|b", "c\\", "\\|", " "]
+                    $0.attributes = [
+                        "text": .set("42"), "number": .set(42), "half": .set(.number(0.5)), "yes": .set(true),
+                        "é\"": .set("\n"),
+                    ]
+                }
+            }
+            let text = try await Self.everything(DeviceExport(store: store, app: app, format: format))
+            let before = try await store.devices(app: app, audience: .everyone, after: 0, limit: 2000)
+            try await Self.withStore { second, app in
+                let report = try await Self.run(text, format, into: second, app: app, pieces: 777)
+                #expect(report.progress.added == 1100)
+                #expect(report.refusals == [])
+                let after = try await second.devices(app: app, audience: .everyone, after: 0, limit: 2000)
+                #expect(after.map(\.profile) == before.map(\.profile))
+                #expect(after.map(\.token) == before.map(\.token))
+                #expect(after.map(\.environment) == before.map(\.environment))
+            }
+        }
+    }
+
+    @Test func onlyDevicesOfTheStateAreExported() async throws {
+        try await Self.withStore { store, app in
+            let dead = try await store.register(1, app: app)
+            try await store.register(2, app: app)
+            let later = Vectors.issuedAt.advanced(by: .seconds(60))
+            try await store.apply(.dead(since: later), to: dead, app: app, now: later)
+            var counts: [Int] = []
+            for state in [DeviceExport.State.active, .inactive, .all] {
+                let export = DeviceExport(store: store, app: app, format: .ndjson, state: state)
+                counts.append(try await Self.everything(export).split(separator: "\n").count)
+            }
+            #expect(counts == [1, 1, 2])
+        }
+    }
+
+    @Test func progressIsToldAndRefusalsAreBounded() async throws {
+        try await Self.withStore { store, app in
+            let good = (0..<2500).map { #"{"token":"\#(DeviceToken.numbered($0).hex)"}"# }
+            let text = (good + [String](repeating: "{", count: 1500)).joined(separator: "\n")
+            let told = Mutex<[Int]>([])
+            let report = try await DeviceImport(store: store, app: app, format: .ndjson, time: ManualTime())
+                .run(Self.stream(text, pieces: 100_000)) { progress in
+                    told.withLock { $0.append(progress.added) }
+                }
+            #expect(told.withLock { $0 } == [1000, 2000, 2500, 2500])
+            #expect(report.progress.refused == 1500)
+            #expect(report.refusals.count == 1000)
+            let again = try await Self.run(text, .ndjson, into: store, app: app)
+            #expect(again.progress.added == 0)
+            #expect(again.progress.refreshed == 2500)
+        }
+    }
+
+    @Test func aSourceThatFailsSaysHowFarItGot() async throws {
+        struct Lost: Error {}
+        try await Self.withStore { store, app in
+            let lines = (0..<1200).map { #"{"token":"\#(DeviceToken.numbered($0).hex)"}"# + "\n" }
+            let bytes = AsyncThrowingStream<ByteBuffer, any Error> { continuation in
+                continuation.yield(ByteBuffer(string: lines.joined()))
+                continuation.finish(throwing: Lost())
+            }
+            let stopped = await #expect(throws: ImportStopped.self) {
+                try await DeviceImport(store: store, app: app, format: .ndjson, time: ManualTime()).run(bytes)
+            }
+            #expect(stopped?.cause is Lost)
+            #expect(stopped?.progress.lines == 1200)
+            #expect(stopped?.progress.registered == 1000)
+            #expect(stopped?.description.contains("after 1200 lines: 1000 devices are registered") == true)
+        }
     }
 }

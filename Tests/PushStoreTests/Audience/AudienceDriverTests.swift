@@ -12,10 +12,10 @@ import Testing
 
     /// Listing, counting, walking and looking up must choose whom the expression means.
     @Test(arguments: [1, 2, 3] as [UInt64]) func everyWayChoosesTheSame(seed: UInt64) async throws {
-        try await self.withDevices(300, seed: seed) { store, app in
+        try await self.withDevices(120, seed: seed) { store, app in
             let devices = try await store.devices(app: app, audience: .everyone, after: 0, limit: 1000)
             var generator = AudienceGenerator(seed: seed)
-            for _ in 0..<100 {
+            for _ in 0..<40 {
                 let expression = generator.expression(depth: 3)
                 let expected = devices.filter { AudienceReference.holds(expression, for: $0) }
                 let active = expected.filter(\.isActive).map(\.id)

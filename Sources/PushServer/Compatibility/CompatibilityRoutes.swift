@@ -1,0 +1,183 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import PushHTTP
+import PushProtocol
+import PushProvider
+import PushStore
+
+/// The forms of older systems under `/compat`: a publisher's registration and notify forms, and a web application's
+/// registration form. They bring their own proof instead of an API key in a header, see ``CompatibilityConfiguration``.
+struct CompatibilityRoutes: Sendable {
+    let configuration: CompatibilityConfiguration
+    let store: any PushStore
+    let keys: APIKeys
+    let intake: NotificationIntake
+    let time: any TimeSource
+    let logger: Logger
+
+    /// To the router itself, not to what asks for an API key.
+    func addRoutes(to group: RouterGroup<APIContext>) {
+        for path: RouterPath in ["compat/publisher/:app/register", "compat/publisher/:app/:key/register"] {
+            group.get(path, use: self.registerPublisher).post(path, use: self.registerPublisher)
+        }
+        let notify: RouterPath = "compat/publisher/:app/notify"
+        group.get(notify) { _, context in NotifyPage.response(app: context.decoded("app")) }
+        group.post(notify, use: self.notify)
+        group.post("compat/rails/:app/:key/admin/apns_devices.json", use: self.registerRails)
+    }
+
+    @Sendable private func registerPublisher(_ request: Request, _ context: APIContext) async -> Response {
+        await self.answer(in: .text, context) {
+            let door = try self.door(context)
+            let form = try await FormRequest.fields(of: request)
+            let isOpen = context.parameters.get("key").map(door.opens(with:)) ?? door.opens(for: form["accountId"])
+            guard isOpen else { throw Self.closed }
+            _ = try await self.register(try PublisherRegistration.registration(form), context)
+            return Self.text(.ok, "OK")
+        }
+    }
+
+    @Sendable private func registerRails(_ request: Request, _ context: APIContext) async -> Response {
+        await self.answer(in: .json, context) {
+            guard try self.door(context).opens(with: context.parameters.get("key") ?? "") else { throw Self.closed }
+            let form = try await FormRequest.fields(of: request)
+            let members = try FormDevice.members(form, token: form["token"] ?? form["apns_device[token]"])
+            let result = try await self.register(try FormDevice.registration(members), context)
+            return try JSONAnswer.make(
+                result.kind == .added ? .created : .ok,
+                ["apns_device": ["id": result.device]]
+            )
+        }
+    }
+
+    @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
+        await self.answer(in: .text, context) {
+            let wanted = try PublisherNotify(try await FormRequest.fields(of: request))
+            try await self.check(wanted)
+            let app = try await self.app(context)
+            guard try await self.store.environments(app: app.id).contains(wanted.environment) else {
+                let message = "the app has no credential for \(wanted.environment.rawValue)"
+                throw APIRefusal(status: 409, code: "missing_credential", message: message)
+            }
+            let body = try wanted.request.text
+            let (notification, acceptance) = try await self.intake.accept(
+                NotificationRequest(parsing: body, bundleID: app.bundleID, now: self.time.now),
+                app: app.id,
+                idempotency: wanted.id.map {
+                    Idempotency(key: "publisher:\($0)", fingerprint: Array(SHA256.hash(data: body)))
+                }
+            )
+            switch acceptance {
+            case .accepted: return Self.accepted(notification)
+            case .repeated(let earlier): return Self.accepted(earlier)
+            case .conflict:
+                let message = "this id was used for another product or other waves: choose a new one"
+                throw APIRefusal(status: 409, code: "idempotency_conflict", message: message, field: "Id")
+            }
+        }
+    }
+
+    /// The password is an API key with the scope `send`, and the account is its name.
+    private func check(_ wanted: PublisherNotify) async throws {
+        guard let key = try await self.keys.check(wanted.password),
+            key.scopes.contains(.send) || key.scopes.contains(.admin),
+            key.name.lowercased() == wanted.account.lowercased()
+        else {
+            throw APIRefusal(
+                status: 403,
+                code: "forbidden",
+                message: "adobeID must be the name, and password the text, of an API key with the scope send",
+                field: "password"
+            )
+        }
+    }
+
+    /// Whoever may not register learns nothing of which apps there are.
+    private static let closed = APIRefusal(status: 403, code: "forbidden", message: "registration is closed here")
+
+    private func door(_ context: APIContext) throws -> CompatibilityConfiguration.Door {
+        guard let bundleID = Topic(context.decoded("app")), let door = self.configuration.doors[bundleID] else {
+            throw Self.closed
+        }
+        return door
+    }
+
+    private func app(_ context: APIContext) async throws -> AppRecord {
+        guard let bundleID = Topic(context.decoded("app")), let app = try await self.store.app(bundleID: bundleID)
+        else {
+            throw APIRefusal(status: 404, code: "no_such_app", message: "there is no app with this bundle id")
+        }
+        return app
+    }
+
+    private func register(_ registration: DeviceRegistration, _ context: APIContext) async throws -> RegistrationResult
+    {
+        let app = try await self.app(context)
+        let results = try await self.store.register([registration], app: app.id, now: self.time.now)
+        guard let result = results.first else { throw Self.closed }
+        return result
+    }
+}
+
+extension CompatibilityRoutes {
+    private enum Shape {
+        case text
+        case json
+    }
+
+    /// Turns every failure into an answer that the old clients can show. A key stands in the path, so the path is not
+    /// logged.
+    private func answer(
+        in shape: Shape,
+        _ context: APIContext,
+        _ body: () async throws -> Response
+    ) async -> Response {
+        do {
+            return try await body()
+        } catch let refusal as APIRefusal {
+            return Self.refusal(refusal, shape)
+        } catch {
+            self.logger.error(
+                "form could not be taken",
+                metadata: ["app": "\(context.decoded("app").prefix(Topic.maximumLength))", "error": "\(error)"]
+            )
+            guard case StoreError.cannotWrite = error else {
+                let message = "the server could not do this; its log says why"
+                return Self.refusal(APIRefusal(status: 500, code: "internal", message: message), shape)
+            }
+            let message = "nothing can be stored now, so nothing was done: try again later"
+            return Self.refusal(APIRefusal(status: 503, code: "storage_unavailable", message: message), shape)
+        }
+    }
+
+    private static func refusal(_ refusal: APIRefusal, _ shape: Shape) -> Response {
+        guard shape == .text else { return JSONAnswer.refusal(refusal) }
+        let field = refusal.field.map { "\($0): " } ?? ""
+        return Self.text(HTTPResponse.Status(code: refusal.status), "\(refusal.code): \(field)\(refusal.message)")
+    }
+
+    private static func accepted(_ notification: NotificationRecord) -> Response {
+        Self.text(.ok, "OK \(notification.id.uuidString) \(notification.progress.recipients) devices")
+    }
+
+    private static func text(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        Response(
+            status: status,
+            headers: [
+                .contentType: "text/plain; charset=utf-8", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+            ],
+            body: .init(byteBuffer: ByteBuffer(string: text + "\n"))
+        )
+    }
+}
+
+extension APIContext {
+    /// What stands in the path for `name`, percent-decoded; empty if it cannot be.
+    fileprivate func decoded(_ name: String) -> String {
+        self.parameters.get(name)?.removingPercentEncoding ?? ""
+    }
+}

@@ -1,0 +1,52 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// The publisher's notify form for people: plain HTML that posts to the address it came from.
+enum NotifyPage {
+    static func response(app: String) -> Response {
+        var headers: HTTPFields = [
+            .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
+            .contentSecurityPolicy: "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+            .xContentTypeOptions: "nosniff",
+        ]
+        if let name = HTTPField.Name("referrer-policy") { headers[name] = "no-referrer" }
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: Self.html(app))))
+    }
+
+    static func html(_ app: String) -> String {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head><meta charset="utf-8"><title>Notify</title></head>
+        <body>
+        <h1>A new issue for \(Self.escaped(app))</h1>
+        <form method="post" autocomplete="off">
+        <p><label>Account <input name="adobeID" required maxlength="256"></label></p>
+        <p><label>Password <input name="password" type="password" required maxlength="256"></label></p>
+        <p><label>Product id <input name="productId" required maxlength="256"></label></p>
+        <p><label>Devices in a wave <input name="waveSize" type="number" min="1" \
+        value="\(PublisherNotify.defaultWaveSize)"></label></p>
+        <p><label>Seconds between waves <input name="waveInterval" type="number" min="1" \
+        value="\(PublisherNotify.defaultWaveInterval)"></label></p>
+        <p><button>Notify</button></p>
+        </form>
+        </body>
+        </html>
+
+        """
+    }
+
+    static func escaped(_ text: String) -> String {
+        text.reduce(into: "") { escaped, character in
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            default: escaped.append(character)
+            }
+        }
+    }
+}

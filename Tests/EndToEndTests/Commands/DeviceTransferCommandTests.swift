@@ -1,0 +1,28 @@
+import Foundation
+import PushTesting
+import Testing
+
+@testable import martlet
+
+@Suite(.timeLimit(.minutes(1))) struct DeviceTransferCommandTests {
+    @Test func devicesComeFromAFileAndGoToOne() async throws {
+        try await withTemporaryDirectory { directory in
+            let (file, copy) = ("\(directory)/devices.ndjson", "\(directory)/copy.csv")
+            let lines = [
+                #"{"token":"\#(Vectors.tokenA)","environment":"sandbox","user":"alice"}"#, #"{"token":"nonsense!"}"#,
+                #"{"token":"\#(Vectors.tokenC)","user":"bob","tags":["beta"]}"#,
+            ]
+            try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+            try await withProvider(senders: ScriptedSender()) { provider in
+                try await provider.addVectorsApp()
+                let app = Vectors.bundleID
+                // One line was refused, so the command fails; the others are there.
+                #expect(await failure { try await provider.martlet("device", "import", file, "--app", app) } != nil)
+                #expect(try await provider.martlet("audience", "count", "--all", "--app", app) == "2")
+                try await provider.martlet("device", "export", "--app", app, "--output", copy)
+                let again = try await provider.martlet("device", "import", copy, "--app", app)
+                #expect(again.contains("added 0") && again.contains("refreshed 2") && again.contains("refused 0"))
+            }
+        }
+    }
+}
