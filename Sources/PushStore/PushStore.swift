@@ -127,12 +127,13 @@ package protocol DispatchStore: Sendable {
     /// Splits a scheduled notification, so that it can be claimed.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
     /// Shards that may be sent now, leased until `until`: of different notifications where there are several, so that
-    /// none waits for another to end.
+    /// none waits for another to end; urgent ones of no app in `excluding`.
     func claim(
         lane: NotificationRecord.Lane,
         now: Timestamp,
         until: Timestamp,
-        limit: Int
+        limit: Int,
+        excluding apps: Set<Int64>
     ) async throws -> [ShardClaim]
     /// The next recipients after the shard's cursor.
     func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage
@@ -148,9 +149,24 @@ package protocol DispatchStore: Sendable {
     func nextDue(lane: NotificationRecord.Lane) async throws -> Timestamp?
     /// When the next scheduled notification is to be opened.
     func nextOpening() async throws -> Timestamp?
+    /// Writes that the recipients of a page are being sent to, before they are.
+    /// - Returns: whether the notification may go on, and the recipients that had no state before.
+    func begin(_ page: PageResult, now: Timestamp) async throws -> (mayGoOn: Bool, begun: Set<Int64>)
     /// Writes what pages came to in one transaction. A recipient that has a final state already keeps it.
     /// - Returns: for each, whether its notification may go on.
     func commit(_ pages: [PageResult], now: Timestamp) async throws -> [Bool]
+}
+
+extension DispatchStore {
+    /// As ``claim(lane:now:until:limit:excluding:)``, of all apps.
+    package func claim(
+        lane: NotificationRecord.Lane,
+        now: Timestamp,
+        until: Timestamp,
+        limit: Int
+    ) async throws -> [ShardClaim] {
+        try await self.claim(lane: lane, now: now, until: until, limit: limit, excluding: [])
+    }
 }
 
 /// What is known of tokens and environments, and what was done about it.

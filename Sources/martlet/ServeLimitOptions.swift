@@ -5,7 +5,7 @@ import PushServer
 
 /// How much a provider does at a time, what it forgets when, and where webhooks may point.
 struct ServeLimitOptions: ParsableArguments {
-    @Option(help: "Recipients per transaction (serve.dispatch.page; 1 to 10000, default: 1000).")
+    @Option(help: "Recipients per transaction (serve.dispatch.page; 1 to 4096, default: 1000).")
     var page: Int?
 
     @Option(help: "Shards of campaigns sent at a time (serve.dispatch.walkers; 1 to 64, default: 4).")
@@ -42,7 +42,7 @@ struct ServeLimitOptions: ParsableArguments {
 
     /// Takes over what the settings say; ``Settings/check()`` comes after that.
     static func apply(_ settings: Settings, to configuration: inout ProviderConfiguration) {
-        if let page = settings.integer("serve.dispatch.page", in: 1...10_000) { configuration.dispatch.page = page }
+        if let page = settings.integer("serve.dispatch.page", in: 1...4096) { configuration.dispatch.page = page }
         if let walkers = settings.integer("serve.dispatch.walkers", in: 1...64) {
             configuration.dispatch.walkers = walkers
         }

@@ -5,9 +5,12 @@ package struct DispatchLimits: Hashable, Sendable {
     package var page = 1000
     /// Shards of campaigns that are sent at the same time. Default 4.
     package var walkers = 4
-    /// Batches of urgent notifications that are sent at the same time, and notifications in each. Default 8 and 64.
-    package var urgentBatches = 8
-    package var urgentBatch = 64
+    /// Urgent notifications that are sent at the same time, a quarter of them for one app. Default 512.
+    package var urgentPlaces = 512
+    /// Urgent notifications that are claimed at once. Default 64.
+    package var urgentClaims = 64
+    /// Pages of retries of each lane that are sent at the same time. Default 4.
+    package var retryPages = 4
     /// After this time a shard is given back, so that campaigns take turns. Default 5 s.
     package var turn: Duration = .seconds(5)
     /// A claim is given up after this time without a commit. Default 5 min.
@@ -24,8 +27,9 @@ package struct DispatchLimits: Hashable, Sendable {
         var limits = self
         limits.page = min(max(1, self.page), WebhookEvents.maximumCount)
         limits.walkers = max(1, self.walkers)
-        limits.urgentBatches = max(1, self.urgentBatches)
-        limits.urgentBatch = max(1, self.urgentBatch)
+        limits.urgentPlaces = max(4, self.urgentPlaces)
+        limits.urgentClaims = max(1, self.urgentClaims)
+        limits.retryPages = max(1, self.retryPages)
         return limits
     }
 }

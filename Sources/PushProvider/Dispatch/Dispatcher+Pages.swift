@@ -10,10 +10,10 @@ extension Dispatcher {
         var hasWorked = false
         for lane in NotificationRecord.Lane.allCases {
             let due = try await self.dueRetries(lane)
-            if !due.isEmpty { try await self.retry(due) }
+            if !due.isEmpty { await self.retry(due) }
             let claims = try await self.claim(lane, limit: 1)
             switch lane {
-            case .urgent: try await self.sendUrgent(claims)
+            case .urgent: for claim in claims { await self.sendUrgent(claim) }
             case .bulk: for claim in claims { try await self.walk(claim, pages: 1) }
             }
             hasWorked = hasWorked || !due.isEmpty || !claims.isEmpty
@@ -35,7 +35,7 @@ extension Dispatcher {
 
     private func walk(_ claim: inout ShardClaim, pages: Int) async throws {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
-        let hours = SendingHours(claim)
+        let hours = SendingHours(claim, notification)
         let turnEnds = self.time.now.advanced(by: self.limits.turn)
         var pagesLeft = pages
         while true {
@@ -61,7 +61,7 @@ extension Dispatcher {
             if stops { sent.result.step?.leaseUntil = nil }
             if delay > .zero { sent.result.nextPageAt = self.time.now.advanced(by: delay) }
             sent.result.wave = wave
-            let mayGoOn = try await self.commit([sent.result]).first ?? false
+            let mayGoOn = try await self.writer.write([sent.result]).first ?? false
             guard mayGoOn, !stops else { return self.left(claim, page, mayGoOn: mayGoOn) }
             claim.cursor = page.cursor
         }
@@ -79,7 +79,7 @@ extension Dispatcher {
         shardUntil: Timestamp? = nil,
         notificationUntil: Timestamp? = nil
     ) async throws {
-        _ = try await self.commit([
+        _ = try await self.writer.write([
             self.given(back: claim, shardUntil: shardUntil, notificationUntil: notificationUntil)
         ])
     }
@@ -101,50 +101,43 @@ extension Dispatcher {
         return result
     }
 
-    /// Sends a page of each claim, all at the same time, and writes them together.
-    func sendUrgent(_ claims: [ShardClaim]) async throws {
-        guard !claims.isEmpty else { return }
-        let results = await withTaskGroup(of: PageResult.self) { group in
-            for claim in claims {
-                group.addTask {
-                    do {
-                        return try await self.sendPage(claim)
-                    } catch {
-                        self.sayFailed(error)
-                        return self.given(back: claim, notificationUntil: self.afterFailure)
-                    }
-                }
-            }
-            return await group.reduce(into: []) { $0.append($1) }
+    /// Sends a page of an urgent notification.
+    func sendUrgent(_ claim: ShardClaim) async {
+        do {
+            await self.group.commit(try await self.sendPage(claim))
+        } catch {
+            self.sayFailed(error)
+            await self.group.commit(self.given(back: claim, notificationUntil: self.afterFailure))
         }
-        _ = try await self.commit(results)
     }
 
     private func sendPage(_ claim: ShardClaim) async throws -> PageResult {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
+        let now = self.time.now
+        if let opening = SendingHours(claim, notification)?.opening(onOrAfter: now), opening > now {
+            return self.given(back: claim, shardUntil: opening)
+        }
         let page = try await self.store.page(claim, limit: self.limits.page, needs: notification.needs)
         let step = ShardStep(shard: claim.shard, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
         return try await self.pages.send(page.recipients, of: notification, step: step).result
     }
 
-    /// Tries again what is due, all at the same time, and writes it together.
-    func retry(_ due: [RetryClaim]) async throws {
-        let results = await withTaskGroup(of: PageResult.self) { group in
+    /// Tries again what is due, all at the same time; each is written as it ends.
+    func retry(_ due: [RetryClaim]) async {
+        await withDiscardingTaskGroup { group in
             for claim in due {
                 group.addTask {
                     do {
                         let sent = try await self.retry(claim)
                         _ = self.pacing.record(sent.report, app: claim.notification.app)
-                        return sent.result
+                        await self.group.commit(sent.result)
                     } catch {
                         self.sayFailed(error)
-                        return self.given(back: claim)
+                        await self.group.commit(self.given(back: claim))
                     }
                 }
             }
-            return await group.reduce(into: []) { $0.append($1) }
         }
-        _ = try await self.commit(results)
     }
 
     /// Due again soon, as it was.
@@ -154,16 +147,19 @@ extension Dispatcher {
         result.retries = claim.recipients.map { recipient in
             switch recipient {
             case .gone(let id, let attempts): RetryResult(recipient: id, attempts: attempts, dueAt: dueAt)
-            case .here(let recipient):
-                RetryResult(
-                    recipient: recipient.id,
-                    environment: recipient.movedFrom == nil ? nil : recipient.environment,
-                    attempts: recipient.attempts,
-                    dueAt: dueAt
-                )
+            case .here(let recipient): Self.again(recipient, at: dueAt)
             }
         }
         return result
+    }
+
+    private static func again(_ recipient: Recipient, at dueAt: Timestamp) -> RetryResult {
+        RetryResult(
+            recipient: recipient.id,
+            environment: recipient.movedFrom == nil ? nil : recipient.environment,
+            attempts: recipient.attempts,
+            dueAt: dueAt
+        )
     }
 
     private var afterFailure: Timestamp { self.time.now.advanced(by: self.limits.writePause) }
@@ -175,10 +171,19 @@ extension Dispatcher {
     private func retry(_ claim: RetryClaim) async throws -> PageSender.Sent {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
         var recipients: [Recipient] = []
+        var later: [RetryResult] = []
         var gone: [DeliveryResult] = []
+        let now = self.time.now
         for recipient in claim.recipients {
             switch recipient {
-            case .here(let recipient): recipients.append(recipient)
+            case .here(let recipient):
+                let zone = recipient.profile?.timeZone.flatMap { TimeZone(named: $0) }
+                let opening = notification.hours?.opening(onOrAfter: now, for: zone) ?? now
+                guard opening > now else {
+                    recipients.append(recipient)
+                    continue
+                }
+                later.append(Self.again(recipient, at: opening))
             case .gone(let id, let attempts):
                 gone.append(
                     DeliveryResult(
@@ -192,29 +197,11 @@ extension Dispatcher {
                 )
             }
         }
+        _ = self.pacing.spend(recipients.count, of: claim.notification, now: now)
         var sent = try await self.pages.send(recipients, of: notification, step: nil)
         sent.result.deliveries += gone
+        sent.result.retries += later
         return sent
-    }
-
-    /// Writes what was sent. While nothing can be written, it waits: to forget it would be to send it again.
-    private func commit(_ results: [PageResult]) async throws -> [Bool] {
-        var hasSaidSo = false
-        while true {
-            do {
-                return try await self.store.commit(results, now: self.time.now)
-            } catch let error as StoreError {
-                if !hasSaidSo {
-                    hasSaidSo = true
-                    self.logger.error(
-                        "what was sent cannot be written, trying until it can",
-                        metadata: ["error": "\(error)"]
-                    )
-                }
-                guard !self.isEnding else { throw error }
-                try await Task.sleep(for: self.limits.writePause)
-            }
-        }
     }
 }
 
@@ -223,11 +210,9 @@ private struct SendingHours {
     private let delivery: DeliveryTime
     private let zone: TimeZone?
 
-    init?(_ claim: ShardClaim) {
-        guard let stored = claim.notification.delivery, let json = try? JSONValue(parsing: stored),
-            let delivery = try? DeliveryTime(stored: json), delivery.window != nil
-        else { return nil }
-        self.delivery = delivery
+    init?(_ claim: ShardClaim, _ notification: PreparedNotification) {
+        guard let hours = notification.hours else { return nil }
+        self.delivery = hours
         self.zone = if case .named(let name) = claim.zone { TimeZone(named: name) } else { nil }
     }
 

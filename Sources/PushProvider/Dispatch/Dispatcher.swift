@@ -14,6 +14,8 @@ package struct Dispatcher: Service {
     let limits: DispatchLimits
     let time: any TimeSource
     let logger: Logger
+    let writer: ResultWriter
+    let group: CommitGroup
 
     package init(
         store: any PushStore,
@@ -27,11 +29,14 @@ package struct Dispatcher: Service {
     ) {
         self.store = store
         self.pages = PageSender(store: store, directory: directory, hygiene: hygiene, policy: policy, time: time)
-        self.pacing = PacingDesk(page: limits.page)
+        self.pacing = PacingDesk(page: limits.checked.page)
         self.wakes = wakes
         self.limits = limits.checked
         self.time = time
         self.logger = logger
+        let writer = ResultWriter(store: store, pause: limits.writePause, time: time, logger: logger)
+        self.writer = writer
+        self.group = CommitGroup { results in _ = try? await writer.write(results) }
     }
 
     /// Works until graceful shutdown, which lets the pages in flight finish.
@@ -77,47 +82,51 @@ package struct Dispatcher: Service {
     ) async throws -> Bool {
         var hasStarted = false
         let wake = self.wakes[lane]
-        if places.canRetry {
+        if places.retrying < self.limits.retryPages {
             let due = try await self.dueRetries(lane)
             if !due.isEmpty {
                 hasStarted = true
                 places.startRetry()
                 group.addTask {
-                    await self.logged { try await self.retry(due) }
+                    await self.retry(due)
                     places.endRetry()
                     wake.signal()
                 }
             }
         }
-        let free = (lane == .bulk ? self.limits.walkers : self.limits.urgentBatches) - places.running
+        let capacity = lane == .bulk ? self.limits.walkers : self.limits.urgentPlaces
+        let free = capacity - places.running
         guard free > 0 else { return hasStarted }
-        let claims = try await self.claim(lane, limit: lane == .bulk ? free : self.limits.urgentBatch)
-        let work = lane == .bulk ? claims.map { [$0] } : claims.isEmpty ? [] : [claims]
-        for claims in work {
+        // An app whose push service does not answer keeps places for others.
+        let crowded = lane == .bulk ? [] : places.apps(with: capacity / 4)
+        for claim in try await self.claim(lane, limit: min(free, self.limits.urgentClaims), excluding: crowded) {
             hasStarted = true
-            places.start()
+            let app = claim.notification.app
+            places.start(app)
             group.addTask {
-                await self.logged {
-                    if lane == .bulk {
-                        for claim in claims { try await self.walk(claim) }
-                    } else {
-                        try await self.sendUrgent(claims)
-                    }
+                switch lane {
+                case .bulk: await self.logged { try await self.walk(claim) }
+                case .urgent: await self.sendUrgent(claim)
                 }
-                places.end()
+                places.end(app)
                 wake.signal()
             }
         }
         return hasStarted
     }
 
-    func claim(_ lane: NotificationRecord.Lane, limit: Int) async throws -> [ShardClaim] {
+    func claim(
+        _ lane: NotificationRecord.Lane,
+        limit: Int,
+        excluding apps: Set<Int64> = []
+    ) async throws -> [ShardClaim] {
         let now = self.time.now
         return try await self.store.claim(
             lane: lane,
             now: now,
             until: now.advanced(by: self.limits.lease),
-            limit: limit
+            limit: limit,
+            excluding: apps
         )
     }
 
@@ -128,7 +137,7 @@ package struct Dispatcher: Service {
             now: now,
             until: now.advanced(by: self.limits.lease),
             limit: self.limits.page
-        ) { PreparedNotification.needs(PreparedNotification.renderer($0)) }
+        ) { PreparedNotification.retryNeeds($0) }
     }
 
     /// What is due already waits for something that is under way, whose end is a signal.

@@ -49,7 +49,7 @@ package struct NotificationIntake: Sendable {
             shards = try await self.shards(of: record, delivery: request.delivery)
             record.progress.recipients = try await self.count(record)
             // Nobody to send to: no page would end it, but opening it does.
-            if record.progress.recipients == 0 { (record.state, shards) = (.scheduled, []) }
+            if record.progress.recipients == 0 || shards.isEmpty { (record.state, shards) = (.scheduled, []) }
         }
         let acceptance = try await self.store.accept(record, shards: shards, idempotency: idempotency)
         if record.state == .scheduled, acceptance == .accepted, record.startsAt <= now {
@@ -63,8 +63,18 @@ package struct NotificationIntake: Sendable {
     /// Opens what is due. How many there were.
     func openDue(limit: Int) async throws -> Int {
         let due = try await self.store.due(now: self.time.now, limit: limit)
-        for notification in due { try await self.open(notification) }
-        return due.count
+        var opened = 0
+        for notification in due {
+            do {
+                try await self.open(notification)
+                opened += 1
+            } catch let error where !(error is StoreError) {
+                // It would stand in front of all others for good.
+                let reason = "it cannot be opened: \(error)"
+                _ = try await self.store.setState(.pause(reason: reason), of: notification.id, now: self.time.now)
+            }
+        }
+        return opened
     }
 
     private func open(_ notification: NotificationRecord) async throws {

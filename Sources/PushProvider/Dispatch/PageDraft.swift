@@ -52,6 +52,17 @@ struct PageDraft {
         }
     }
 
+    /// Only these are sent to.
+    mutating func keep(_ recipients: Set<Int64>) {
+        for index in self.lots.indices {
+            let lot = self.lots[index]
+            let kept = zip(lot.recipients, lot.pushes).filter { recipients.contains($0.0.id) }
+            guard kept.count < lot.recipients.count else { continue }
+            self.lots[index].recipients = kept.map(\.0)
+            self.lots[index].pushes = kept.map(\.1)
+        }
+    }
+
     /// The place of an environment's lot; `nil` if nothing can be sent there.
     private mutating func lot(
         for environment: PushEnvironment,

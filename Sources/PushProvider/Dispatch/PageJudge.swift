@@ -10,6 +10,8 @@ struct PageJudge {
     let policy: RetryPolicy
     let sentAt: Timestamp
     let now: Timestamp
+    /// Whether these have been tried before.
+    let isRetry: Bool
 
     private(set) var result: PageResult
     private(set) var report = BackoffMachine.Report()
@@ -21,8 +23,10 @@ struct PageJudge {
         hygiene: TokenHygiene,
         policy: RetryPolicy,
         sentAt: Timestamp,
-        now: Timestamp
+        now: Timestamp,
+        isRetry: Bool
     ) {
+        self.isRetry = isRetry
         self.notification = notification
         self.hygiene = hygiene
         self.policy = policy
@@ -114,7 +118,12 @@ struct PageJudge {
         if recipient.movedFrom != nil {
             let verdict = TokenFinding.Verdict.moved(to: recipient.environment)
             self.result.findings.append(
-                TokenFinding(device: device, verdict: verdict, reason: "accepted in the other environment")
+                TokenFinding(
+                    device: device,
+                    verdict: verdict,
+                    reason: "accepted in the other environment",
+                    token: recipient.token
+                )
             )
         } else if recipient.isSuspected {
             self.result.findings.append(TokenFinding(device: device, verdict: .good))
@@ -131,7 +140,7 @@ struct PageJudge {
             outcome,
             attempts: recipient.attempts + 1,
             sentAt: self.sentAt,
-            expires: self.notification.expires,
+            expires: self.notification.record.lastRetry(sentAt: self.sentAt, isRetry: self.isRetry),
             repeatsUnknown: self.notification.record.guarantee == .atLeastOnce,
             policy: self.policy,
             now: self.now,

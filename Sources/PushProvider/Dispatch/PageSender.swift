@@ -38,10 +38,14 @@ struct PageSender: Sendable {
     ) async throws -> Sent {
         let badges = try await self.badges(of: recipients, notification)
         let sentAt = self.time.now
-        let draft = PageDraft(recipients, of: notification, badges: badges, now: sentAt)
+        var draft = PageDraft(recipients, of: notification, badges: badges, now: sentAt)
         let isOnce = notification.record.guarantee == .atMostOnce
-        if isOnce, try await !self.begin(draft, of: notification, step: step) {
-            return Sent(result: self.postponed(draft, of: notification), report: .init())
+        if isOnce {
+            let (mayGoOn, begun) = try await self.begin(draft, of: notification, step: step)
+            draft.keep(begun)
+            guard mayGoOn else {
+                return Sent(result: self.postponed(draft, of: notification, step: step), report: .init())
+            }
         }
         let outcomes = await self.outcomes(of: draft.lots)
         var judge = PageJudge(
@@ -49,7 +53,8 @@ struct PageSender: Sendable {
             hygiene: self.hygiene,
             policy: self.policy,
             sentAt: sentAt,
-            now: self.time.now
+            now: self.time.now,
+            isRetry: step == nil
         )
         for (recipient, reason) in draft.failures { judge.fail(recipient, reason: reason) }
         for (lot, outcomes) in zip(draft.lots, outcomes) { try await judge.add(lot, outcomes) }
@@ -83,12 +88,13 @@ struct PageSender: Sendable {
         )
     }
 
-    /// At most once: that these are being sent is on disk before they are. Whether they may be sent.
+    /// At most once: that these are being sent is on disk before they are. Whether the notification may go on, and who
+    /// was not begun by anybody else.
     private func begin(
         _ draft: PageDraft,
         of notification: PreparedNotification,
         step: ShardStep?
-    ) async throws -> Bool {
+    ) async throws -> (mayGoOn: Bool, begun: Set<Int64>) {
         let now = self.time.now
         var result = PageResult(notificationNumber: notification.number)
         result.step = step
@@ -113,12 +119,18 @@ struct PageSender: Sendable {
                 )
             )
         }
-        return try await self.store.commit([result], now: now).first ?? false
+        return try await self.store.begin(result, now: now)
     }
 
     /// Begun, but the notification was stopped meanwhile: they wait in the queue for what becomes of it.
-    private func postponed(_ draft: PageDraft, of notification: PreparedNotification) -> PageResult {
+    private func postponed(
+        _ draft: PageDraft,
+        of notification: PreparedNotification,
+        step: ShardStep?
+    ) -> PageResult {
         var result = PageResult(notificationNumber: notification.number)
+        result.step = step
+        result.step?.leaseUntil = nil
         let now = self.time.now
         result.retries = draft.lots.flatMap(\.recipients).map { recipient in
             let environment = recipient.movedFrom == nil ? nil : recipient.environment

@@ -22,6 +22,8 @@ struct PreparedNotification: Sendable {
     let expires: Timestamp
     /// Whether a webhook wants to know of each delivery.
     let tellsDeliveries: Bool
+    /// The hours in which it may be sent; `nil`: at any.
+    let hours: DeliveryTime?
 
     init(
         _ record: NotificationRecord,
@@ -31,6 +33,7 @@ struct PreparedNotification: Sendable {
         tellsDeliveries: Bool
     ) {
         self.tellsDeliveries = tellsDeliveries
+        self.hours = Self.hours(record)
         self.record = record
         self.number = number
         self.app = app
@@ -62,6 +65,18 @@ struct PreparedNotification: Sendable {
     /// What of a recipient's profile has to be read.
     var needs: RecipientNeeds { Self.needs(self.renderer).union(self.tellsDeliveries ? [.user] : []) }
 
+    static func hours(_ record: NotificationRecord) -> DeliveryTime? {
+        guard let stored = record.delivery, let json = try? JSONValue(parsing: stored),
+            let delivery = try? DeliveryTime(stored: json), delivery.window != nil
+        else { return nil }
+        return delivery
+    }
+
+    /// What of a recipient has to be read to try it again.
+    static func retryNeeds(_ record: NotificationRecord) -> RecipientNeeds {
+        Self.needs(Self.renderer(record)).union(Self.hours(record) == nil ? [] : [.timeZone])
+    }
+
     static func needs(_ renderer: ContentRenderer?) -> RecipientNeeds {
         guard let wanted = renderer?.needs else { return [] }
         var needs: RecipientNeeds = []
@@ -75,13 +90,19 @@ struct PreparedNotification: Sendable {
 }
 
 extension NotificationRecord {
-    /// After this moment no try makes sense. A notification that is not to be stored is tried for a minute.
+    /// After this moment no try makes sense. What is not to be stored is tried when its turn comes, whenever that is.
     var expires: Timestamp {
         switch self.content.expiration {
         case .servicePolicy: self.startsAt.advanced(by: Expiration.longestStorage)
-        case .immediate: self.startsAt.advanced(by: .seconds(60))
+        case .immediate: Timestamp(milliseconds: .max)
         case .at(let seconds): Timestamp(seconds: seconds)
         }
+    }
+
+    /// After this moment there is no further try. What is not to be stored has one more within a minute of its first.
+    func lastRetry(sentAt: Timestamp, isRetry: Bool) -> Timestamp {
+        guard self.content.expiration == .immediate else { return self.expires }
+        return isRetry ? sentAt : sentAt.advanced(by: .seconds(60))
     }
 }
 

@@ -28,6 +28,7 @@ final class PacingDesk: Sendable {
         self.settings = settings
     }
 
+    /// The app's rate is taken with the allowance, because its campaigns are sent at the same time.
     func allowance(for notification: NotificationRecord, app: AppRecord?, now: Timestamp) -> Allowance {
         self.state.withLock { state in
             let page = state.strain[notification.app]?.pageSize ?? self.settings.page
@@ -42,6 +43,7 @@ final class PacingDesk: Sendable {
                     state.apps[notification.app] = PaceMachine(settings: wanted, now: now)
                 }
                 if let ofApp = state.apps[notification.app]?.allowance(now: now) { allowance.limit(by: ofApp) }
+                state.apps[notification.app]?.send(allowance.count, now: now)
             } else {
                 state.apps[notification.app] = nil
             }
@@ -52,7 +54,6 @@ final class PacingDesk: Sendable {
     /// - Returns: where the notification's wave stands now, if it is sent at a pace.
     func spend(_ count: Int, of notification: NotificationRecord, now: Timestamp) -> WaveProgress? {
         self.state.withLock { state in
-            state.apps[notification.app]?.send(count, now: now)
             guard var machine = Self.machine(of: notification, in: &state, now: now) else { return nil }
             machine.send(count, now: now)
             state.notifications[notification.id] = machine

@@ -123,8 +123,11 @@ package struct TokenFinding: Hashable, Sendable {
     package var verdict: Verdict
     /// What the push service said.
     package var reason: String?
+    /// The token that was answered about; `nil` if the registration's time decides.
+    package var token: DeviceToken?
 
-    package init(device: Int64, verdict: Verdict, reason: String? = nil) {
+    package init(device: Int64, verdict: Verdict, reason: String? = nil, token: DeviceToken? = nil) {
+        self.token = token
         self.device = device
         self.verdict = verdict
         self.reason = reason

@@ -3,11 +3,23 @@ import GRDB
 package import PushProtocol
 
 extension SQLiteStore {
+    package func begin(_ page: PageResult, now: Timestamp) async throws -> (mayGoOn: Bool, begun: Set<Int64>) {
+        let answer = try await self.write([page], now: now).first
+        return (answer?.mayGoOn ?? false, answer?.begun ?? [])
+    }
+
     package func commit(_ pages: [PageResult], now: Timestamp) async throws -> [Bool] {
+        try await self.write(pages, now: now).map(\.mayGoOn)
+    }
+
+    private func write(
+        _ pages: [PageResult],
+        now: Timestamp
+    ) async throws -> [(mayGoOn: Bool, begun: Set<Int64>)] {
         let (answers, reasons) = try await self.database.write { database in
             let reasons = self.reasons.lookup()
             let answers = try pages.map { page in
-                try PageCommit(page, now: now, reasons: reasons, database: database)?.run() ?? false
+                try PageCommit(page, now: now, reasons: reasons, database: database)?.run() ?? (false, [])
             }
             return (answers, reasons.found)
         }
@@ -48,11 +60,15 @@ private struct PageCommit {
         (self.id, self.app, self.state, self.lane) = (id, app, state, lane)
     }
 
-    /// Whether the notification may go on.
-    func run() throws -> Bool {
+    private var mayGoOn: Bool { self.page.pauses == nil && (self.state == .accepted || self.state == .sending) }
+
+    /// Whether the notification may go on, and whose sending has begun by this.
+    func run() throws -> (mayGoOn: Bool, begun: Set<Int64>) {
         var counts: [DeliveryRecord.State: Int] = [:]
+        var begun: Set<Int64> = []
         for delivery in self.page.deliveries where try self.finish(delivery) {
             counts[delivery.state, default: 0] += 1
+            if delivery.state == .sending { begun.insert(delivery.recipient) }
         }
         for retry in self.page.retries {
             if self.state == .cancelled {
@@ -74,7 +90,7 @@ private struct PageCommit {
         if self.page.step?.isLast ?? true {
             try Completion.finishIfComplete(self.number, now: self.now, in: self.database)
         }
-        return self.page.pauses == nil && (self.state == .accepted || self.state == .sending)
+        return (self.mayGoOn, begun)
     }
 
     private func cancelled(_ retry: RetryResult) -> DeliveryResult {
@@ -98,7 +114,7 @@ private struct PageCommit {
             VALUES (?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (notification, recipient) DO UPDATE
             SET state = excluded.state, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason
-            WHERE delivery.state = 0
+            WHERE delivery.state = 0 AND excluded.state != 0
             """,
             in: self.database
         )
@@ -165,7 +181,8 @@ private struct PageCommit {
         )
         statement.bind(step.cursor, at: 1)
         statement.bind(step.isLast ? 1 : 0, at: 2)
-        statement.bind(step.leaseUntil?.milliseconds, at: 3)
+        // Who may not go on does not come back to give it back.
+        statement.bind(self.mayGoOn ? step.leaseUntil?.milliseconds : nil, at: 3)
         statement.bind(step.notBefore?.milliseconds ?? 0, at: 4)
         statement.bind(self.number, at: 5)
         statement.bind(step.shard, at: 6)

@@ -74,14 +74,19 @@ extension SQLiteStore {
         lane: NotificationRecord.Lane,
         now: Timestamp,
         until: Timestamp,
-        limit: Int
+        limit: Int,
+        excluding apps: Set<Int64>
     ) async throws -> [ShardClaim] {
         // Most questions find nothing: they should not wait for the writer.
-        guard try await self.database.read({ try !Self.claimable(lane, now: now, limit: 1, in: $0).isEmpty }) else {
+        guard
+            try await self.database.read({
+                try !Self.claimable(lane, now: now, limit: 1, excluding: apps, in: $0).isEmpty
+            })
+        else {
             return []
         }
         return try await self.database.write { database in
-            try Self.claimable(lane, now: now, limit: limit, in: database).map { row in
+            try Self.claimable(lane, now: now, limit: limit, excluding: apps, in: database).map { row in
                 let claim = try Self.claim(row)
                 try database.execute(
                     sql: "UPDATE shard SET leaseUntil = ? WHERE notification = ? AND number = ?",
@@ -98,8 +103,10 @@ extension SQLiteStore {
         _ lane: NotificationRecord.Lane,
         now: Timestamp,
         limit: Int,
+        excluding apps: Set<Int64>,
         in database: Database
     ) throws -> [Row] {
+        let others = apps.sorted().map { "\($0)" }.joined(separator: ", ")
         let sql =
             switch lane {
             case .bulk:
@@ -108,7 +115,8 @@ extension SQLiteStore {
                     SELECT notification, number AS shard, zoneKind, zone, cursor, upTo,
                         row_number() OVER (PARTITION BY notification ORDER BY number) AS turn
                     FROM shard
-                    WHERE lane = 1 AND isDone = 0 AND notBefore <= ?1 AND (leaseUntil IS NULL OR leaseUntil <= ?1))
+                    WHERE lane = 1 AND isDone = 0 AND notBefore <= ?1 AND (leaseUntil IS NULL OR leaseUntil <= ?1)
+                        AND \(Self.isNotTooEarly))
                 SELECT notification.*, shard, zoneKind, zone, cursor, upTo
                 FROM free JOIN notification ON notification.number = free.notification
                 WHERE state IN ('accepted', 'sending') AND nextPageAt <= ?1
@@ -122,12 +130,20 @@ extension SQLiteStore {
                 SELECT notification.*, shard.number AS shard, zoneKind, zone, cursor, upTo
                 FROM shard CROSS JOIN notification ON notification.number = shard.notification
                 WHERE shard.lane = 0 AND isDone = 0 AND notBefore <= ?1 AND (leaseUntil IS NULL OR leaseUntil <= ?1)
-                    AND state IN ('accepted', 'sending') AND nextPageAt <= ?1
+                    AND \(Self.isNotTooEarly)
+                    AND state IN ('accepted', 'sending') AND nextPageAt <= ?1 AND app NOT IN (\(others))
                 ORDER BY shard.notBefore LIMIT ?2
                 """
             }
         return try Row.fetchAll(database, sql: sql, arguments: [now.milliseconds, limit])
     }
+
+    /// Whoever is left over is known when all others have been walked.
+    private static let isNotTooEarly = """
+        (zoneKind != 3 OR NOT EXISTS (
+            SELECT 1 FROM shard AS zoned
+            WHERE zoned.notification = shard.notification AND zoned.isDone = 0 AND zoned.zoneKind != 3))
+        """
 
     private static func claim(_ row: Row) throws -> ShardClaim {
         guard let number = row["number"] as Int64?, let shard = row["shard"] as Int64?,
@@ -153,7 +169,7 @@ extension SQLiteStore {
                     SELECT min(at) FROM (
                         SELECT min(max(shard.notBefore, nextPageAt)) AS at
                         FROM shard JOIN notification ON notification.number = shard.notification
-                        WHERE shard.lane = ?1 AND isDone = 0 AND leaseUntil IS NULL
+                        WHERE shard.lane = ?1 AND isDone = 0 AND leaseUntil IS NULL AND \(Self.isNotTooEarly)
                             AND state IN ('accepted', 'sending')
                         UNION ALL
                         SELECT * FROM (

@@ -18,6 +18,10 @@ package final class SQLiteStore: PushStore {
     package init(path: String, masterKey: MasterKey) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
+        // For nobody else, and so are the files that SQLite makes beside it.
+        if !FileManager.default.fileExists(atPath: path) {
+            _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+        }
         do {
             let pool = try DatabasePool(path: path, configuration: configuration)
             // After the pool has been opened, because opening sets NORMAL.

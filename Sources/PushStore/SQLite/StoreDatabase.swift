@@ -34,7 +34,9 @@ struct StoreDatabase: Sendable {
     }
 
     /// `SQLITE_CANTOPEN` comes from a full disk too: the files beside the database cannot be made.
+    /// Another process that holds the file passes too.
     private static func isOfDisk(_ error: DatabaseError) -> Bool {
-        [.SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode.primaryResultCode)
+        [.SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_BUSY, .SQLITE_LOCKED]
+            .contains(error.resultCode.primaryResultCode)
     }
 }

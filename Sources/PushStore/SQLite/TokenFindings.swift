@@ -38,6 +38,8 @@ struct TokenFindings {
 
     /// If the other environment knows the token already, that device is the one, and this one goes.
     private func move(_ device: DeviceRecord, to environment: PushEnvironment, _ finding: TokenFinding) throws {
+        // It has another token since: nothing is known of that.
+        guard finding.token == nil || finding.token == device.token else { return }
         let isKnown =
             try Int64.fetchOne(
                 self.database,

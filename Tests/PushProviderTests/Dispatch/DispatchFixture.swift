@@ -1,10 +1,11 @@
 import Foundation
 import PushProtocol
-import PushProvider
 import PushSender
 import PushStore
 import PushTesting
 import Testing
+
+@testable import PushProvider
 
 /// A dispatcher over a store with the vectors' app, a scripted push service and a manual clock.
 struct DispatchFixture: Sendable {
@@ -128,6 +129,13 @@ struct DispatchFixture: Sendable {
 
     /// The numbers of the tokens that were sent to, in order.
     var sentTokens: [DeviceToken] { self.sender.sent.map(\.token) }
+}
+
+extension Dispatcher {
+    /// As a place does that goes on with its shard as long as it may.
+    func walkAll() async throws {
+        for claim in try await self.claim(.bulk, limit: 1) { try await self.walk(claim) }
+    }
 }
 
 extension Outcome {

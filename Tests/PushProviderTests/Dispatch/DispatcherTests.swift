@@ -110,15 +110,33 @@ import Testing
     func whatExpiredWhileNobodyWorkedIsNotSent(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
-            for expiration in [0, fixture.time.now.seconds + 3600] {
-                let notification = try await fixture.accept(["expiration": .integer(expiration)])
-                fixture.time.advance(by: .seconds(7200))
-                try await fixture.settle()
-                #expect(fixture.sender.sent.isEmpty)
-                let delivery = try await fixture.deliveries(of: notification).first
-                #expect(delivery?.state == .failed)
-                #expect(delivery?.reason == "expired before it could be sent")
-            }
+            let expiration = fixture.time.now.seconds + 3600
+            let notification = try await fixture.accept(["expiration": .integer(expiration)])
+            fixture.time.advance(by: .seconds(7200))
+            try await fixture.settle()
+            #expect(fixture.sender.sent.isEmpty)
+            let delivery = try await fixture.deliveries(of: notification).first
+            #expect(delivery?.state == .failed)
+            #expect(delivery?.reason == "expired before it could be sent")
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatIsNotToBeStoredHasItsTurnAndOneMoreTry(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...2)
+            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable), .refused(503, .serviceUnavailable))
+            let notification = try await fixture.accept(["expiration": 0])
+            // Its turn comes late, behind others.
+            fixture.time.advance(by: .seconds(7200))
+            try await fixture.settle()
+            fixture.time.advance(by: .seconds(30))
+            try await fixture.settle()
+            #expect(fixture.sentTokens.count { $0 == .numbered(1) } == 2)
+            #expect(fixture.sentTokens.count { $0 == .numbered(2) } == 1)
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.failed == 1)
         }
     }
 

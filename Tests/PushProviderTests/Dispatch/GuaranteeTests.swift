@@ -111,6 +111,26 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreBackend.available, ["atLeastOnce", "atMostOnce"])
+    func whoWasPausedWhileAPageWasOnItsWayGoesOnAtOnce(backend: StoreBackend, guarantee: String) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...6)
+            let notification = try await fixture.accept(["guarantee": .string(guarantee)])
+            let (store, time) = (fixture.store, fixture.time)
+            fixture.sender.onSend { _ in
+                _ = try? await store.setState(.pause(reason: nil), of: notification.id, now: time.now)
+            }
+            let dispatcher = fixture.dispatcher
+            try await dispatcher.walkAll()
+            fixture.sender.onSend(nil)
+            #expect(fixture.sender.sent.count == 2)
+            _ = try await store.setState(.resume, of: notification.id, now: time.now)
+            try await fixture.settle(dispatcher)
+            #expect(fixture.sender.sent.count == 6)
+            #expect(try await fixture.progress(of: notification).state == .done)
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func whatIsCancelledIsNotSentAnyMore(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in

@@ -76,6 +76,40 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreBackend.available, ["atLeastOnce", "atMostOnce"])
+    func whoIsBeingSentToIsNotLeftOver(backend: StoreBackend, guarantee: String) async throws {
+        try await DispatchFixture.run(backend, page: 10) { fixture in
+            try await fixture.register(1...35) { $0.timeZone = .set("Europe/Berlin") }
+            let notification = try await fixture.accept([
+                "when": ["window": ["from": "00:00", "to": "23:59"]], "guarantee": .string(guarantee),
+            ])
+            // Four places at the same time.
+            try await withServices([fixture.dispatcher]) {
+                while try await fixture.store.notification(notification.id)?.state != .done {
+                    try Task.checkCancellation()
+                }
+            }
+            #expect(fixture.sender.sent.count == 35)
+            #expect(Set(fixture.sentTokens).count == 35)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatNobodyIsToGetIsDone(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...3) { $0.timeZone = .set("Europe/Berlin") }
+            // 2023-11-14 22:13 UTC is 23:13 in Berlin.
+            let notification = try await fixture.accept([
+                "when": [
+                    "localTime": "2023-11-14T20:00", "past": "skip", "defaultTimeZone": "Europe/Berlin",
+                ]
+            ])
+            try await fixture.settle()
+            #expect(try await fixture.progress(of: notification).state == .done)
+            #expect(fixture.sender.sent.isEmpty)
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func aWindowStopsACampaignForTheNight(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 1) { fixture in

@@ -1,0 +1,53 @@
+import Logging
+import PushProtocol
+import PushStore
+import ServiceLifecycle
+
+/// Writes what was sent. While nothing can be written, it waits: to forget it would be to send it again. What can never
+/// be written pauses its notification, and only that.
+struct ResultWriter: Sendable {
+    let store: any DispatchStore
+    /// Between two tries.
+    let pause: Duration
+    let time: any TimeSource
+    let logger: Logger
+
+    /// - Returns: for each, whether its notification may go on.
+    func write(_ results: [PageResult]) async throws -> [Bool] {
+        var hasSaidSo = false
+        while true {
+            do {
+                let (store, now) = (self.store, self.time.now)
+                // Not to be cancelled: what has been sent is to be written even when the process has to end.
+                return try await Task { try await store.commit(results, now: now) }.value
+            } catch let error as StoreError {
+                if !hasSaidSo {
+                    hasSaidSo = true
+                    self.logger.error(
+                        "what was sent cannot be written, trying until it can",
+                        metadata: ["error": "\(error)"]
+                    )
+                }
+                guard !Task.isShuttingDownGracefully, !Task.isCancelled else { throw error }
+                try await Task.sleep(for: self.pause)
+            } catch {
+                return try await self.writeApart(results, after: error)
+            }
+        }
+    }
+
+    private func writeApart(_ results: [PageResult], after error: any Error) async throws -> [Bool] {
+        if results.count > 1 {
+            var answers: [Bool] = []
+            for result in results { answers += try await self.write([result]) }
+            return answers
+        }
+        self.logger.error("what was sent can never be written", metadata: ["error": "\(error)"])
+        for result in results {
+            var stop = PageResult(notificationNumber: result.notificationNumber)
+            stop.pauses = "what was sent could not be written: \(error)"
+            _ = try await self.store.commit([stop], now: self.time.now)
+        }
+        return results.map { _ in false }
+    }
+}
