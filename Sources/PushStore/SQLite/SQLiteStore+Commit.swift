@@ -126,7 +126,8 @@ private struct PageCommit {
         if let reason = delivery.reason {
             statement.bind(try self.reasons.id(of: reason, in: self.database), at: 6)
         }
-        if self.lane == .urgent { statement.bind(delivery.device, at: 7) }
+        // Elsewhere the recipient is the device.
+        if self.lane == .urgent || delivery.recipient < 0 { statement.bind(delivery.device, at: 7) }
         return try statement.run() > 0
     }
 

@@ -3,16 +3,30 @@ import GRDB
 package import PushProtocol
 
 extension SQLiteStore {
-    /// Deliveries with what is known of their recipients; `delivery` and `notification` are there to be filtered by.
-    private static let select = """
-        SELECT notification.id AS notificationID, recipient, delivery.state, attempts, at, reason.text AS reason,
-            coalesce(delivery.device, device.id) AS device, coalesce(target.token, device.token) AS token,
+    /// Selects deliveries with what is known of their recipients.
+    /// - Parameter wanted: begins with what says which ones, from ``delivery``'s key on.
+    private static func select(from wanted: String = "delivery") -> String {
+        """
+        SELECT notification.id AS notificationID, delivery.recipient, delivery.state, attempts, at,
+            reason.text AS reason, coalesce(delivery.device, device.id) AS device,
+            coalesce(target.token, device.token) AS token,
             coalesce(target.environment, device.environment) AS environment
-        FROM delivery JOIN notification ON notification.number = delivery.notification
+        FROM \(wanted) JOIN notification ON notification.number = delivery.notification
         LEFT JOIN device ON device.id = delivery.recipient
         LEFT JOIN target ON target.notification = delivery.notification AND target.position = -delivery.recipient
         LEFT JOIN reason ON reason.id = delivery.reason
         """
+    }
+
+    /// The deliveries whose keys a query selects. The planner must begin with those, not with the ledger.
+    private static func select(keys: String) -> String {
+        Self.select(
+            from: """
+                (\(keys)) AS wanted CROSS JOIN delivery
+                ON delivery.notification = wanted.notification AND delivery.recipient = wanted.recipient
+                """
+        )
+    }
 
     package func deliveries(
         of notification: UUID,
@@ -23,8 +37,10 @@ extension SQLiteStore {
         let filter = state.map { " AND delivery.state = \($0.rawValue)" } ?? ""
         return try await self.deliveries(
             """
-            WHERE delivery.notification = (SELECT number FROM notification WHERE id = ?) AND recipient > ?\(filter)
-            ORDER BY recipient LIMIT ?
+            \(Self.select())
+            WHERE delivery.notification = (SELECT number FROM notification WHERE id = ?)
+                AND delivery.recipient > ?\(filter)
+            ORDER BY delivery.recipient LIMIT ?
             """,
             [notification.uuidString, after ?? .min, limit]
         )
@@ -35,7 +51,11 @@ extension SQLiteStore {
         recipient: Int64
     ) async throws -> DeliveryRecord? {
         try await self.deliveries(
-            "WHERE delivery.notification = (SELECT number FROM notification WHERE prefix = ?) AND recipient = ?",
+            """
+            \(Self.select())
+            WHERE delivery.notification = (SELECT number FROM notification WHERE prefix = ?)
+                AND delivery.recipient = ?
+            """,
             [notificationPrefix.bits, recipient]
         ).first
     }
@@ -44,10 +64,13 @@ extension SQLiteStore {
         // A campaign's deliveries have no index by device: each campaign is asked for this one.
         try await self.deliveries(
             """
-            WHERE (delivery.notification, recipient) IN (
-                SELECT notification, recipient FROM delivery WHERE device = ?1
-                UNION SELECT notification.number, ?1 FROM notification WHERE app = ?2 AND lane = 1)
-            ORDER BY delivery.at DESC, delivery.notification DESC LIMIT ?3
+            \(Self.select(
+                keys: """
+                    SELECT notification, recipient FROM delivery WHERE device = ?1
+                    UNION SELECT number, ?1 FROM notification WHERE app = ?2 AND lane = 1
+                    """
+            ))
+            WHERE notification.app = ?2 ORDER BY delivery.at DESC, delivery.notification DESC LIMIT ?3
             """,
             [device, app, limit]
         )
@@ -60,22 +83,21 @@ extension SQLiteStore {
     ) async throws -> [DeliveryRecord] {
         try await self.deliveries(
             """
-            WHERE (delivery.notification, recipient) IN (
-                SELECT target.notification, -position FROM target WHERE token = ?)
-                AND notification.app = ? ORDER BY delivery.at DESC, delivery.notification DESC LIMIT ?
+            \(Self.select(keys: "SELECT notification, -position AS recipient FROM target WHERE token = ?"))
+            WHERE notification.app = ? ORDER BY delivery.at DESC, delivery.notification DESC LIMIT ?
             """,
             [Data(token.bytes), app, limit]
         )
     }
 
     private func deliveries(
-        _ condition: String,
+        _ sql: String,
         _ arguments: [any DatabaseValueConvertible & Sendable]
     ) async throws -> [DeliveryRecord] {
         try await self.database.read { database in
             try Row.fetchAll(
                 database,
-                sql: "\(Self.select) \(condition)",
+                sql: sql,
                 arguments: StatementArguments(arguments)
             ).map(Self.delivery)
         }

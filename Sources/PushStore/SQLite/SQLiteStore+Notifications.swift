@@ -56,16 +56,23 @@ extension SQLiteStore {
         before: NotificationCursor?,
         limit: Int
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?) {
-        try await self.database.read { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT * FROM notification
-                    WHERE number < ? AND app = coalesce(?, app) AND state = coalesce(?, state)
-                    ORDER BY number DESC LIMIT ?
-                    """,
-                arguments: [before?.number ?? Int64.max, app, state?.rawValue, limit]
-            )
+        var condition = "number < ?"
+        var arguments: StatementArguments = [before?.number ?? Int64.max]
+        if let app {
+            condition += " AND app = ?"
+            arguments += [app]
+        }
+        if let state {
+            condition += " AND state = ?"
+            // Most have ended: of the others there is an index.
+            if state != .done, state != .cancelled { condition += " AND finishedAt IS NULL" }
+            arguments += [state.rawValue]
+        }
+        let (sql, bound) = (
+            "SELECT * FROM notification WHERE \(condition) ORDER BY number DESC LIMIT ?", arguments + [limit]
+        )
+        return try await self.database.read { database in
+            let rows = try Row.fetchAll(database, sql: sql, arguments: bound)
             let next = rows.count == limit ? rows.last?["number"] as Int64? : nil
             return (try rows.map { try NotificationRow.record($0, in: database) }, next.map(NotificationCursor.init))
         }

@@ -32,10 +32,14 @@ extension SQLiteStore {
         limit: Int,
         needs: @Sendable @escaping (NotificationRecord) -> RecipientNeeds
     ) async throws -> [RetryClaim] {
+        // Most questions find nothing: they should not wait for the writer.
         let isThereAny = try await self.database.read { database in
             try Row.fetchOne(
                 database,
-                sql: "SELECT 1 FROM retry WHERE lane = ? AND dueAt <= ? LIMIT 1",
+                sql: """
+                    SELECT 1 FROM retry JOIN notification ON notification.number = retry.notification
+                    WHERE retry.lane = ? AND dueAt <= ? AND state IN ('accepted', 'sending') LIMIT 1
+                    """,
                 arguments: [lane.rawValue, now.milliseconds]
             ) != nil
         }

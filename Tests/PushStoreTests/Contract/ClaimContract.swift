@@ -161,6 +161,38 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func whoeverIsPausedGivesItsShardBack(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
+            try await store.commit(claim) { page in
+                page.step = ShardStep(shard: claim.shard, cursor: 0, isLast: false, leaseUntil: self.lease)
+            }
+            _ = try await store.setState(.resume, of: notification.id, now: self.now)
+            #expect(try await store.claimed().shard == claim.shard)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func urgentNotificationsOfOtherAppsAreClaimedAlone(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
+            for owner in [app, app, other] { _ = try await store.start(app: owner) { $0.lane = .urgent } }
+            func claim(_ excluded: Set<Int64>) async throws -> [Int64] {
+                try await store.claim(lane: .urgent, now: self.now, until: self.now, limit: 9, excluding: excluded)
+                    .map(\.notification.app)
+            }
+            let others = try await claim([app, 99])
+            #expect(others == [other])
+            let nobody = try await claim([app, other])
+            #expect(nobody.isEmpty)
+            #expect(try await claim([]).sorted() == [app, app, other].sorted())
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func aPageMayPauseItsNotification(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             try await store.register(1, app: app)

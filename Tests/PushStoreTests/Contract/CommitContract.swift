@@ -146,6 +146,34 @@ import Testing
         }
     }
 
+    /// Two processes, or a lease that ended too soon, must not send to one recipient twice.
+    @Test(arguments: StoreBackend.available)
+    func whatAtMostOnceBeginsIsBegunByOneOnly(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let notification = try await store.start(app: app, to: .tokens((1...3).map { .numbered($0) }))
+            let claim = try await store.claimed()
+            let recipients = try await store.walk(claim, page: 10)
+            func begin(_ some: some Sequence<Recipient>) async throws -> (mayGoOn: Bool, begun: Set<Int64>) {
+                var page = PageResult(notificationNumber: claim.notificationNumber)
+                page.deliveries = some.map { .fixture($0, .sending) }
+                return try await store.begin(page, now: self.now)
+            }
+            let first = try await begin(recipients.prefix(2))
+            #expect(first.mayGoOn)
+            #expect(first.begun == Set(recipients.prefix(2).map(\.id)))
+            let second = try await begin(recipients)
+            #expect(second.begun == [recipients[2].id])
+            try await store.commit(claim) { page in
+                page.deliveries = recipients.map { .fixture($0) }
+                page.step = .last(claim)
+            }
+            let third = try await begin(recipients)
+            #expect(third.begun.isEmpty)
+            #expect(!third.mayGoOn)
+            #expect(try await store.current(notification).progress.accepted == 3)
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func recoveringEndsANotificationThatWaitedForNothingElse(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

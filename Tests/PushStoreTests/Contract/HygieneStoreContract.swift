@@ -46,6 +46,25 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreBackend.available)
+    func anAnswerAboutATokenThatWasReplacedMovesNothing(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let id = try await store.register(1, app: app, environment: .production) { $0.installation = "phone" }
+            try await store.register(2, app: app, environment: .production) { $0.installation = "phone" }
+            for (token, environment) in [(1, PushEnvironment.production), (2, .sandbox)] {
+                let notification = try await store.start(app: app, to: .tokens([.numbered(9)]))
+                let claim = try await store.claimed()
+                #expect(claim.notification.id == notification.id)
+                try await store.commit(claim) { page in
+                    page.findings = [TokenFinding(device: id, verdict: .moved(to: .sandbox), token: .numbered(token))]
+                    page.step = .last(claim)
+                }
+                let device = try #require(try await store.devices(app: app, token: .numbered(2)).first)
+                #expect(device.environment == environment)
+            }
+        }
+    }
+
     /// The other environment has this token, or this installation, as a device of its own.
     @Test(arguments: StoreBackend.available, [true, false])
     func aTokenThatIsKnownInTheOtherEnvironmentGivesWay(backend: StoreBackend, byToken: Bool) async throws {

@@ -172,6 +172,10 @@ import Testing
             let ofToken = try await store.deliveries(app: app, unregistered: .numbered(2), limit: 10)
             #expect(ofToken.map(\.notification) == [urgent.id])
             #expect(ofToken.map(\.environment) == [.sandbox])
+            let named = try await store.start(app: app, to: .tokens([.numbered(1)])) { $0.environment = .sandbox }
+            _ = try await self.sendAll(store, named, .bulk, at: self.later.advanced(by: .seconds(1)))
+            let all = try await store.deliveries(app: app, device: device, limit: 10)
+            #expect(all.map(\.notification) == [named.id, urgent.id, bulk.id], "whatever its lane")
             let unknown = try await store.deliveries(app: app, unregistered: .numbered(3), limit: 10)
             #expect(unknown.isEmpty)
 

@@ -141,6 +141,20 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func whoIsLeftOverIsNotClaimedBeforeEverybodyElse(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.register(1, app: app)
+            let plans = [ShardPlan.Zone.leftOver, .unknown].map { ShardPlan(zone: $0, notBefore: self.now) }
+            _ = try await store.start(app: app, shards: plans)
+            let claims = try await store.claim(lane: .bulk, now: self.now, until: self.later, limit: 9)
+            #expect(claims.map(\.zone) == [.unknown])
+            let claim = try #require(claims.first)
+            try await store.commit(claim) { $0.step = .last(claim) }
+            #expect(try await store.claimed().zone == .leftOver)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func aBigAudienceIsSplitWithoutOverlap(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let registrations = (1...300).map { DeviceRegistration(environment: .sandbox, token: .numbered($0)) }

@@ -98,6 +98,7 @@ enum CampaignMigration {
         CREATE UNIQUE INDEX notificationByKey ON notification (app, idempotencyKey) WHERE idempotencyKey IS NOT NULL;
         CREATE UNIQUE INDEX notificationByRun ON notification (schedule, runAt) WHERE schedule IS NOT NULL;
         CREATE INDEX notificationByApp ON notification (app, number);
+        CREATE INDEX notificationInBulk ON notification (app) WHERE lane = 1;
         CREATE INDEX notificationToOpen ON notification (startsAt) WHERE state = 'scheduled';
         CREATE INDEX notificationUnfinished ON notification (state) WHERE finishedAt IS NULL;
         CREATE INDEX notificationFinished ON notification (finishedAt) WHERE finishedAt IS NOT NULL;
@@ -119,7 +120,7 @@ enum CampaignMigration {
 
     private static let ledger = """
         CREATE TABLE reason (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
-        -- device: only in the urgent lane, where a recipient is looked up by it; elsewhere the recipient is the device.
+        -- device: in the urgent lane, and of tokens that were named; elsewhere the recipient is the device.
         -- No reference to the notification: it would be looked up for each of a million rows.
         CREATE TABLE delivery (
             notification INTEGER NOT NULL,
