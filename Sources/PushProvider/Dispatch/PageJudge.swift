@@ -47,7 +47,7 @@ struct PageJudge {
         self.report.rejected += 1
     }
 
-    mutating func add(_ lot: PageDraft.Lot, _ outcomes: [Outcome]) async throws {
+    mutating func add(_ lot: PageDraft.Lot, _ outcomes: [Outcome]) async {
         var others: [(recipient: Recipient, decision: DeliveryDecision)] = []
         var answers: [PushEnvironment: BreakerMachine.Answers] = [:]
         var accepted = 0
@@ -71,17 +71,17 @@ struct PageJudge {
         }
         answers[lot.environment, default: .init()].accepted += accepted
         self.report.accepted += accepted
-        try await self.settle(others, answers, of: lot)
+        await self.settle(others, answers, of: lot)
     }
 
     private mutating func settle(
         _ others: [(recipient: Recipient, decision: DeliveryDecision)],
         _ answers: [PushEnvironment: BreakerMachine.Answers],
         of lot: PageDraft.Lot
-    ) async throws {
+    ) async {
         var judgements: [PushEnvironment: TokenHygiene.Judgement] = [:]
         for environment in Set(others.map { $0.recipient.movedFrom ?? lot.environment }).union(answers.keys) {
-            let judgement = try await self.hygiene.judge(
+            let judgement = await self.hygiene.judge(
                 answers[environment] ?? .init(),
                 app: self.notification.record.app,
                 environment: environment,

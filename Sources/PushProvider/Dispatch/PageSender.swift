@@ -57,7 +57,7 @@ struct PageSender: Sendable {
             isRetry: step == nil
         )
         for (recipient, reason) in draft.failures { judge.fail(recipient, reason: reason) }
-        for (lot, outcomes) in zip(draft.lots, outcomes) { try await judge.add(lot, outcomes) }
+        for (lot, outcomes) in zip(draft.lots, outcomes) { await judge.add(lot, outcomes) }
         var result = judge.finished
         result.step = step
         return Sent(result: result, report: judge.report)

@@ -46,17 +46,21 @@ package final class TokenHygiene: Sendable {
         }
     }
 
-    /// Counts the answers of a page and judges them; called before any of its findings is made.
+    /// Counts the answers of a page and judges them; called before any of its findings is made. It never fails: what was
+    /// sent must be written.
     func judge(
         _ answers: BreakerMachine.Answers,
         app: Int64,
         environment: PushEnvironment,
         topic: Topic,
         now: Timestamp
-    ) async throws -> Judgement {
+    ) async -> Judgement {
         let key = Key(app: app, environment: environment)
         if self.places.withLock({ $0[key] }) == nil {
-            let health = try await self.store.health(app: app, environment: environment)
+            guard let health = try? await self.store.health(app: app, environment: environment) else {
+                // Whether the breaker is open cannot be read now: then it may be.
+                return Judgement(isBreakerOpen: true, opened: nil, isProven: false)
+            }
             let reason = health.breakerOpenSince == nil ? nil : health.breakerReason ?? "opened before the last start"
             self.places.withLock { places in
                 if places[key] == nil {
