@@ -62,7 +62,7 @@ private final class FigureCache: Sendable {
 extension Metric {
     static let buildInfo = Metric("martlet_build_info", "The version that is running.")
     static let memory = Metric("process_resident_memory_bytes", "Memory of the process that is not swapped out.")
-    static let notifications = Metric("martlet_notifications", "Notifications in the ledger, by state.")
+    static let notifications = Metric("martlet_notifications", "Notifications that have not ended, by state.")
     static let retries = Metric("martlet_retries", "Recipients that wait for another try.")
     static let retryAge = Metric("martlet_retry_lag_seconds", "How long the oldest retry that is due has been waiting.")
     static let shardsLeased = Metric("martlet_shards_leased", "Shards that are being sent.")

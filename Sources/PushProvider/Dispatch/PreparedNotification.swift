@@ -109,7 +109,7 @@ extension NotificationRecord {
 extension Recipient {
     /// Whose badge is counted: the user's, or that of a device without one.
     var badgeHolder: String {
-        if let user = self.profile?.user { return "user:\(user)" }
+        if let user = self.profile?.user { return BadgeHolder.of(user: user) }
         return "device:\(self.device ?? self.id)"
     }
 
