@@ -193,8 +193,8 @@ let package = Package(
         tests(
             "PushProviderTests",
             [
-                "PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .logging, .nioCore, .nioHTTP1,
-                .nioPosix,
+                "PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .grdb, .logging, .nioCore,
+                .nioHTTP1, .nioPosix,
             ]
         ),
         tests(

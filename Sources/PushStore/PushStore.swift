@@ -68,7 +68,8 @@ package protocol NotificationStore: Sendable {
         before: NotificationCursor?,
         limit: Int
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?)
-    /// Pauses, resumes or cancels. `nil` if there is none; unchanged if it cannot go to that state from where it is.
+    /// Pauses, resumes or cancels. `nil` if there is none; unchanged if it cannot go to that state from where it is. What
+    /// waits for another try when it is cancelled is due at once, to be ended.
     func setState(_ change: StateChange, of notification: UUID, now: Timestamp) async throws -> NotificationRecord?
     /// In the order of recipients, those after `after`.
     func deliveries(
@@ -122,10 +123,11 @@ package struct DeliveryPrefix: Hashable, Sendable {
 
 /// The ledger as the dispatcher works on it.
 package protocol DispatchStore: Sendable {
-    /// For the start of the only process that uses the store: gives back every lease, and ends what at-most-once had
-    /// begun. How many recipients that were.
+    /// For the start of the only process that uses the store: gives back every lease, and queues what at-most-once had
+    /// begun, to be ended as ``EndedRetry/Cause/interrupted``. How many recipients that were.
     func recover(now: Timestamp) async throws -> Int
-    /// Notifications whose time has come, to be opened.
+    /// Notifications whose time has come, to be opened. One that cannot be read is paused, here and in what follows: it
+    /// would stand in the way of all others.
     func due(now: Timestamp, limit: Int) async throws -> [NotificationRecord]
     /// Splits a scheduled notification, so that it can be claimed.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
@@ -140,7 +142,7 @@ package protocol DispatchStore: Sendable {
     ) async throws -> [ShardClaim]
     /// The next recipients after the shard's cursor.
     func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage
-    /// Recipients whose next try is due, leased until `until`.
+    /// Recipients whose next try is due, leased until `until`; of a notification that was cancelled, those that are over.
     func dueRetries(
         lane: NotificationRecord.Lane,
         now: Timestamp,

@@ -157,7 +157,7 @@ import Testing
         ("notification", "state = 'dreaming'"), ("notification", "guarantee = ''"), ("notification", "lane = 9"),
         ("notification", "audience = '{'"), ("notification", "audience = '{}'"), ("notification", "topic = ''"),
         ("notification", "pushType = 'smoke'"), ("notification", "priority = 300"), ("notification", "id = 'x'"),
-        ("shard", "zoneKind = 7"), ("shard", "zoneKind = 1"), ("device", "token = x''"), ("device", "environment = 5"),
+        ("device", "token = x''"), ("device", "environment = 5"),
     ])
     func aRowThatMakesNoSenseIsAnErrorAndNoCrash(table: String, change: String) async throws {
         try await self.withStore { store, app, _ in
@@ -171,6 +171,79 @@ import Testing
                 _ = try await store.page(claim, limit: 10, needs: [])
                 throw NothingToClaim()
             }
+        }
+    }
+
+    /// It would stop everything that comes after it.
+    @Test(
+        arguments: [
+            ("notification", "pushType = 'smoke'"), ("notification", "audience = '{'"), ("shard", "zoneKind = 7"),
+            ("shard", "zoneKind = 1"),
+        ],
+        [NotificationRecord.Lane.bulk, .urgent]
+    )
+    func whatCannotBeReadStandsInNobodysWay(_ damage: (table: String, change: String), lane: NotificationRecord.Lane)
+        async throws
+    {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app)
+            func start() async throws -> NotificationRecord { try await store.start(app: app) { $0.lane = lane } }
+            let damaged = try await start()
+            _ = try await start()
+            let number = "(SELECT number FROM notification WHERE id = '\(damaged.id.uuidString)')"
+            let column = damage.table == "shard" ? "notification" : "number"
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE \(damage.table) SET \(damage.change) WHERE \(column) = \(number)")
+            }
+            let claims = try await store.claim(lane: lane, now: self.now, until: self.now, limit: 9)
+            #expect(claims.count == 1)
+            let paused = try await store.database.read {
+                try String.fetchAll($0, sql: "SELECT id FROM notification WHERE state = 'paused' AND pauseReason != ''")
+            }
+            #expect(paused == [damaged.id.uuidString])
+        }
+    }
+
+    @Test func whatCannotBeReadIsNotOpenedAndNotTriedAgain() async throws {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app)
+            let waiting = try await store.start(app: app, shards: []) { $0.state = .scheduled }
+            let sound = try await store.start(app: app, shards: []) { $0.state = .scheduled }
+            let failing = try await store.start(app: app)
+            let claim = try await store.claimed()
+            try await store.commit(claim) { page in
+                page.retries = [RetryResult(recipient: 1, attempts: 1, dueAt: self.now)]
+                page.step = .last(claim)
+            }
+            for notification in [waiting, failing] {
+                try await store.database.write {
+                    try $0.execute(
+                        sql: "UPDATE notification SET topic = '' WHERE id = ?",
+                        arguments: [notification.id.uuidString]
+                    )
+                }
+            }
+            #expect(try await store.due(now: self.now, limit: 9).map(\.id) == [sound.id])
+            #expect(
+                try await store.dueRetries(lane: .bulk, now: self.now, until: self.now, limit: 9) { _ in [] }.isEmpty
+            )
+            #expect(try await store.nextDue(lane: .bulk) == nil)
+        }
+    }
+
+    @Test func aDeviceThatCannotBeReadIsNotTriedAgain() async throws {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app)
+            _ = try await store.start(app: app)
+            let claim = try await store.claimed()
+            try await store.commit(claim) { page in
+                page.retries = [RetryResult(recipient: 1, attempts: 1, dueAt: self.now)]
+                page.step = .last(claim)
+            }
+            try await store.database.write { try $0.execute(sql: "UPDATE device SET token = x''") }
+            let due = try await store.dueRetries(lane: .bulk, now: self.now, until: self.now, limit: 9) { _ in [] }
+            let ended = EndedRetry(id: 1, recipient: nil, attempts: 1, cause: .unreadable)
+            #expect(due.map(\.recipients) == [[.over(ended)]])
         }
     }
 

@@ -149,10 +149,9 @@ import Testing
         // As many rows as are deleted.
         "DELETE FROM tokenEvent", "DELETE FROM eventBlock",
         // Over an index of what is under way.
-        "SELECT notification, count(*) AS count FROM delivery WHERE state = 0",
         "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL", "SELECT count(*) FROM retry",
         // Once, at the start.
-        "UPDATE retry SET isLeased = 0",
+        "UPDATE retry SET isLeased = 0", "INSERT OR IGNORE INTO retry (notification, recipient, lane, attempts, dueAt)",
     ]
 
     /// `nil` if the statement walks over small tables only.

@@ -28,24 +28,25 @@ extension Dispatcher {
             try await self.walk(&claim, pages: pages)
         } catch {
             // Back to where it was, at once: nobody else would try before the lease ends.
-            self.sayFailed(error)
-            try await self.pause(claim, notificationUntil: self.afterFailure)
+            _ = try await self.writer.write([self.given(back: claim, after: error)])
         }
     }
 
     private func walk(_ claim: inout ShardClaim, pages: Int) async throws {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
         let hours = SendingHours(claim, notification)
+        let needs = notification.needs(in: claim.zone)
         let turnEnds = self.time.now.advanced(by: self.limits.turn)
         var pagesLeft = pages
         while true {
             let now = self.time.now
-            let opening = hours?.opening(onOrAfter: now) ?? now
+            let opening = hours.opening(onOrAfter: now)
             if opening > now { return try await self.pause(claim, shardUntil: opening) }
             let allowance = self.pacing.allowance(for: claim.notification, app: notification.app, now: now)
             if allowance.count <= 0 { return try await self.pause(claim, notificationUntil: allowance.next) }
-            let page = try await self.store.page(claim, limit: allowance.count, needs: notification.needs)
-            let wave = self.pacing.spend(page.recipients.count, of: claim.notification, now: now)
+            let page = try await self.store.page(claim, limit: allowance.count, needs: needs)
+            let work = hours.work(page.recipients, now: now)
+            let wave = self.pacing.spend(work.recipients.count, of: claim.notification, now: now)
             let until = now.advanced(by: self.limits.lease)
             let step = ShardStep(
                 shard: claim.shard,
@@ -53,7 +54,7 @@ extension Dispatcher {
                 isLast: page.isLast,
                 leaseUntil: page.isLast ? nil : until
             )
-            var sent = try await self.pages.send(page.recipients, of: notification, step: step)
+            var sent = try await self.pages.send(work, of: notification, step: step)
             let delay = self.pacing.record(sent.report, app: claim.notification.app)
             pagesLeft -= 1
             let isTurnOver = pagesLeft <= 0 || self.time.now >= turnEnds || self.isEnding
@@ -101,25 +102,34 @@ extension Dispatcher {
         return result
     }
 
+    private func given(back claim: ShardClaim, after error: any Error) -> PageResult {
+        self.sayFailed(error)
+        var result = self.given(back: claim, notificationUntil: self.afterFailure)
+        // It would fail until somebody has mended it.
+        if let error = error as? DamagedRow { result.pauses = error.description }
+        return result
+    }
+
     /// Sends a page of an urgent notification.
     func sendUrgent(_ claim: ShardClaim) async {
         do {
             await self.group.commit(try await self.sendPage(claim))
         } catch {
-            self.sayFailed(error)
-            await self.group.commit(self.given(back: claim, notificationUntil: self.afterFailure))
+            await self.group.commit(self.given(back: claim, after: error))
         }
     }
 
     private func sendPage(_ claim: ShardClaim) async throws -> PageResult {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
         let now = self.time.now
-        if let opening = SendingHours(claim, notification)?.opening(onOrAfter: now), opening > now {
-            return self.given(back: claim, shardUntil: opening)
-        }
-        let page = try await self.store.page(claim, limit: self.limits.page, needs: notification.needs)
+        let hours = SendingHours(claim, notification)
+        let opening = hours.opening(onOrAfter: now)
+        if opening > now { return self.given(back: claim, shardUntil: opening) }
+        let needs = notification.needs(in: claim.zone)
+        let page = try await self.store.page(claim, limit: self.limits.page, needs: needs)
         let step = ShardStep(shard: claim.shard, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
-        return try await self.pages.send(page.recipients, of: notification, step: step).result
+        let work = hours.work(page.recipients, now: now)
+        return try await self.pages.send(work, of: notification, step: step).result
     }
 
     /// Tries again what is due, all at the same time; each is written as it ends.
@@ -140,26 +150,14 @@ extension Dispatcher {
         }
     }
 
-    /// Due again soon, as it was.
+    /// Due again soon, as it was. Who is only to be ended comes back when the lease ends.
     private func given(back claim: RetryClaim) -> PageResult {
         var result = PageResult(notificationNumber: claim.notificationNumber)
         let dueAt = self.afterFailure
-        result.retries = claim.recipients.map { recipient in
-            switch recipient {
-            case .gone(let id, let attempts): RetryResult(recipient: id, attempts: attempts, dueAt: dueAt)
-            case .here(let recipient): Self.again(recipient, at: dueAt)
-            }
+        for case .here(let recipient) in claim.recipients {
+            result.retries.append(RetryResult(recipient, dueAt: dueAt))
         }
         return result
-    }
-
-    private static func again(_ recipient: Recipient, at dueAt: Timestamp) -> RetryResult {
-        RetryResult(
-            recipient: recipient.id,
-            environment: recipient.movedFrom == nil ? nil : recipient.environment,
-            attempts: recipient.attempts,
-            dueAt: dueAt
-        )
     }
 
     private var afterFailure: Timestamp { self.time.now.advanced(by: self.limits.writePause) }
@@ -170,53 +168,9 @@ extension Dispatcher {
 
     private func retry(_ claim: RetryClaim) async throws -> PageSender.Sent {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
-        var recipients: [Recipient] = []
-        var later: [RetryResult] = []
-        var gone: [DeliveryResult] = []
         let now = self.time.now
-        for recipient in claim.recipients {
-            switch recipient {
-            case .here(let recipient):
-                let zone = recipient.profile?.timeZone.flatMap { TimeZone(named: $0) }
-                let opening = notification.hours?.opening(onOrAfter: now, for: zone) ?? now
-                guard opening > now else {
-                    recipients.append(recipient)
-                    continue
-                }
-                later.append(Self.again(recipient, at: opening))
-            case .gone(let id, let attempts):
-                gone.append(
-                    DeliveryResult(
-                        recipient: id,
-                        device: nil,
-                        state: .failed,
-                        reason: "the device was removed before it could be sent",
-                        attempts: attempts,
-                        at: self.time.now
-                    )
-                )
-            }
-        }
-        _ = self.pacing.spend(recipients.count, of: claim.notification, now: now)
-        var sent = try await self.pages.send(recipients, of: notification, step: nil)
-        sent.result.deliveries += gone
-        sent.result.retries += later
-        return sent
-    }
-}
-
-/// The hours in which a shard may be sent, if its notification has some.
-private struct SendingHours {
-    private let delivery: DeliveryTime
-    private let zone: TimeZone?
-
-    init?(_ claim: ShardClaim, _ notification: PreparedNotification) {
-        guard let hours = notification.hours else { return nil }
-        self.delivery = hours
-        self.zone = if case .named(let name) = claim.zone { TimeZone(named: name) } else { nil }
-    }
-
-    func opening(onOrAfter moment: Timestamp) -> Timestamp {
-        self.delivery.opening(onOrAfter: moment, for: self.zone)
+        let work = PageWork(retries: claim.recipients, hours: notification.hours, now: now)
+        _ = self.pacing.spend(work.recipients.count, of: claim.notification, now: now)
+        return try await self.pages.send(work, of: notification, step: nil)
     }
 }

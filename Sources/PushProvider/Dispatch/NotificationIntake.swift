@@ -5,8 +5,8 @@ package import PushStore
 /// Takes notifications: counts their recipients, decides when each part of them begins, puts them into the ledger and
 /// wakes the dispatcher.
 package struct NotificationIntake: Sendable {
-    /// Time zones that get a shard of their own; the devices of any others go with the last of them.
-    private static let maximumZones = 500
+    /// Time zones that get a shard of their own: more than have a name. Any others would be asked for one by one.
+    private static let maximumZones = 1000
 
     private let store: any PushStore
     private let wakes: LaneWakes
@@ -117,10 +117,8 @@ package struct NotificationIntake: Sendable {
         if let start = delivery.start(for: nil, acceptedAt: acceptedAt) {
             plans.append(ShardPlan(zone: .unknown, notBefore: start))
         }
-        // Whoever has moved between zones meanwhile, unless those that are late are left out on purpose.
-        if let last = plans.map(\.notBefore).max(), !delivery.leavesOutZones {
-            plans.append(ShardPlan(zone: .leftOver, notBefore: last))
-        }
+        // Whoever has moved between zones meanwhile.
+        if let last = plans.map(\.notBefore).max() { plans.append(ShardPlan(zone: .leftOver, notBefore: last)) }
         return plans
     }
 }
@@ -142,11 +140,4 @@ extension ContentDefinition {
 
 extension Audience {
     fileprivate var isTokens: Bool { if case .tokens = self { true } else { false } }
-}
-
-extension DeliveryTime {
-    /// Whether some zones may get nothing at all.
-    fileprivate var leavesOutZones: Bool {
-        if case .local(_, past: .skip) = self.beginning { true } else { false }
-    }
 }

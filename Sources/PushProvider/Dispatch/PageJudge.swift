@@ -42,6 +42,19 @@ struct PageJudge {
         return result
     }
 
+    /// Nothing is sent, because the tries are over.
+    mutating func end(_ retry: EndedRetry) {
+        let delivery = DeliveryResult(
+            recipient: retry.id,
+            device: retry.recipient?.device ?? (retry.id > 0 ? retry.id : nil),
+            state: .failed,
+            reason: retry.cause.rawValue,
+            attempts: retry.attempts,
+            at: self.now
+        )
+        self.finish(delivery, of: retry.recipient)
+    }
+
     mutating func fail(_ recipient: Recipient, reason: String) {
         self.finish(recipient, .failed, reason: reason, attempts: recipient.attempts)
         self.report.rejected += 1
@@ -180,11 +193,15 @@ struct PageJudge {
             attempts: attempts,
             at: self.now
         )
+        self.finish(delivery, of: recipient)
+    }
+
+    private mutating func finish(_ delivery: DeliveryResult, of recipient: Recipient?) {
         self.result.deliveries.append(delivery)
-        guard self.notification.tellsDeliveries, !self.events.isFull else { return }
+        guard self.notification.tellsDeliveries else { return }
         self.events.append(
             delivery,
-            apnsID: self.notification.ids.text(recipient: recipient.id),
+            apnsID: self.notification.ids.text(recipient: delivery.recipient),
             to: recipient,
             notification: self.notification.record.id
         )

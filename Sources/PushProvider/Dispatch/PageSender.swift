@@ -31,21 +31,17 @@ struct PageSender: Sendable {
     }
 
     /// - Parameter step: where the walk stands after this page; `nil` for retries. At-most-once writes it first.
-    func send(
-        _ recipients: [Recipient],
-        of notification: PreparedNotification,
-        step: ShardStep?
-    ) async throws -> Sent {
-        let badges = try await self.badges(of: recipients, notification)
+    func send(_ work: PageWork, of notification: PreparedNotification, step: ShardStep?) async throws -> Sent {
+        let badges = try await self.badges(of: work.recipients, notification)
         let sentAt = self.time.now
-        var draft = PageDraft(recipients, of: notification, badges: badges, now: sentAt)
-        let isOnce = notification.record.guarantee == .atMostOnce
-        if isOnce {
-            let (mayGoOn, begun) = try await self.begin(draft, of: notification, step: step)
+        var draft = PageDraft(work.recipients, of: notification, badges: badges, now: sentAt)
+        var later = work.later
+        if notification.record.guarantee == .atMostOnce {
+            let (mayGoOn, begun) = try await self.begin(draft, later, of: notification, step: step)
             draft.keep(begun)
-            guard mayGoOn else {
-                return Sent(result: self.postponed(draft, of: notification, step: step), report: .init())
-            }
+            // They were written together with the step.
+            later = []
+            if !mayGoOn { later = self.postponed(&draft) }
         }
         let outcomes = await self.outcomes(of: draft.lots)
         var judge = PageJudge(
@@ -56,9 +52,11 @@ struct PageSender: Sendable {
             now: self.time.now,
             isRetry: step == nil
         )
+        for retry in work.over { judge.end(retry) }
         for (recipient, reason) in draft.failures { judge.fail(recipient, reason: reason) }
         for (lot, outcomes) in zip(draft.lots, outcomes) { await judge.add(lot, outcomes) }
         var result = judge.finished
+        result.retries += later
         result.step = step
         return Sent(result: result, report: judge.report)
     }
@@ -92,12 +90,14 @@ struct PageSender: Sendable {
     /// was not begun by anybody else.
     private func begin(
         _ draft: PageDraft,
+        _ later: [RetryResult],
         of notification: PreparedNotification,
         step: ShardStep?
     ) async throws -> (mayGoOn: Bool, begun: Set<Int64>) {
         let now = self.time.now
         var result = PageResult(notificationNumber: notification.number)
         result.step = step
+        result.retries = later
         result.deliveries = draft.lots.flatMap(\.recipients).map { recipient in
             DeliveryResult(
                 recipient: recipient.id,
@@ -123,24 +123,10 @@ struct PageSender: Sendable {
     }
 
     /// Begun, but the notification was stopped meanwhile: they wait in the queue for what becomes of it.
-    private func postponed(
-        _ draft: PageDraft,
-        of notification: PreparedNotification,
-        step: ShardStep?
-    ) -> PageResult {
-        var result = PageResult(notificationNumber: notification.number)
-        result.step = step
-        result.step?.leaseUntil = nil
+    private func postponed(_ draft: inout PageDraft) -> [RetryResult] {
         let now = self.time.now
-        result.retries = draft.lots.flatMap(\.recipients).map { recipient in
-            let environment = recipient.movedFrom == nil ? nil : recipient.environment
-            return RetryResult(
-                recipient: recipient.id,
-                environment: environment,
-                attempts: recipient.attempts,
-                dueAt: now
-            )
-        }
-        return result
+        let postponed = draft.lots.flatMap(\.recipients).map { RetryResult($0, dueAt: now) }
+        draft.keep([])
+        return postponed
     }
 }

@@ -22,8 +22,8 @@ struct PreparedNotification: Sendable {
     let expires: Timestamp
     /// Whether a webhook wants to know of each delivery.
     let tellsDeliveries: Bool
-    /// The hours in which it may be sent; `nil`: at any.
-    let hours: DeliveryTime?
+    /// From when on and in which hours it may be sent; `nil`: at once, at any.
+    let delivery: DeliveryTime?
 
     init(
         _ record: NotificationRecord,
@@ -33,7 +33,7 @@ struct PreparedNotification: Sendable {
         tellsDeliveries: Bool
     ) {
         self.tellsDeliveries = tellsDeliveries
-        self.hours = Self.hours(record)
+        self.delivery = Self.delivery(record)
         self.record = record
         self.number = number
         self.app = app
@@ -62,19 +62,22 @@ struct PreparedNotification: Sendable {
         )
     }
 
-    /// What of a recipient's profile has to be read.
-    var needs: RecipientNeeds { Self.needs(self.renderer).union(self.tellsDeliveries ? [.user] : []) }
+    /// The hours in which it may be sent; `nil`: at any.
+    var hours: DeliveryTime? { self.delivery?.window == nil ? nil : self.delivery }
 
-    static func hours(_ record: NotificationRecord) -> DeliveryTime? {
-        guard let stored = record.delivery, let json = try? JSONValue(parsing: stored),
-            let delivery = try? DeliveryTime(stored: json), delivery.window != nil
-        else { return nil }
-        return delivery
+    /// What of the profiles of a shard's recipients has to be read.
+    func needs(in zone: ShardPlan.Zone) -> RecipientNeeds {
+        Self.needs(self.renderer).union(self.tellsDeliveries ? [.user] : []).union(zone == .leftOver ? [.timeZone] : [])
     }
 
-    /// What of a recipient has to be read to try it again.
+    private static func delivery(_ record: NotificationRecord) -> DeliveryTime? {
+        guard let stored = record.delivery, let json = try? JSONValue(parsing: stored) else { return nil }
+        return try? DeliveryTime(stored: json)
+    }
+
+    /// What of a recipient has to be read to try it again, and to tell of it.
     static func retryNeeds(_ record: NotificationRecord) -> RecipientNeeds {
-        Self.needs(Self.renderer(record)).union(Self.hours(record) == nil ? [] : [.timeZone])
+        Self.needs(Self.renderer(record)).union(record.delivery == nil ? [.user] : [.user, .timeZone])
     }
 
     static func needs(_ renderer: ContentRenderer?) -> RecipientNeeds {

@@ -149,6 +149,30 @@ package struct RetryClaim: Hashable, Sendable {
 /// A recipient whose next try is due.
 package enum RetryRecipient: Hashable, Sendable {
     case here(Recipient)
-    /// Its device was removed meanwhile.
-    case gone(Int64, attempts: Int)
+    /// There is no other try: its final state is all that is left to write.
+    case over(EndedRetry)
+}
+
+/// A recipient that is not tried again.
+package struct EndedRetry: Hashable, Sendable {
+    package enum Cause: String, Hashable, Sendable {
+        case deviceRemoved = "the device was removed before it could be sent"
+        case unreadable = "what is stored of its device cannot be read"
+        case cancelled = "cancelled before it could be sent"
+        case interrupted = "the server ended while this was being sent; at most once means not again"
+    }
+
+    /// See ``Recipient/id``.
+    package var id: Int64
+    /// `nil` if it is not known any more.
+    package var recipient: Recipient?
+    package var attempts: Int
+    package var cause: Cause
+
+    package init(id: Int64, recipient: Recipient?, attempts: Int, cause: Cause) {
+        self.id = id
+        self.recipient = recipient
+        self.attempts = attempts
+        self.cause = cause
+    }
 }

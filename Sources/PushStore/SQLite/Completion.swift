@@ -3,8 +3,6 @@ import PushProtocol
 
 /// The end of a notification.
 enum Completion {
-    static let cancelled = "cancelled before it could be sent"
-
     /// Done once its shards are walked and no recipient is without a final state.
     static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
         let statement = try RawStatement(
@@ -27,24 +25,5 @@ enum Completion {
     static func tidy(_ number: Int64, in database: Database) throws {
         try database.execute(sql: "DELETE FROM shard WHERE notification = ?", arguments: [number])
         try database.execute(sql: "DELETE FROM badgeStep WHERE notification = ?", arguments: [number])
-    }
-
-    /// Whoever waits for another try has failed.
-    static func failRetries(of number: Int64, now: Timestamp, in database: Database) throws {
-        try database.execute(sql: "INSERT OR IGNORE INTO reason (text) VALUES (?)", arguments: [Self.cancelled])
-        try database.execute(
-            sql: """
-                INSERT OR IGNORE INTO delivery (notification, recipient, state, attempts, at, reason, device)
-                SELECT notification, recipient, 3, attempts, ?1, (SELECT id FROM reason WHERE text = ?2),
-                    CASE WHEN lane = 0 AND recipient > 0 THEN recipient END
-                FROM retry WHERE notification = ?3
-                """,
-            arguments: [now.milliseconds, Self.cancelled, number]
-        )
-        try database.execute(
-            sql: "UPDATE notification SET failed = failed + ? WHERE number = ?",
-            arguments: [database.changesCount, number]
-        )
-        try database.execute(sql: "DELETE FROM retry WHERE notification = ?", arguments: [number])
     }
 }

@@ -165,23 +165,50 @@ struct RecipientQuery: Sendable {
         return recipient
     }
 
-    /// A recipient that is tried again, with the token that its device has now.
-    func fetch(_ retry: SQLiteStore.DueRetry, in database: Database) throws -> RetryRecipient {
+    /// A recipient that is tried again, with the token that its device has now, or whose tries are over.
+    func fetch(
+        _ retry: SQLiteStore.DueRetry,
+        isCancelled: Bool,
+        in database: Database
+    ) throws -> RetryRecipient {
         var recipient: Recipient?
+        var cause: EndedRetry.Cause? = isCancelled ? .cancelled : nil
+        if retry.isInterrupted { cause = .interrupted }
+        do {
+            recipient = try self.current(retry, in: database)
+            if recipient == nil { cause = cause ?? .deviceRemoved }
+        } catch is DamagedRow {
+            cause = cause ?? .unreadable
+        }
+        guard cause == nil, let recipient else {
+            return .over(
+                EndedRetry(
+                    id: retry.recipient,
+                    recipient: recipient,
+                    attempts: retry.attempts,
+                    cause: cause ?? .deviceRemoved
+                )
+            )
+        }
+        return .here(recipient)
+    }
+
+    private func current(_ retry: SQLiteStore.DueRetry, in database: Database) throws -> Recipient? {
+        var recipient: Recipient
         if retry.recipient < 0 {
             recipient = try self.target(-retry.recipient, in: database)
         } else {
             let statement = try RawStatement("SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
             defer { statement.reset() }
             statement.bind(retry.recipient, at: 1)
-            if try statement.step() { recipient = try self.device(statement) }
+            guard try statement.step() else { return nil }
+            recipient = try self.device(statement)
         }
-        guard var recipient else { return .gone(retry.recipient, attempts: retry.attempts) }
         recipient.attempts = retry.attempts
         if let environment = retry.environment, environment != recipient.environment {
             recipient.movedFrom = recipient.environment
             recipient.environment = environment
         }
-        return .here(recipient)
+        return recipient
     }
 }

@@ -3,9 +3,9 @@ import GRDB
 import PushProtocol
 
 /// A row that holds something else than was written.
-struct DamagedRow: Error, CustomStringConvertible {
-    var table: String
-    var description: String { "a row of table \(self.table) is damaged" }
+package struct DamagedRow: Error, CustomStringConvertible {
+    package var table: String
+    package var description: String { "a row of table \(self.table) is damaged" }
 }
 
 extension Row {

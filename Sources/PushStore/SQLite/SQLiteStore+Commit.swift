@@ -70,13 +70,7 @@ private struct PageCommit {
             counts[delivery.state, default: 0] += 1
             if delivery.state == .sending { begun.insert(delivery.recipient) }
         }
-        for retry in self.page.retries {
-            if self.state == .cancelled {
-                if try self.finish(self.cancelled(retry)) { counts[.failed, default: 0] += 1 }
-            } else {
-                try self.postpone(retry)
-            }
-        }
+        for retry in self.page.retries { try self.postpone(retry) }
         let hygiene = TokenFindings(app: self.app, notification: self.id, now: self.now, database: self.database)
         if !self.page.findings.isEmpty {
             let last = try TokenEvents.last(in: self.database)
@@ -91,17 +85,6 @@ private struct PageCommit {
             try Completion.finishIfComplete(self.number, now: self.now, in: self.database)
         }
         return (self.mayGoOn, begun)
-    }
-
-    private func cancelled(_ retry: RetryResult) -> DeliveryResult {
-        DeliveryResult(
-            recipient: retry.recipient,
-            device: retry.recipient > 0 ? retry.recipient : nil,
-            state: .failed,
-            reason: Completion.cancelled,
-            attempts: retry.attempts,
-            at: self.now
-        )
     }
 
     /// Writes a state unless there is a final one. Whether it did.
@@ -141,7 +124,8 @@ private struct PageCommit {
         try statement.run()
     }
 
-    /// Queues a recipient unless it has a final state. What at-most-once had begun is undone: it was not sent.
+    /// Queues a recipient unless it has a final state, at once if it is only to be ended. What at-most-once had begun is
+    /// undone: it was not sent.
     private func postpone(_ retry: RetryResult) throws {
         let begun = try RawStatement(
             "DELETE FROM delivery WHERE notification = ? AND recipient = ? AND state = 0",
@@ -165,7 +149,7 @@ private struct PageCommit {
         statement.bind(retry.environment?.code, at: 3)
         statement.bind(self.lane.rawValue, at: 4)
         statement.bind(Int64(retry.attempts), at: 5)
-        statement.bind(retry.dueAt.milliseconds, at: 6)
+        statement.bind((self.state == .cancelled ? self.now : retry.dueAt).milliseconds, at: 6)
         try statement.run()
     }
 

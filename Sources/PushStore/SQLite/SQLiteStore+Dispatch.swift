@@ -3,8 +3,6 @@ import GRDB
 package import PushProtocol
 
 extension SQLiteStore {
-    private static let interrupted = "the server ended while this was being sent; at most once means not again"
-
     package func recover(now: Timestamp) async throws -> Int {
         try await self.database.write { database in
             try database.execute(sql: "UPDATE shard SET leaseUntil = NULL WHERE leaseUntil IS NOT NULL")
@@ -12,35 +10,57 @@ extension SQLiteStore {
                 sql: "UPDATE retry SET isLeased = 0, dueAt = ? WHERE isLeased = 1",
                 arguments: [now.milliseconds]
             )
-            let begun = try Row.fetchAll(
-                database,
-                sql: "SELECT notification, count(*) AS count FROM delivery WHERE state = 0 GROUP BY notification"
-            )
-            guard !begun.isEmpty else { return 0 }
-            let reason = try self.reasons.lookup().id(of: Self.interrupted, in: database)
+            // Its state stays what it is, so that nobody takes it for one that may be sent.
             try database.execute(
-                sql: "UPDATE delivery SET state = 3, at = ?, reason = ? WHERE state = 0",
-                arguments: [now.milliseconds, reason]
+                sql: """
+                    INSERT OR IGNORE INTO retry (notification, recipient, lane, attempts, dueAt)
+                    SELECT delivery.notification, recipient, lane, attempts, ?
+                    FROM delivery JOIN notification ON notification.number = delivery.notification
+                    WHERE delivery.state = 0
+                    """,
+                arguments: [now.milliseconds]
             )
-            for row in begun {
-                guard let number = row["notification"] as Int64?, let count = row["count"] as Int? else { continue }
-                try database.execute(
-                    sql: "UPDATE notification SET failed = failed + ? WHERE number = ?",
-                    arguments: [count, number]
-                )
-                try Completion.finishIfComplete(number, now: now, in: database)
-            }
-            return begun.reduce(0) { $0 + ($1["count"] as Int? ?? 0) }
+            return database.changesCount
         }
     }
 
     package func due(now: Timestamp, limit: Int) async throws -> [NotificationRecord] {
-        try await self.database.read { database in
-            try Row.fetchAll(
+        let (records, damaged) = try await self.database.read { database in
+            var damaged: [Int64] = []
+            let records = try Row.fetchAll(
                 database,
                 sql: "SELECT * FROM notification WHERE state = 'scheduled' AND startsAt <= ? ORDER BY startsAt LIMIT ?",
                 arguments: [now.milliseconds, limit]
-            ).map { try NotificationRow.record($0, in: database) }
+            ).compactMap { row in
+                try Self.readable(row, orElse: { damaged.append($0) }) { try NotificationRow.record($0, in: database) }
+            }
+            return (records, damaged)
+        }
+        if !damaged.isEmpty {
+            try await self.database.write { try Self.setAside(damaged, in: $0) }
+        }
+        return records
+    }
+
+    /// What is made of a notification's row; `nil` for one that cannot be read, whose number is told.
+    static func readable<Value>(
+        _ row: Row,
+        orElse damaged: (Int64) throws -> Void,
+        _ make: (Row) throws -> Value
+    ) throws -> Value? {
+        do {
+            return try make(row)
+        } catch let error as DamagedRow {
+            guard let number = row["number"] as Int64? else { throw error }
+            try damaged(number)
+            return nil
+        }
+    }
+
+    /// Pauses notifications that cannot be read: each would stop all others of its lane.
+    static func setAside(_ damaged: [Int64], in database: Database) throws {
+        for number in damaged {
+            try Self.pause(number, reason: "what is stored of it cannot be read", in: database)
         }
     }
 
@@ -86,14 +106,17 @@ extension SQLiteStore {
             return []
         }
         return try await self.database.write { database in
-            try Self.claimable(lane, now: now, limit: limit, excluding: apps, in: database).map { row in
-                let claim = try Self.claim(row)
+            var damaged: [Int64] = []
+            let claims = try Self.claimable(lane, now: now, limit: limit, excluding: apps, in: database)
+                .compactMap { try Self.readable($0, orElse: { damaged.append($0) }, Self.claim) }
+            try Self.setAside(damaged, in: database)
+            for claim in claims {
                 try database.execute(
                     sql: "UPDATE shard SET leaseUntil = ? WHERE notification = ? AND number = ?",
                     arguments: [until.milliseconds, claim.notificationNumber, claim.shard]
                 )
-                return claim
             }
+            return claims
         }
     }
 
@@ -145,6 +168,9 @@ extension SQLiteStore {
             WHERE zoned.notification = shard.notification AND zoned.isDone = 0 AND zoned.zoneKind != 3))
         """
 
+    /// Whether the retries of a notification are to be taken: to be tried, or to be ended.
+    static let mayRetry = "notification.state IN ('accepted', 'sending', 'cancelled')"
+
     private static func claim(_ row: Row) throws -> ShardClaim {
         guard let number = row["number"] as Int64?, let shard = row["shard"] as Int64?,
             let zone = ShardPlan.Zone(code: row["zoneKind"] as Int64?, name: row["zone"] as String?),
@@ -174,7 +200,7 @@ extension SQLiteStore {
                         UNION ALL
                         SELECT * FROM (
                             SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
-                            WHERE retry.lane = ?1 AND state IN ('accepted', 'sending') ORDER BY dueAt LIMIT 1))
+                            WHERE retry.lane = ?1 AND \(Self.mayRetry) ORDER BY dueAt LIMIT 1))
                     """,
                 arguments: [lane.rawValue]
             ).map(Timestamp.init(milliseconds:))

@@ -34,8 +34,11 @@ private struct IntegrityRule: Sendable {
             sql: """
                 SELECT number FROM notification WHERE state IN ('done', 'cancelled') AND (
                     EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number)
-                    OR EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number)
-                    OR EXISTS (SELECT 1 FROM delivery WHERE delivery.notification = notification.number AND state = 0))
+                    OR state = 'done' AND EXISTS (
+                        SELECT 1 FROM retry WHERE retry.notification = notification.number)
+                    OR state = 'done' AND EXISTS (
+                        SELECT 1 FROM delivery
+                        WHERE delivery.notification = notification.number AND delivery.state = 0))
                 """
         ),
         IntegrityRule(
@@ -80,7 +83,11 @@ private struct IntegrityRule: Sendable {
     static let atRest = [
         IntegrityRule(
             fault: "a recipient is being sent to by nobody",
-            sql: "SELECT DISTINCT notification FROM delivery WHERE state = 0"
+            sql: """
+                SELECT DISTINCT notification FROM delivery WHERE state = 0 AND NOT EXISTS (
+                    SELECT 1 FROM retry
+                    WHERE retry.notification = delivery.notification AND retry.recipient = delivery.recipient)
+                """
         ),
         IntegrityRule(
             fault: "a shard is leased to nobody",

@@ -126,7 +126,8 @@ extension SQLiteStore {
         try Completion.finishIfComplete(number, now: now, in: database)
     }
 
-    /// What waits for another try gets a final state; what was never tried stays without.
+    /// What waits for another try is due at once, to be given its final state; what is on its way comes back by itself;
+    /// what was never tried stays without.
     private static func cancel(_ number: Int64, now: Timestamp, in database: Database) throws {
         try database.execute(
             sql: """
@@ -136,7 +137,10 @@ extension SQLiteStore {
             arguments: [now.milliseconds, number]
         )
         guard database.changesCount > 0 else { return }
-        try Completion.failRetries(of: number, now: now, in: database)
+        try database.execute(
+            sql: "UPDATE retry SET dueAt = ? WHERE notification = ? AND isLeased = 0",
+            arguments: [now.milliseconds, number]
+        )
         try Completion.tidy(number, in: database)
     }
 }

@@ -38,7 +38,7 @@ extension SQLiteStore {
                 database,
                 sql: """
                     SELECT 1 FROM retry JOIN notification ON notification.number = retry.notification
-                    WHERE retry.lane = ? AND dueAt <= ? AND state IN ('accepted', 'sending') LIMIT 1
+                    WHERE retry.lane = ? AND dueAt <= ? AND \(Self.mayRetry) LIMIT 1
                     """,
                 arguments: [lane.rawValue, now.milliseconds]
             ) != nil
@@ -46,16 +46,11 @@ extension SQLiteStore {
         guard isThereAny else { return [] }
         return try await self.database.write { database in
             try Self.takeRetries(lane: lane, now: now, until: until, limit: limit, in: database).compactMap { due in
-                guard
-                    let row = try Row.fetchOne(
-                        database,
-                        sql: "SELECT * FROM notification WHERE number = ?",
-                        arguments: [due.number]
-                    )
-                else { return nil }
-                let notification = try NotificationRow.record(row)
+                guard let notification = try Self.retried(due.number, in: database) else { return nil }
                 let query = RecipientQuery(notification, number: due.number, needs: needs(notification))
-                let recipients = try due.retries.map { try query.fetch($0, in: database) }
+                let recipients = try due.retries.map {
+                    try query.fetch($0, isCancelled: notification.state == .cancelled, in: database)
+                }
                 return RetryClaim(
                     notification: notification,
                     notificationNumber: due.number,
@@ -65,11 +60,21 @@ extension SQLiteStore {
         }
     }
 
+    private static func retried(_ number: Int64, in database: Database) throws -> NotificationRecord? {
+        let sql = "SELECT * FROM notification WHERE number = ?"
+        guard let row = try Row.fetchOne(database, sql: sql, arguments: [number]) else { return nil }
+        return try Self.readable(row, orElse: { try Self.setAside([$0], in: database) }) {
+            try NotificationRow.record($0)
+        }
+    }
+
     /// A recipient's line in the queue.
     struct DueRetry {
         var recipient: Int64
         var environment: PushEnvironment?
         var attempts: Int
+        /// Whether at-most-once had begun it when the process ended.
+        var isInterrupted: Bool
     }
 
     private static func takeRetries(
@@ -81,9 +86,11 @@ extension SQLiteStore {
     ) throws -> [(number: Int64, retries: [DueRetry])] {
         let select = try RawStatement(
             """
-            SELECT retry.notification, recipient, retry.environment, attempts
+            SELECT retry.notification, retry.recipient, retry.environment, retry.attempts, delivery.state
             FROM retry JOIN notification ON notification.number = retry.notification
-            WHERE retry.lane = ? AND dueAt <= ? AND state IN ('accepted', 'sending') ORDER BY dueAt LIMIT ?
+            LEFT JOIN delivery ON delivery.notification = retry.notification
+                AND delivery.recipient = retry.recipient AND delivery.state = 0
+            WHERE retry.lane = ? AND dueAt <= ? AND \(Self.mayRetry) ORDER BY dueAt LIMIT ?
             """,
             in: database
         )
@@ -97,7 +104,8 @@ extension SQLiteStore {
             let retry = DueRetry(
                 recipient: select.integer(1),
                 environment: environment,
-                attempts: Int(clamping: select.integer(3))
+                attempts: Int(clamping: select.integer(3)),
+                isInterrupted: !select.isNull(4)
             )
             due[select.integer(0), default: []].append(retry)
         }

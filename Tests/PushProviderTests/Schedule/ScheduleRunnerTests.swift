@@ -77,6 +77,56 @@ import Testing
         }
     }
 
+    /// Whoever has moved to a zone whose turn has been is left over, and has its own clock all the same.
+    @Test(arguments: StoreBackend.available, ["atLeastOnce", "atMostOnce"])
+    func whoIsLeftOverHasItsOwnHours(backend: StoreBackend, guarantee: String) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...2) { $0.timeZone = .set("Asia/Tokyo") }
+            try await fixture.register(3...3) { $0.timeZone = .set("America/New_York") }
+            let notification = try await fixture.accept([
+                "when": ["window": ["from": "09:00", "to": "10:00"], "defaultTimeZone": "UTC"],
+                "guarantee": .string(guarantee),
+            ])
+            // 22:13 UTC: in New York the hour is 14:00 to 15:00 UTC, in Tokyo 00:00 to 01:00, in Honolulu 19:00 to 20:00.
+            try await fixture.settle()
+            #expect(fixture.sender.sent.isEmpty)
+            try await fixture.register(2...2) { $0.timeZone = .set("Pacific/Honolulu") }
+            var arrivals: [DeviceToken: Int64] = [:]
+            for _ in 0..<96 {
+                let before = fixture.sender.sent.count
+                try await fixture.settle()
+                for push in fixture.sender.sent.dropFirst(before) {
+                    arrivals[push.token] = fixture.time.now.seconds / 3600 % 24
+                }
+                fixture.time.advance(by: .seconds(1800))
+            }
+            #expect(arrivals == [.numbered(1): 0, .numbered(2): 19, .numbered(3): 14])
+            #expect(fixture.sender.sent.count == 3)
+            #expect(try await fixture.progress(of: notification).state == .done)
+        }
+    }
+
+    /// Where it was too late stays left out, wherever the others go.
+    @Test(arguments: StoreBackend.available)
+    func whoMovesIsNotSkippedWithThoseThatAreLate(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...2) { $0.timeZone = .set("America/New_York") }
+            try await fixture.register(3...3) { $0.timeZone = .set("Asia/Tokyo") }
+            // 23:00 was at 14:00 UTC in Tokyo, an hour before now in Berlin, and comes at 04:00 UTC in New York.
+            let notification = try await fixture.accept([
+                "when": ["localTime": "2023-11-14T23:00", "past": "skip", "defaultTimeZone": "UTC"]
+            ])
+            try await fixture.settle()
+            try await fixture.register(2...2) { $0.timeZone = .set("America/Chicago") }
+            for _ in 0..<48 {
+                fixture.time.advance(by: .seconds(1800))
+                try await fixture.settle()
+            }
+            #expect(fixture.sentTokens.sorted { $0.hex < $1.hex } == [.numbered(1), .numbered(2)])
+            #expect(try await fixture.progress(of: notification).state == .done)
+        }
+    }
+
     @Test(arguments: StoreBackend.available, ["atLeastOnce", "atMostOnce"])
     func whoIsBeingSentToIsNotLeftOver(backend: StoreBackend, guarantee: String) async throws {
         try await DispatchFixture.run(backend, page: 10) { fixture in

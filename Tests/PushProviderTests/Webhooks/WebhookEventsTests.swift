@@ -64,15 +64,21 @@ import Testing
         #expect(object["user"] as? String == text)
     }
 
-    @Test func aBlockIsFullAt4096Events() {
+    @Test func whoIsNotKnownAnyMoreHasNoToken() throws {
         var events = WebhookEvents(expected: .max)
         #expect(events.isEmpty)
-        for _ in 0..<4095 {
-            self.append(to: &events, device: 1, reason: nil, user: nil)
-        }
-        #expect(!events.isFull)
-        events.append(self.token(.moved))
-        #expect(events.isFull)
+        let delivery = DeliveryResult(
+            recipient: 7,
+            device: 7,
+            state: .failed,
+            reason: "gone",
+            attempts: 1,
+            at: .init(seconds: 1)
+        )
+        events.append(delivery, apnsID: "id", to: nil, notification: UUID())
+        let object = try #require(try self.objects(in: events).first)
+        #expect(object["deviceId"] as? Int == 7)
+        for name in ["token", "environment", "user"] { #expect(object[name] is NSNull) }
     }
 
     private func append(to events: inout WebhookEvents, device: Int64?, reason: String?, user: String?) {

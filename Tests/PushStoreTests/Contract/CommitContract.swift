@@ -99,12 +99,17 @@ import Testing
             _ = try await store.setState(.cancel, of: notification.id, now: self.now)
             try await store.commit(claim) { page in
                 page.deliveries = [.fixture(recipients[1])]
-                page.retries = [RetryResult(recipient: recipients[2].id, attempts: 1, dueAt: self.lease)]
+                page.retries = [RetryResult(recipient: recipients[2].id, attempts: 1, dueAt: self.now)]
                 page.step = .last(claim)
             }
+            let cancelled = try await store.current(notification)
+            #expect(cancelled.state == .cancelled)
+            #expect(cancelled.progress.accepted == 1)
+            #expect(cancelled.progress.retrying == 2)
+            #expect(try await store.nextDue(lane: .bulk) == self.now, "they are to be ended at once")
+            #expect(try await self.endDue(store) == [.cancelled, .cancelled])
             let end = try await store.current(notification)
             #expect(end.state == .cancelled)
-            #expect(end.progress.accepted == 1)
             #expect(end.progress.failed == 2)
             #expect(end.progress.retrying == 0)
             let deliveries = try await store.deliveries(of: notification.id, state: .failed, after: nil, limit: 10)
@@ -133,13 +138,16 @@ import Testing
                 page.deliveries = [.fixture(recipients[0])]
                 page.retries = [RetryResult(recipient: recipients[1].id, attempts: 1, dueAt: self.lease)]
             }
-            #expect(try await store.recover(now: self.lease) == 1)
-            #expect(try await store.recover(now: self.lease) == 0)
+            #expect(try await store.recover(now: self.now) == 1)
+            #expect(try await store.recover(now: self.now) == 0)
             let recovered = try await store.current(notification)
             #expect(recovered.state == .sending, "one waits for another try: it was not sent")
             #expect(recovered.progress.accepted == 1)
-            #expect(recovered.progress.failed == 1)
-            #expect(recovered.progress.retrying == 1)
+            #expect(recovered.progress.retrying == 2)
+            #expect(try await self.endDue(store) == [.interrupted])
+            let ended = try await store.current(notification)
+            #expect(ended.progress.failed == 1)
+            #expect(ended.progress.retrying == 1)
             let failed = try await store.deliveries(of: notification.id, state: .failed, after: nil, limit: 10)
             #expect(failed.map(\.recipient) == [recipients[2].id])
             #expect(failed.first?.reason?.contains("at most once") == true)
@@ -184,8 +192,61 @@ import Testing
                 page.deliveries = recipients.map { .fixture($0, .sending) }
                 page.step = .last(claim)
             }
-            #expect(try await store.recover(now: self.lease) == 1)
+            #expect(try await store.recover(now: self.now) == 1)
+            #expect(try await self.endDue(store) == [.interrupted])
             #expect(try await store.current(notification).state == .done)
         }
+    }
+
+    /// A cancelled notification's retry that is on its way has not ended: what it comes to is the truth.
+    @Test(arguments: StoreBackend.available)
+    func whatIsTriedAgainWhileItIsCancelledKeepsItsTruth(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let notification = try await store.start(app: app, to: .tokens([.numbered(1)]))
+            let claim = try await store.claimed()
+            let recipients = try await store.walk(claim, page: 10)
+            try await store.commit(claim) { page in
+                page.retries = [RetryResult(recipient: recipients[0].id, attempts: 1, dueAt: self.now)]
+                page.step = .last(claim)
+            }
+            #expect(try await self.due(store).count == 1)
+            _ = try await store.setState(.cancel, of: notification.id, now: self.now)
+            #expect(try await self.due(store).isEmpty, "somebody has it")
+            var page = PageResult(notificationNumber: claim.notificationNumber)
+            page.deliveries = [.fixture(recipients[0])]
+            _ = try await store.commit([page], now: self.now)
+            let end = try await store.current(notification)
+            #expect(end.state == .cancelled)
+            #expect(end.progress.accepted == 1)
+            #expect(end.progress.failed == 0)
+            #expect(end.progress.retrying == 0)
+        }
+    }
+
+    private func due(_ store: any PushStore) async throws -> [RetryClaim] {
+        try await store.dueRetries(lane: .bulk, now: self.now, until: self.lease, limit: 10) { _ in [] }
+    }
+
+    /// Ends what is due and over, as the dispatcher does.
+    private func endDue(_ store: any PushStore) async throws -> [EndedRetry.Cause] {
+        var causes: [EndedRetry.Cause] = []
+        for claim in try await self.due(store) {
+            var page = PageResult(notificationNumber: claim.notificationNumber)
+            for case .over(let retry) in claim.recipients {
+                causes.append(retry.cause)
+                page.deliveries.append(
+                    DeliveryResult(
+                        recipient: retry.id,
+                        device: nil,
+                        state: .failed,
+                        reason: retry.cause.rawValue,
+                        attempts: retry.attempts,
+                        at: self.now
+                    )
+                )
+            }
+            _ = try await store.commit([page], now: self.now)
+        }
+        return causes
     }
 }

@@ -93,7 +93,7 @@ import Testing
             _ = try await self.failing(store, app, to: .devices(.everyone))
             _ = try await store.deleteDevices(app: app, token: .numbered(1), environment: nil, now: self.now)
             let claim = try #require(try await self.due(store, at: self.dueAt).first)
-            #expect(claim.recipients == [.gone(id, attempts: 1)])
+            #expect(claim.recipients == [.over(EndedRetry(id: id, recipient: nil, attempts: 1, cause: .deviceRemoved))])
         }
     }
 
