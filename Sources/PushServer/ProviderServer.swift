@@ -61,6 +61,7 @@ package final class ProviderServer: Service {
             logger: logger
         )
         let (scheduleWake, webhookWake) = (Wake(), Wake())
+        let requests = RequestMetrics(factory: metrics)
         self.schedules = ScheduleRunner(
             store: self.store,
             intake: intake,
@@ -102,7 +103,7 @@ package final class ProviderServer: Service {
             runner: OperationRunner(
                 keys: keys,
                 audit: store,
-                metrics: RequestMetrics(factory: metrics),
+                metrics: requests,
                 time: time,
                 logger: logger
             ),
@@ -111,6 +112,7 @@ package final class ProviderServer: Service {
                 store: store,
                 keys: keys,
                 intake: intake,
+                metrics: requests,
                 time: time,
                 logger: logger
             ),

@@ -80,10 +80,20 @@ package protocol NotificationStore: Sendable {
     ) async throws -> [DeliveryRecord]
     /// What this notification came to for this recipient.
     func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
-    /// What came to one device, newest first.
-    func deliveries(app: Int64, device: Int64, limit: Int) async throws -> [DeliveryRecord]
-    /// What was sent to a token that is not registered, newest first.
-    func deliveries(app: Int64, unregistered token: DeviceToken, limit: Int) async throws -> [DeliveryRecord]
+    /// What came to one device, the newest notification first, those before `before`.
+    func deliveries(
+        app: Int64,
+        device: Int64,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> [DeliveryRecord]
+    /// The same for a token that is not registered.
+    func deliveries(
+        app: Int64,
+        unregistered token: DeviceToken,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> [DeliveryRecord]
     /// Forgets notifications that ended before this, their deliveries, and token events as old: `limit` rows at most, so
     /// that nothing else waits long. How many rows it were; 0 when there is nothing left to forget.
     func forget(before: Timestamp, limit: Int) async throws -> Int
@@ -256,6 +266,8 @@ package protocol AuditStore: Sendable {
     func addAudit(_ entry: AuditRecord) async throws
     /// Newest first, those before `before`.
     func audit(before: Int64?, limit: Int) async throws -> [AuditRecord]
+    /// Forgets what is older than this, `limit` entries at most. How many it were.
+    func forgetAudit(before: Timestamp, limit: Int) async throws -> Int
 }
 
 /// Why a store cannot be used.

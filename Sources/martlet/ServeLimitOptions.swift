@@ -14,6 +14,9 @@ struct ServeLimitOptions: ParsableArguments {
     @Option(help: "Days that finished notifications and token events are kept (serve.retentionDays; default: 30).")
     var retentionDays: Int?
 
+    @Option(help: "Days that it is kept who changed what (serve.auditRetentionDays; default: 365).")
+    var auditRetentionDays: Int?
+
     @Option(help: "Days that events for webhooks are kept (serve.eventRetentionDays; default: 7).")
     var eventRetentionDays: Int?
 
@@ -33,6 +36,7 @@ struct ServeLimitOptions: ParsableArguments {
         [
             "serve.dispatch.page": self.page.setting(), "serve.dispatch.walkers": self.walkers.setting(),
             "serve.retentionDays": self.retentionDays.setting(),
+            "serve.auditRetentionDays": self.auditRetentionDays.setting(),
             "serve.eventRetentionDays": self.eventRetentionDays.setting(),
             "serve.connections": self.connections.setting(), "serve.requestSeconds": self.requestSeconds.setting(),
             "serve.webhooks.allowPrivate": self.allowPrivateWebhooks.setting(),
@@ -48,6 +52,9 @@ struct ServeLimitOptions: ParsableArguments {
         }
         if let days = settings.integer("serve.retentionDays", in: 1...3650) {
             configuration.schedules.retention = .seconds(days * 86_400)
+        }
+        if let days = settings.integer("serve.auditRetentionDays", in: 1...3650) {
+            configuration.schedules.auditRetention = .seconds(days * 86_400)
         }
         if let days = settings.integer("serve.eventRetentionDays", in: 1...365) {
             configuration.schedules.eventRetention = .seconds(days * 86_400)

@@ -139,6 +139,47 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 2, 3, 100])
+    func aLongHistoryIsReadPageByPage(limit: Int) async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            // Two devices of one user; one is suspected again and again, the other never.
+            for number in 1...2 { _ = try await provider.register(Self.token(number), ["user": "alice"]) }
+            var sent: [JSONValue] = []
+            for number in 1...5 {
+                let to: JSONValue =
+                    number == 3
+                    ? ["to": ["tokens": [.string(Self.token(1))]], "environment": "sandbox", "alert": "Hi"]
+                    : ["to": ["user": "alice"], "alert": "Hi"]
+                let answer = try await provider.send(to)
+                _ = try await provider.finished(answer)
+                sent += [JSONValue](repeating: answer.json["id"], count: number == 3 ? 1 : 2)
+            }
+            _ = try await provider.api.delete("\(Self.app)/devices/\(Self.token(2))")
+            var (seen, actions, pages): ([JSONValue], [JSONValue], Int) = ([], [], 0)
+            var next: String? = ""
+            while let cursor = next {
+                let query = "?limit=\(limit)" + (cursor.isEmpty ? "" : "&cursor=\(cursor)")
+                let page = try await provider.api.get("\(Self.app)/users/alice/history\(query)").json
+                seen += page["deliveries"].elements.map { $0["notification"] }
+                actions += page["tokenEvents"].elements.map { $0["action"] }
+                next = page["next"].stringValue
+                pages += 1
+                try #require(pages < 20)
+            }
+            // What went to the device that is gone is not the user's any more.
+            var once: [JSONValue] = []
+            for id in sent.reversed() where once.last != id { once.append(id) }
+            #expect(seen == once)
+            #expect(actions == [])
+            if limit == 100 { #expect(pages == 1) }
+            let wrong = try await provider.api.get("\(Self.app)/users/alice/history?cursor=bjEy")
+            #expect(wrong.code == "invalid_cursor")
+            let deleted = try await provider.api.get("\(Self.app)/devices/\(Self.token(2))/history?limit=\(limit)").json
+            #expect(deleted["tokenEvents"].elements.map { $0["action"] } == ["deleted"])
+        }
+    }
+
     @Test func aBadgeIsReadSetAndCountedOn() async throws {
         let sender = ScriptedSender()
         try await withProvider(senders: sender) { provider in

@@ -103,8 +103,8 @@ import Testing
             _ = try await store.notifications(app: app, state: state, before: nil, limit: 10)
             _ = try await store.notifications(app: nil, state: state, before: nil, limit: 10)
         }
-        _ = try await store.deliveries(app: app, device: 1, limit: 10)
-        _ = try await store.deliveries(app: app, unregistered: .numbered(9), limit: 10)
+        _ = try await store.deliveries(app: app, device: 1, before: nil, limit: 10)
+        _ = try await store.deliveries(app: app, unregistered: .numbered(9), before: nil, limit: 10)
         _ = try await store.recover(now: self.now)
         _ = try await store.forget(before: self.now.advanced(by: .seconds(9)), limit: 10)
         _ = try await store.figures(now: self.now)
@@ -139,6 +139,7 @@ import Testing
         _ = try await store.dueSchedules(now: self.now, limit: 10)
         _ = try await store.nextScheduleRun()
         _ = try await store.audit(before: nil, limit: 10)
+        _ = try await store.forgetAudit(before: self.now, limit: 10)
     }
 
     /// These have a row for each of a few things that people set up, or none that are long under way.
@@ -147,7 +148,7 @@ import Testing
     /// These walk no further than they must.
     private static let excused = [
         // As many rows as are deleted.
-        "DELETE FROM tokenEvent", "DELETE FROM eventBlock",
+        "DELETE FROM tokenEvent", "DELETE FROM eventBlock", "DELETE FROM audit",
         // Over an index of what is under way.
         "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL", "SELECT count(*) FROM retry",
         // Once, at the start.

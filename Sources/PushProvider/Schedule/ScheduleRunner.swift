@@ -12,6 +12,8 @@ package struct ScheduleRunner: Service {
         package var retention: Duration = .seconds(30 * 86_400)
         /// How long events for webhooks are kept. Default 7 days.
         package var eventRetention: Duration = .seconds(7 * 86_400)
+        /// How long it is kept who changed what. Default 365 days.
+        package var auditRetention: Duration = .seconds(365 * 86_400)
         /// Between two looks for what is old. Default 1 h.
         package var cleaning: Duration = .seconds(3600)
         /// The longest sleep. Default 5 s.
@@ -119,6 +121,10 @@ package struct ScheduleRunner: Service {
         let now = self.time.now
         let before = now.advanced(by: .zero - self.settings.retention)
         while try await self.store.forget(before: before, limit: Self.forgotten) > 0, !Task.isShuttingDownGracefully {}
+        let oldest = now.advanced(by: .zero - self.settings.auditRetention)
+        while try await self.store.forgetAudit(before: oldest, limit: Self.forgotten) > 0,
+            !Task.isShuttingDownGracefully
+        {}
         _ = try await self.store.forgetEvents(before: now.advanced(by: .zero - self.settings.eventRetention))
     }
 

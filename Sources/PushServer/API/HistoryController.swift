@@ -25,7 +25,7 @@ struct HistoryController: Controller {
                 summary: "Deliveries to a token, registered or not, and what was done to it; newest first.",
                 tag: .devices,
                 scope: .read,
-                parameters: [.limit()],
+                parameters: [.limit(), .cursor],
                 answers: [.ok(HistoryAnswer.schema)],
                 handler: self.ofToken
             ),
@@ -36,7 +36,7 @@ struct HistoryController: Controller {
                 summary: "The same for all devices of a user.",
                 tag: .devices,
                 scope: .read,
-                parameters: [.limit()],
+                parameters: [.limit(), .cursor],
                 answers: [.ok(HistoryAnswer.schema)],
                 handler: self.ofUser
             ),
@@ -76,51 +76,60 @@ struct HistoryController: Controller {
 
     private func ofToken(_ call: Call) async throws -> Response {
         let app = try await call.app(self.store)
-        let (token, limit) = (try call.pathToken(), try call.limit())
+        let token = try call.pathToken()
         let devices = try await self.store.devices(app: app.id, token: token)
-        return try await self.answer(app: app.id, devices, tokens: [token], limit: limit)
+        return try await self.answer(call, app: app.id, devices, tokens: [token])
     }
 
     private func ofUser(_ call: Call) async throws -> Response {
         let app = try await call.app(self.store)
-        let (user, limit) = (try call.user(), try call.limit())
         let devices = try await self.store.devices(
             app: app.id,
-            audience: .user(user),
+            audience: .user(try call.user()),
             after: 0,
             limit: Self.maximumDevices
         )
-        let tokens = Set(devices.map(\.token))
-        return try await self.answer(app: app.id, devices, tokens: tokens, limit: limit)
+        return try await self.answer(call, app: app.id, devices, tokens: Set(devices.map(\.token)))
     }
 
     private func answer(
+        _ call: Call,
         app: Int64,
         _ devices: [DeviceRecord],
-        tokens: Set<DeviceToken>,
-        limit: Int
+        tokens: Set<DeviceToken>
     ) async throws -> Response {
-        var deliveries: [DeliveryRecord] = []
+        var page = HistoryPage(after: try call.whole(.history), limit: try call.limit())
         for device in devices {
-            deliveries += try await self.store.deliveries(app: app, device: device.id, limit: limit)
+            page.add(
+                try await self.store.deliveries(
+                    app: app,
+                    device: device.id,
+                    before: page.deliveriesBefore,
+                    limit: page.limit
+                )
+            )
         }
-        var events: [TokenEventRecord] = []
         for token in tokens {
             // A campaign to tokens does not know whose they are.
-            deliveries += try await self.store.deliveries(app: app, unregistered: token, limit: limit)
-            events += try await self.store.tokenEvents(app: app, token: token, action: nil, before: nil, limit: limit)
-        }
-        var seen: Set<String> = []
-        let answers = deliveries.sorted { $0.at > $1.at }.map(DeliveryAnswer.init)
-            .filter { seen.insert($0.apnsId).inserted }
-        return try JSONAnswer.make(
-            .ok,
-            HistoryAnswer(
-                devices: devices.map(DeviceAnswer.init),
-                deliveries: Array(answers.prefix(limit)),
-                tokenEvents: events.sorted { $0.id > $1.id }.prefix(limit).map(TokenEventAnswer.init)
+            page.add(
+                try await self.store.deliveries(
+                    app: app,
+                    unregistered: token,
+                    before: page.deliveriesBefore,
+                    limit: page.limit
+                )
             )
-        )
+            page.add(
+                try await self.store.tokenEvents(
+                    app: app,
+                    token: token,
+                    action: nil,
+                    before: page.eventsBefore,
+                    limit: page.limit
+                )
+            )
+        }
+        return try JSONAnswer.make(.ok, HistoryAnswer(devices: devices.map(DeviceAnswer.init), page))
     }
 
     private func showBadge(_ call: Call) async throws -> Response {

@@ -109,9 +109,20 @@ struct HistoryAnswer: Encodable {
     var devices: [DeviceAnswer]
     var deliveries: [DeliveryAnswer]
     var tokenEvents: [TokenEventAnswer]
+    var next: String?
 
-    static let schema = Schema.object(required: [
-        "devices": .array(of: DeviceAnswer.schema), "deliveries": .array(of: DeliveryAnswer.schema),
-        "tokenEvents": .array(of: TokenEventAnswer.schema),
-    ]).named("History")
+    init(devices: [DeviceAnswer], _ page: HistoryPage) {
+        self.devices = devices
+        self.deliveries = page.deliveries.map(DeliveryAnswer.init)
+        self.tokenEvents = page.events.map(TokenEventAnswer.init)
+        self.next = page.next?.text
+    }
+
+    static let schema = Schema.object(
+        required: [
+            "devices": .array(of: DeviceAnswer.schema), "deliveries": .array(of: DeliveryAnswer.schema),
+            "tokenEvents": .array(of: TokenEventAnswer.schema),
+        ],
+        optional: ["next": .string().described("There is more of either list: give it back as cursor.")]
+    ).named("History")
 }

@@ -16,6 +16,7 @@ struct CompatibilityRoutes: Sendable {
     let store: any PushStore
     let keys: APIKeys
     let intake: NotificationIntake
+    let metrics: RequestMetrics
     let time: any TimeSource
     let logger: Logger
 
@@ -31,7 +32,7 @@ struct CompatibilityRoutes: Sendable {
     }
 
     @Sendable private func registerPublisher(_ request: Request, _ context: APIContext) async -> Response {
-        await self.answer(in: .text, context) {
+        await self.answer("compat.publisherRegister", in: .text, context) {
             let door = try self.door(context)
             let form = try await FormRequest.fields(of: request)
             let isOpen = context.parameters.get("key").map(door.opens(with:)) ?? door.opens(for: form["accountId"])
@@ -42,7 +43,7 @@ struct CompatibilityRoutes: Sendable {
     }
 
     @Sendable private func registerRails(_ request: Request, _ context: APIContext) async -> Response {
-        await self.answer(in: .json, context) {
+        await self.answer("compat.railsRegister", in: .json, context) {
             guard try self.door(context).opens(with: context.parameters.get("key") ?? "") else { throw Self.closed }
             let form = try await FormRequest.fields(of: request)
             let members = try FormDevice.members(form, token: form["token"] ?? form["apns_device[token]"])
@@ -56,14 +57,14 @@ struct CompatibilityRoutes: Sendable {
 
     /// For any name that an app could have: who may not send learns nothing of which there are.
     @Sendable private func notifyPage(_ request: Request, _ context: APIContext) async -> Response {
-        await self.answer(in: .text, context) {
+        await self.answer("compat.publisherNotifyPage", in: .text, context) {
             guard let bundleID = Topic(context.decoded("app")) else { throw Self.noSuchApp }
             return NotifyPage.response(app: bundleID.name)
         }
     }
 
     @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
-        await self.answer(in: .text, context) {
+        await self.answer("compat.publisherNotify", in: .text, context) {
             let wanted = try PublisherNotify(try await FormRequest.fields(of: request))
             try await self.check(wanted)
             let app = try await self.app(context)
@@ -145,6 +146,19 @@ extension CompatibilityRoutes {
 
     /// Turns every failure into an answer that the old clients can show. A key stands in the path, so the path is not
     /// logged.
+    /// - Parameter operation: as the figures name it.
+    private func answer(
+        _ operation: String,
+        in shape: Shape,
+        _ context: APIContext,
+        _ body: () async throws -> Response
+    ) async -> Response {
+        let start = ContinuousClock.now
+        let response = await self.answer(in: shape, context, body)
+        self.metrics.count(operation, status: response.status.code, duration: ContinuousClock.now - start)
+        return response
+    }
+
     private func answer(
         in shape: Shape,
         _ context: APIContext,
@@ -163,8 +177,8 @@ extension CompatibilityRoutes {
                 let message = "the server could not do this; its log says why"
                 return Self.refusal(APIRefusal(status: 500, code: "internal", message: message), shape)
             }
-            let message = "nothing can be stored now, so nothing was done: try again later"
-            return Self.refusal(APIRefusal(status: 503, code: "storage_unavailable", message: message), shape)
+            self.metrics.countWriteFailure()
+            return Self.refusal(.storageUnavailable, shape)
         }
     }
 

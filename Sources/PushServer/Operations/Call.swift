@@ -58,7 +58,12 @@ struct Call: Sendable {
 
     /// Where the answer before ended; `nil` at the beginning.
     func cursor(_ list: Cursor.List) throws -> Int64? {
-        try self.query["cursor"].map { try Cursor(text: $0, list: list).position }
+        try self.whole(list)?.position
+    }
+
+    /// The same for an answer with two lists.
+    func whole(_ list: Cursor.List) throws -> Cursor? {
+        try self.query["cursor"].map { try Cursor(text: $0, list: list) }
     }
 
     /// The query item `environment`.

@@ -1,7 +1,8 @@
 import Foundation
 import PushProtocol
 
-/// Where a list goes on: an opaque text for callers, base64url of the list's letter and a position.
+/// Where a list goes on: an opaque text for callers, base64url of the list's letter and a position, or two for two lists
+/// in one answer.
 struct Cursor: Hashable, Sendable {
     /// What is listed, so that the cursor of one list is not taken for that of another.
     enum List: String, Sendable {
@@ -10,6 +11,7 @@ struct Cursor: Hashable, Sendable {
         case deliveries = "r"
         case tokenEvents = "t"
         case audit = "a"
+        case history = "h"
     }
 
     /// In bytes.
@@ -17,18 +19,17 @@ struct Cursor: Hashable, Sendable {
 
     let list: List
     let position: Int64
+    let second: Int64?
 
-    init(list: List, position: Int64) {
+    init(list: List, position: Int64, second: Int64? = nil) {
         self.list = list
         self.position = position
+        self.second = second
     }
 
     /// - Throws: ``APIRefusal`` for text that is no cursor of this list.
     init(text: String, list: List) throws(APIRefusal) {
-        guard let data = Self.decode(text), let plain = String(bytes: data, encoding: .utf8),
-            plain.hasPrefix(list.rawValue), let position = Int64(plain.dropFirst(list.rawValue.count)),
-            Cursor(list: list, position: position).text == text
-        else {
+        guard let cursor = Self.read(text, list: list), cursor.text == text else {
             throw APIRefusal(
                 status: 400,
                 code: "invalid_cursor",
@@ -36,11 +37,22 @@ struct Cursor: Hashable, Sendable {
                 field: "cursor"
             )
         }
-        self.init(list: list, position: position)
+        self = cursor
+    }
+
+    private static func read(_ text: String, list: List) -> Cursor? {
+        guard let data = Self.decode(text), let plain = String(bytes: data, encoding: .utf8),
+            plain.hasPrefix(list.rawValue)
+        else { return nil }
+        let numbers = plain.dropFirst(list.rawValue.count).split(separator: ".", omittingEmptySubsequences: false)
+        guard numbers.count == (list == .history ? 2 : 1), let position = Int64(numbers[0]) else { return nil }
+        guard numbers.count == 2 else { return Cursor(list: list, position: position) }
+        guard let second = Int64(numbers[1]) else { return nil }
+        return Cursor(list: list, position: position, second: second)
     }
 
     var text: String {
-        Data("\(self.list.rawValue)\(self.position)".utf8).base64EncodedString()
+        Data("\(self.list.rawValue)\(self.position)\(self.second.map { ".\($0)" } ?? "")".utf8).base64EncodedString()
             .replacingOccurrences(of: "+", with: "-")
             .replacingOccurrences(of: "/", with: "_")
             .replacingOccurrences(of: "=", with: "")

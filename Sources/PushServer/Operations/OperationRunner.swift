@@ -37,7 +37,7 @@ struct OperationRunner: Sendable {
         if operation.isAudited, let key {
             await self.record(request, status: response.status.code, key: key)
         }
-        self.metrics.count(operation, status: response.status.code, duration: ContinuousClock.now - start)
+        self.metrics.count(operation.id, status: response.status.code, duration: ContinuousClock.now - start)
         return response
     }
 

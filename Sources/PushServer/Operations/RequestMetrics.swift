@@ -11,8 +11,9 @@ struct RequestMetrics: Sendable {
         self.writeFailures = Counter(label: "martlet_store_write_failures", dimensions: [], factory: factory)
     }
 
-    func count(_ operation: Operation, status: Int, duration: Duration) {
-        let label = ("operation", operation.id)
+    /// - Parameter operation: its id.
+    func count(_ operation: String, status: Int, duration: Duration) {
+        let label = ("operation", operation)
         Counter(label: "martlet_api_requests", dimensions: [label, ("status", "\(status)")], factory: self.factory)
             .increment()
         Metrics.Timer(label: "martlet_api_request", dimensions: [label], factory: self.factory).record(

@@ -26,6 +26,8 @@ package struct DeliveryRecord: Hashable, Sendable {
 
     /// Of the notification.
     package var notification: UUID
+    /// Where the notification stands among all.
+    package var position: NotificationCursor
     /// Unique within the notification: a device's id, or below zero for a token that was named explicitly.
     package var recipient: Int64
     /// `nil` if the token is not registered.
@@ -41,6 +43,7 @@ package struct DeliveryRecord: Hashable, Sendable {
 
     package init(
         notification: UUID,
+        position: NotificationCursor,
         recipient: Int64,
         device: Int64?,
         token: DeviceToken?,
@@ -51,6 +54,7 @@ package struct DeliveryRecord: Hashable, Sendable {
         at: Timestamp
     ) {
         self.notification = notification
+        self.position = position
         self.recipient = recipient
         self.device = device
         self.token = token

@@ -28,6 +28,9 @@ final class ReasonTable: Sendable {
 final class ReasonLookup {
     /// Longest text, in characters; what a push service sends may be longer.
     private static let maximumLength = 300
+    /// Different texts in the store. A push service has a few dozen; one that makes up more does not fill the disk.
+    private static let maximumCount = 10_000
+    private static let other = "another reason than the 10,000 that are known"
 
     private let known: [String: Int64]
     /// What was not known before.
@@ -41,14 +44,20 @@ final class ReasonLookup {
     func id(of text: String, in database: Database) throws -> Int64 {
         let text = String(text.prefix(Self.maximumLength))
         if let id = self.known[text] ?? self.found[text] { return id }
-        let id: Int64
-        if let stored = try Int64.fetchOne(database, sql: "SELECT id FROM reason WHERE text = ?", arguments: [text]) {
-            id = stored
-        } else {
-            try database.execute(sql: "INSERT INTO reason (text) VALUES (?)", arguments: [text])
-            id = database.lastInsertedRowID
-        }
+        let id = try self.stored(text, in: database) ?? self.add(text, in: database)
         self.found[text] = id
         return id
+    }
+
+    private func stored(_ text: String, in database: Database) throws -> Int64? {
+        try Int64.fetchOne(database, sql: "SELECT id FROM reason WHERE text = ?", arguments: [text])
+    }
+
+    private func add(_ text: String, in database: Database) throws -> Int64 {
+        let last = try Int64.fetchOne(database, sql: "SELECT max(id) FROM reason") ?? 0
+        let isFull = last >= Self.maximumCount
+        if isFull, let other = try self.stored(Self.other, in: database) { return other }
+        try database.execute(sql: "INSERT INTO reason (text) VALUES (?)", arguments: [isFull ? Self.other : text])
+        return database.lastInsertedRowID
     }
 }

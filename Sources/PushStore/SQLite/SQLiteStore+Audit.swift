@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushProtocol
+package import PushProtocol
 
 extension SQLiteStore {
     package func addAudit(_ entry: AuditRecord) async throws {
@@ -11,6 +11,20 @@ extension SQLiteStore {
                     entry.at.milliseconds, entry.key?.uuidString, entry.keyName, entry.action, entry.status,
                 ]
             )
+        }
+    }
+
+    package func forgetAudit(before: Timestamp, limit: Int) async throws -> Int {
+        try await self.database.write { database in
+            // From the oldest on: there is no index by time, because they came in its order.
+            try database.execute(
+                sql: """
+                    DELETE FROM audit WHERE id IN (
+                        SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ?) WHERE at < ?)
+                    """,
+                arguments: [limit, before.milliseconds]
+            )
+            return database.changesCount
         }
     }
 

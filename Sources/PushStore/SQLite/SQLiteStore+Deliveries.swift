@@ -7,7 +7,7 @@ extension SQLiteStore {
     /// - Parameter wanted: begins with what says which ones, from ``delivery``'s key on.
     private static func select(from wanted: String = "delivery") -> String {
         """
-        SELECT notification.id AS notificationID, delivery.recipient, delivery.state, attempts, at,
+        SELECT notification.id AS notificationID, notification.number AS position, delivery.recipient, delivery.state, attempts, at,
             reason.text AS reason, coalesce(delivery.device, device.id) AS device,
             coalesce(target.token, device.token) AS token,
             coalesce(target.environment, device.environment) AS environment
@@ -60,33 +60,39 @@ extension SQLiteStore {
         ).first
     }
 
-    package func deliveries(app: Int64, device: Int64, limit: Int) async throws -> [DeliveryRecord] {
+    package func deliveries(
+        app: Int64,
+        device: Int64,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> [DeliveryRecord] {
         // A campaign's deliveries have no index by device: each campaign is asked for this one.
         try await self.deliveries(
             """
             \(Self.select(
                 keys: """
-                    SELECT notification, recipient FROM delivery WHERE device = ?1
-                    UNION SELECT number, ?1 FROM notification WHERE app = ?2 AND lane = 1
+                    SELECT notification, recipient FROM delivery WHERE device = ?1 AND notification < ?4
+                    UNION SELECT number, ?1 FROM notification WHERE app = ?2 AND lane = 1 AND number < ?4
                     """
             ))
-            WHERE notification.app = ?2 ORDER BY delivery.at DESC, delivery.notification DESC LIMIT ?3
+            WHERE notification.app = ?2 ORDER BY delivery.notification DESC, delivery.at DESC LIMIT ?3
             """,
-            [device, app, limit]
+            [device, app, limit, before?.number ?? .max]
         )
     }
 
     package func deliveries(
         app: Int64,
         unregistered token: DeviceToken,
+        before: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord] {
         try await self.deliveries(
             """
-            \(Self.select(keys: "SELECT notification, -position AS recipient FROM target WHERE token = ?"))
-            WHERE notification.app = ? ORDER BY delivery.at DESC, delivery.notification DESC LIMIT ?
+            \(Self.select(keys: "SELECT notification, -position AS recipient FROM target WHERE token = ? AND notification < ?"))
+            WHERE notification.app = ? ORDER BY delivery.notification DESC, delivery.at DESC LIMIT ?
             """,
-            [Data(token.bytes), app, limit]
+            [Data(token.bytes), before?.number ?? .max, app, limit]
         )
     }
 
@@ -105,11 +111,13 @@ extension SQLiteStore {
 
     private static func delivery(_ row: Row) throws -> DeliveryRecord {
         guard let notification = row.uuid("notificationID"), let recipient = row["recipient"] as Int64?,
+            let position = row["position"] as Int64?,
             let state = (row["state"] as Int64?).flatMap(DeliveryRecord.State.init(rawValue:)),
             let attempts = row["attempts"] as Int?, let at = row.time("at")
         else { throw DamagedRow(table: "delivery") }
         return DeliveryRecord(
             notification: notification,
+            position: NotificationCursor(number: position),
             recipient: recipient,
             device: row["device"],
             token: row.token("token"),

@@ -106,6 +106,10 @@ import Testing
             for app in ["%3Cb%3E", "%D8%80%3Cscript%3E", "a%20b"] {
                 #expect(try await provider.api.get("/compat/publisher/\(app)/notify").status == 404)
             }
+            let figures = String(decoding: try await provider.api.get("/metrics").body, as: UTF8.self)
+            let counted = #"martlet_api_requests_total{operation="compat.publisherNotifyPage",status="#
+            #expect(figures.contains(counted + #""200"} 1"#))
+            #expect(figures.contains(counted + #""404"} 3"#))
         }
     }
 }

@@ -166,17 +166,26 @@ import Testing
             #expect(first.map(\.device) == [device])
             #expect(second.map(\.device) == [device, nil])
 
-            let ofDevice = try await store.deliveries(app: app, device: device, limit: 10)
+            let ofDevice = try await store.deliveries(app: app, device: device, before: nil, limit: 10)
             #expect(ofDevice.map(\.notification) == [urgent.id, bulk.id], "newest first")
             #expect(ofDevice.map(\.token) == [.numbered(1), .numbered(1)])
-            let ofToken = try await store.deliveries(app: app, unregistered: .numbered(2), limit: 10)
+            let ofToken = try await store.deliveries(app: app, unregistered: .numbered(2), before: nil, limit: 10)
             #expect(ofToken.map(\.notification) == [urgent.id])
             #expect(ofToken.map(\.environment) == [.sandbox])
             let named = try await store.start(app: app, to: .tokens([.numbered(1)])) { $0.environment = .sandbox }
             _ = try await self.sendAll(store, named, .bulk, at: self.later.advanced(by: .seconds(1)))
-            let all = try await store.deliveries(app: app, device: device, limit: 10)
+            let all = try await store.deliveries(app: app, device: device, before: nil, limit: 10)
             #expect(all.map(\.notification) == [named.id, urgent.id, bulk.id], "whatever its lane")
-            let unknown = try await store.deliveries(app: app, unregistered: .numbered(3), limit: 10)
+            let older = try await store.deliveries(app: app, device: device, before: all[0].position, limit: 1)
+            #expect(older.map(\.notification) == [urgent.id])
+            let before = try await store.deliveries(
+                app: app,
+                unregistered: .numbered(2),
+                before: ofToken[0].position,
+                limit: 1
+            )
+            #expect(before.isEmpty)
+            let unknown = try await store.deliveries(app: app, unregistered: .numbered(3), before: nil, limit: 10)
             #expect(unknown.isEmpty)
 
             let prefix = DeliveryPrefix(of: urgent.id)

@@ -51,4 +51,19 @@ import Testing
             #expect(second.first?.at == self.now)
         }
     }
+
+    @Test(arguments: StoreBackend.available)
+    func theAuditForgetsTheOldestALittleAtATime(backend: StoreBackend) async throws {
+        try await backend.withStore { store, _ in
+            for second in 0..<4 {
+                let at = self.now.advanced(by: .seconds(second))
+                try await store.addAudit(AuditRecord(at: at, key: nil, keyName: "ci", action: "PUT", status: 200))
+            }
+            let before = self.now.advanced(by: .seconds(3))
+            var counts: [Int] = []
+            for _ in 0..<3 { counts.append(try await store.forgetAudit(before: before, limit: 2)) }
+            #expect(counts == [2, 1, 0])
+            #expect(try await store.audit(before: nil, limit: 9).map(\.at) == [before])
+        }
+    }
 }
