@@ -31,7 +31,9 @@ package struct NotificationRequest: Hashable, Sendable {
     package init(_ fields: JSONFields, bundleID: Topic, now: Timestamp) throws(APIRefusal) {
         self.environment = try fields.environment("environment")
         self.audience = try Self.audience(fields, now: now)
-        self.content = try ContentDefinition(fields, bundleID: bundleID)
+        // What is sent later is the state of another moment.
+        let isSentLater = fields.members["when"] != nil
+        self.content = try ContentDefinition(fields, bundleID: bundleID, now: isSentLater ? nil : now)
         self.guarantee = try Self.guarantee(fields)
         self.delivery = try DeliveryTime.parse(
             "when",

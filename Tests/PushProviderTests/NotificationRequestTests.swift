@@ -50,6 +50,14 @@ import Testing
         #expect(refusal?.field == field)
     }
 
+    @Test func aLiveActivityIsOfNowUnlessItIsSentLater() throws {
+        let update = #"{"to":{"all":true},"liveActivity":{"event":"update","contentState":{}}"#
+        let payload = String(decoding: try Self.parse(update + "}").content.payload, as: UTF8.self)
+        #expect(payload.contains(#""timestamp":\#(Vectors.issuedAt.seconds)"#))
+        let later = Self.refusal(update + #","when":{"at":"2023-11-15T00:00:00Z"}}"#)
+        #expect(later?.field == "liveActivity.timestamp")
+    }
+
     @Test func aCollapseIDIsCountedInBytes() throws {
         let id = String(repeating: "é", count: 32)
         #expect(try Self.parse(#"{"to":{"all":true},"alert":"x","collapseId":"\#(id)"}"#).content.collapseID == id)

@@ -9,11 +9,13 @@ extension ContentDefinition {
     /// Reads the content of a request and checks it against the rules of the push service, so that what it would refuse
     /// for certain is refused before anything is stored.
     ///
-    /// - Parameter bundleID: the topic is made from it, unless the request names one.
+    /// - Parameters:
+    ///   - bundleID: the topic is made from it, unless the request names one.
+    ///   - now: the moment of a Live Activity's state where the request names none; `nil`: then it must.
     /// - Throws: ``APIRefusal`` that names the member at fault.
-    package init(_ fields: JSONFields, bundleID: Topic) throws(APIRefusal) {
+    package init(_ fields: JSONFields, bundleID: Topic, now: Timestamp?) throws(APIRefusal) {
         let headers = try ContentHeaders(fields, bundleID: bundleID)
-        let builder = PayloadBuilder(fields: fields, pushType: headers.pushType)
+        let builder = PayloadBuilder(fields: fields, pushType: headers.pushType, now: now)
         var variants = [Variant(names: FieldNames(isRaw: builder.isRaw, locale: nil), payload: try builder.payload())]
         var stored = StoredContent(payload: variants[0].payload)
         stored.badge = try builder.badgeChange()

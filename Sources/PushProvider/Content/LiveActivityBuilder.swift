@@ -9,6 +9,8 @@ struct LiveActivityBuilder {
     ]
 
     let fields: JSONFields
+    /// The moment of the state where the request names none; `nil`: then it must.
+    let now: Timestamp?
 
     /// Empty where the request has no `liveActivity`.
     func members() throws(APIRefusal) -> [String: JSONValue] {
@@ -18,6 +20,7 @@ struct LiveActivityBuilder {
         for key in ["timestamp", "stale-date", "dismissal-date"] {
             aps[key] = try activity.integer(FieldNames.camelCase(key), in: 0...Int64.max).map(JSONValue.integer)
         }
+        if aps["timestamp"] == nil { aps["timestamp"] = self.now.map { .integer($0.seconds) } }
         for key in ["content-state", "attributes"] {
             aps[key] = try activity.object(FieldNames.camelCase(key)).map(JSONValue.object)
         }

@@ -12,6 +12,8 @@ struct PayloadBuilder {
 
     let fields: JSONFields
     let pushType: PushType
+    /// See ``LiveActivityBuilder/now``.
+    let now: Timestamp?
 
     var isRaw: Bool { self.fields.members["payload"] != nil }
 
@@ -82,7 +84,7 @@ struct PayloadBuilder {
 
     private func aps() throws(APIRefusal) -> [String: JSONValue] {
         let alerts = AlertBuilder(fields: self.fields, pushType: self.pushType)
-        var aps = try LiveActivityBuilder(fields: self.fields).members()
+        var aps = try LiveActivityBuilder(fields: self.fields, now: self.now).members()
         aps["alert"] = try alerts.alert()
         if try self.badgeChange() == nil {
             aps["badge"] = try self.fields.integer("badge", in: 0...Int64(Int32.max)).map(JSONValue.integer)

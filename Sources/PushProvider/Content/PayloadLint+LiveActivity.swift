@@ -13,7 +13,11 @@ extension PayloadLint {
             throw self.refusal(["aps", "event"], "invalid_value", "use start, update or end")
         }
         guard aps["timestamp"] != nil else {
-            throw self.refusal(["aps", "timestamp"], "missing_field", "say when this was the state, in UNIX seconds")
+            throw self.refusal(
+                ["aps", "timestamp"],
+                "missing_field",
+                "say of which moment this is the state, in UNIX seconds"
+            )
         }
         try self.checkMoments(aps)
         if aps["content-state"] == nil {

@@ -9,7 +9,7 @@ import Testing
 enum Content {
     static func parse(_ body: String, bundleID: String = Vectors.bundleID) throws -> ContentDefinition {
         let fields = try JSONFields(parsing: Data(body.utf8), known: ContentDefinition.members)
-        return try ContentDefinition(fields, bundleID: try #require(Topic(bundleID)))
+        return try ContentDefinition(fields, bundleID: try #require(Topic(bundleID)), now: nil)
     }
 
     static func refusal(_ body: String, bundleID: String = Vectors.bundleID) -> APIRefusal? {
