@@ -12,6 +12,8 @@ package struct ProviderConfiguration: Sendable {
     /// Default 8080; 0 takes a free one.
     package var port = 8080
     package var dispatch = DispatchLimits()
+    /// When no token is deactivated any more.
+    package var breaker = BreakerMachine.Limits()
     /// What is forgotten when, among others.
     package var schedules = ScheduleRunner.Settings()
     /// Default: addresses that everybody can reach.

@@ -47,7 +47,7 @@ package final class ProviderServer: Service {
         let keys = APIKeys(store: self.store, time: time)
         let wakes = LaneWakes()
         let directory = SenderDirectory(store: self.store, source: senders, logger: logger)
-        let hygiene = TokenHygiene(store: self.store, logger: logger)
+        let hygiene = TokenHygiene(store: self.store, limits: configuration.breaker, logger: logger)
         let intake = NotificationIntake(store: self.store, wakes: wakes, time: time)
         self.firstAdminKey = try await keys.issueFirst()
         self.dispatcher = Dispatcher(

@@ -42,6 +42,7 @@ struct ServeCommand: AsyncParsableCommand {
     var serviceAuthority: String?
 
     @OptionGroup(title: "Limits") var limits: ServeLimitOptions
+    @OptionGroup(title: "Breaker against mass deactivation of tokens") var breaker: ServeBreakerOptions
     @OptionGroup(title: "Forms of older systems") var compatibility: ServeCompatibilityOptions
 
     func run() async throws {
@@ -53,7 +54,8 @@ struct ServeCommand: AsyncParsableCommand {
             "serve.serviceAuthority": self.serviceAuthority.setting(),
         ]
         let settings = try await self.common.settings(
-            flags.merging(self.limits.flags) { $1 }.merging(self.compatibility.flags) { $1 }
+            flags.merging(self.limits.flags) { $1 }.merging(self.breaker.flags) { $1 }
+                .merging(self.compatibility.flags) { $1 }
         )
         var configuration = ProviderConfiguration(
             dataDirectory: settings.string("serve.dataDirectory", default: "martlet-data/provider"),
@@ -62,6 +64,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.host = settings.string("serve.host", default: "127.0.0.1")
         configuration.port = settings.port("serve.port", default: 8080)
         ServeLimitOptions.apply(settings, to: &configuration)
+        configuration.breaker = try ServeBreakerOptions.limits(settings)
         configuration.compatibility = try ServeCompatibilityOptions.configuration(settings)
         let endpoints = try PushServices(settings).endpoints
         let log = LogSetup(settings)

@@ -57,12 +57,14 @@ package func withProvider<Value: Sendable>(
     senders: any SenderSource,
     time: any TimeSource = SystemTime(),
     compatibility: CompatibilityConfiguration = CompatibilityConfiguration(),
+    configure: (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningProvider) async throws -> Value
 ) async throws -> Value {
     try await withTemporaryDirectory { directory in
         var configuration = ProviderConfiguration(dataDirectory: directory)
         configuration.port = 0
         configuration.compatibility = compatibility
+        configure(&configuration)
         let server = try await ProviderServer(
             configuration: configuration,
             senders: senders,
