@@ -7,6 +7,8 @@ package struct ProviderConfiguration: Sendable {
     /// 32 bytes that seal the private keys in the database; made on first start. Default `master.key` in the data
     /// directory.
     package var masterKeyPath: String
+    /// A file to be made for the first admin key, which only its owner can read. Default: none.
+    package var adminKeyFile: String?
     /// Default 127.0.0.1.
     package var host = "127.0.0.1"
     /// Default 8080; 0 takes a free one.
