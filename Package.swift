@@ -200,7 +200,8 @@ let package = Package(
         tests(
             "PushServerTests",
             [
-                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting", .nioCore,
+                "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting",
+                .httpTypes, .nioCore, .nioEmbedded, .nioHTTPTypes,
             ]
         ),
         tests(

@@ -33,7 +33,7 @@ package struct ProviderConfiguration: Sendable {
 
     /// What clients of the API may take of the server.
     package struct Limits: Hashable, Sendable {
-        /// From the head of a request to its end. Default 30 s.
+        /// From the head of a request to its end, and for each piece of an answer. Default 30 s.
         package var request: Duration = .seconds(30)
         /// Without any byte. Default 60 s.
         package var idle: Duration = .seconds(60)
