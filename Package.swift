@@ -201,7 +201,7 @@ let package = Package(
             "PushServerTests",
             [
                 "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting",
-                .httpTypes, .nioCore, .nioEmbedded, .nioHTTPTypes,
+                .grdb, .httpTypes, .nioCore, .nioEmbedded, .nioHTTPTypes,
             ]
         ),
         tests(

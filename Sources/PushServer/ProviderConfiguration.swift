@@ -35,6 +35,8 @@ package struct ProviderConfiguration: Sendable {
     package struct Limits: Hashable, Sendable {
         /// From the head of a request to its end, and for each piece of an answer. Default 30 s.
         package var request: Duration = .seconds(30)
+        /// Longest file of an import, in bytes. Default 4 GB, which is some 20 million devices.
+        package var importFile = 4 * 1024 * 1024 * 1024
         /// Without any byte. Default 60 s.
         package var idle: Duration = .seconds(60)
         /// At the same time; more wait until one ends. Default 1,000.

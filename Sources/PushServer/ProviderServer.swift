@@ -19,7 +19,7 @@ package final class ProviderServer: Service {
     private let configuration: ProviderConfiguration
     /// One process works with a database: a second one would send everything twice.
     private let lock: FolderLock
-    private let store: SQLiteStore
+    let store: SQLiteStore
     private let dispatcher: Dispatcher
     private let schedules: ScheduleRunner
     private let webhooks: WebhookDelivery
@@ -87,7 +87,12 @@ package final class ProviderServer: Service {
                 ), AppsController(store: store, time: time),
                 CredentialsController(store: store, directory: directory, hygiene: hygiene, time: time),
                 DevicesController(store: store, time: time),
-                DeviceTransferController(store: store, time: time, logger: logger), HistoryController(store: store),
+                DeviceTransferController(
+                    store: store,
+                    time: time,
+                    logger: logger,
+                    maximumFile: configuration.limits.importFile
+                ), HistoryController(store: store),
                 AudiencesController(store: store, time: time),
                 SendingController(store: store, intake: intake, time: time),
                 NotificationsController(store: store, wakes: wakes, time: time),

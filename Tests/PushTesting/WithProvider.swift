@@ -8,6 +8,10 @@ package import PushServer
 package struct RunningProvider: Sendable {
     package let api: JSONClient
 
+    package init(api: JSONClient) {
+        self.api = api
+    }
+
     /// Creates the vectors' app with a credential for both environments, or some.
     package func addVectorsApp(in environments: [PushEnvironment] = PushEnvironment.allCases) async throws {
         try await self.api.post("/v1/apps", ["bundleId": .string(Vectors.bundleID)])
