@@ -141,8 +141,8 @@ let package = Package(
             name: "martlet",
             dependencies: [
                 "PushDevice", "PushGateway", "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushServer",
-                "PushStore", .argumentParser, .asyncHTTPClient, .configuration, .crypto, .grdb, .logging, .metrics,
-                .nioCore, .nioHTTP1, .serviceLifecycle, .unixSignals,
+                "PushStore", .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging, .metrics, .nioCore,
+                .nioHTTP1, .serviceLifecycle, .unixSignals,
             ],
             swiftSettings: strict
         ),
@@ -200,7 +200,8 @@ let package = Package(
         tests(
             "PushServerTests",
             [
-                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting", .nioCore,
+                "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting",
+                .grdb, .httpTypes, .nioCore, .nioEmbedded, .nioHTTPTypes,
             ]
         ),
         tests(

@@ -18,7 +18,12 @@ package struct APIKeys: Sendable {
     }
 
     /// A new key. This is the only time that its text is known.
-    package func issue(name: String, scopes: Set<APIScope>) async throws -> (key: APIKeyRecord, text: String) {
+    /// - Parameter keep: called with the text before the key counts; what it throws keeps it from counting.
+    package func issue(
+        name: String,
+        scopes: Set<APIScope>,
+        keep: (String) throws -> Void = { _ in }
+    ) async throws -> (key: APIKeyRecord, text: String) {
         var generator = SystemRandomNumberGenerator()
         let secret = Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
         let text =
@@ -28,14 +33,16 @@ package struct APIKeys: Sendable {
             .replacingOccurrences(of: "/", with: "_")
             .replacingOccurrences(of: "=", with: "")
         let key = APIKeyRecord(id: UUID(), name: name, scopes: scopes, createdAt: self.time.now)
+        try keep(text)
         try await self.store.addKey(key, hash: Self.hash(text))
         return (key, text)
     }
 
     /// An admin key, if there is no key at all yet.
-    package func issueFirst() async throws -> String? {
+    /// - Parameter keep: as for ``issue(name:scopes:keep:)``.
+    package func issueFirst(keep: (String) throws -> Void = { _ in }) async throws -> String? {
         guard try await self.store.keys().isEmpty else { return nil }
-        return try await self.issue(name: "first admin key", scopes: [.admin]).text
+        return try await self.issue(name: "first admin key", scopes: [.admin], keep: keep).text
     }
 
     /// The key with this text, or `nil`.

@@ -7,11 +7,15 @@ package struct ProviderConfiguration: Sendable {
     /// 32 bytes that seal the private keys in the database; made on first start. Default `master.key` in the data
     /// directory.
     package var masterKeyPath: String
+    /// A file to be made for the first admin key, which only its owner can read. Default: none.
+    package var adminKeyFile: String?
     /// Default 127.0.0.1.
     package var host = "127.0.0.1"
     /// Default 8080; 0 takes a free one.
     package var port = 8080
     package var dispatch = DispatchLimits()
+    /// When no token is deactivated any more.
+    package var breaker = BreakerMachine.Limits()
     /// What is forgotten when, among others.
     package var schedules = ScheduleRunner.Settings()
     /// Default: addresses that everybody can reach.
@@ -29,8 +33,10 @@ package struct ProviderConfiguration: Sendable {
 
     /// What clients of the API may take of the server.
     package struct Limits: Hashable, Sendable {
-        /// From the head of a request to its end. Default 30 s.
+        /// From the head of a request to its end, and for each piece of an answer. Default 30 s.
         package var request: Duration = .seconds(30)
+        /// Longest file of an import, in bytes. Default 4 GB, which is some 20 million devices.
+        package var importFile = 4 * 1024 * 1024 * 1024
         /// Without any byte. Default 60 s.
         package var idle: Duration = .seconds(60)
         /// At the same time; more wait until one ends. Default 1,000.

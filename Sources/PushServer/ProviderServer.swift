@@ -12,13 +12,14 @@ import ServiceLifecycle
 
 /// A provider: the REST API under `/v1` and the dispatcher behind it.
 package final class ProviderServer: Service {
-    /// The text of the admin key that the first start made; `nil` later. Show it once, it is kept nowhere.
+    /// The text of the admin key that the first start made; `nil` later. Show it once, it is kept nowhere but in
+    /// ``ProviderConfiguration/adminKeyFile``.
     package let firstAdminKey: String?
 
     private let configuration: ProviderConfiguration
     /// One process works with a database: a second one would send everything twice.
     private let lock: FolderLock
-    private let store: SQLiteStore
+    let store: SQLiteStore
     private let dispatcher: Dispatcher
     private let schedules: ScheduleRunner
     private let webhooks: WebhookDelivery
@@ -28,7 +29,7 @@ package final class ProviderServer: Service {
 
     /// Opens the database.
     /// - Parameter metrics: what `/metrics` shows besides the store's figures.
-    /// - Throws: ``StoreError``.
+    /// - Throws: ``StoreError``, ``ProviderError``.
     package init(
         configuration: ProviderConfiguration,
         senders: any SenderSource,
@@ -47,9 +48,9 @@ package final class ProviderServer: Service {
         let keys = APIKeys(store: self.store, time: time)
         let wakes = LaneWakes()
         let directory = SenderDirectory(store: self.store, source: senders, logger: logger)
-        let hygiene = TokenHygiene(store: self.store, logger: logger)
+        let hygiene = TokenHygiene(store: self.store, limits: configuration.breaker, logger: logger)
         let intake = NotificationIntake(store: self.store, wakes: wakes, time: time)
-        self.firstAdminKey = try await keys.issueFirst()
+        self.firstAdminKey = try await Self.issueFirst(keys, file: configuration.adminKeyFile)
         self.dispatcher = Dispatcher(
             store: self.store,
             directory: directory,
@@ -87,7 +88,12 @@ package final class ProviderServer: Service {
                 ), AppsController(store: store, time: time),
                 CredentialsController(store: store, directory: directory, hygiene: hygiene, time: time),
                 DevicesController(store: store, time: time),
-                DeviceTransferController(store: store, time: time, logger: logger), HistoryController(store: store),
+                DeviceTransferController(
+                    store: store,
+                    time: time,
+                    logger: logger,
+                    maximumFile: configuration.limits.importFile
+                ), HistoryController(store: store),
                 AudiencesController(store: store, time: time),
                 SendingController(store: store, intake: intake, time: time),
                 NotificationsController(store: store, wakes: wakes, time: time),
@@ -183,6 +189,23 @@ package final class ProviderServer: Service {
         }
     }
 
+    /// In its file before it counts: with a key that is lost nobody could get in.
+    private static func issueFirst(_ keys: APIKeys, file: String?) async throws -> String? {
+        guard let file else { return try await keys.issueFirst() }
+        var isWritten = false
+        do {
+            return try await keys.issueFirst { text in
+                guard DurableFile.create(file, Array("\(text)\n".utf8)) else {
+                    throw ProviderError.cannotWriteAdminKey(path: file, why: DurableFile.lastError)
+                }
+                isWritten = true
+            }
+        } catch {
+            if isWritten { try? FileManager.default.removeItem(atPath: file) }
+            throw error
+        }
+    }
+
     /// Makes the folder if there is none, and takes it.
     private static func lock(_ folder: String) throws -> FolderLock {
         do {
@@ -204,6 +227,7 @@ package final class ProviderServer: Service {
 package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotListen(address: String, why: String)
     case dataDirectoryInUse(String)
+    case cannotWriteAdminKey(path: String, why: String)
     /// It ended before it was open.
     case ended
 
@@ -211,6 +235,7 @@ package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .cannotListen(let address, let why): "the provider cannot listen on \(address): \(why)"
         case .dataDirectoryInUse(let path): "another provider is using the data directory \(path)"
+        case .cannotWriteAdminKey(let path, let why): "the first admin key cannot be written to \(path): \(why)"
         case .ended: "the provider ended before it was open"
         }
     }

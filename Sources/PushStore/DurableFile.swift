@@ -7,12 +7,12 @@ import Glibc
 #endif
 
 /// Files that are whole or not there at all, even after a power failure.
-enum DurableFile {
+package enum DurableFile {
     /// What the system said of the last call that failed.
-    static var lastError: String { String(cString: strerror(errno)) }
+    package static var lastError: String { String(cString: strerror(errno)) }
 
     /// Makes a file that only its owner can read. Whether it could; `false` too if there is one already, which stays.
-    static func create(_ path: String, _ content: [UInt8]) -> Bool {
+    package static func create(_ path: String, _ content: [UInt8]) -> Bool {
         let temporary = "\(path).\(UUID().uuidString)"
         let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }

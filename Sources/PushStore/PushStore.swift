@@ -33,7 +33,14 @@ package protocol DeviceStore: Sendable {
         now: Timestamp
     ) async throws -> [RegistrationResult]
     /// In the order of their ids, those after `after`; inactive ones too.
-    func devices(app: Int64, audience: AudienceExpression, after: Int64, limit: Int) async throws -> [DeviceRecord]
+    /// - Parameter environment: only those of this one; `nil` for all.
+    func devices(
+        app: Int64,
+        audience: AudienceExpression,
+        environment: PushEnvironment?,
+        after: Int64,
+        limit: Int
+    ) async throws -> [DeviceRecord]
     /// The devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
     /// How many there were.
@@ -47,6 +54,18 @@ package protocol DeviceStore: Sendable {
     func count(app: Int64, audience: AudienceExpression, environment: PushEnvironment?) async throws -> Int
     /// The time zones of active devices, with how many there are in each; `nil` stands for those that say none.
     func timeZones(app: Int64) async throws -> [String?: Int]
+}
+
+extension DeviceStore {
+    /// As ``devices(app:audience:environment:after:limit:)``, in all environments.
+    package func devices(
+        app: Int64,
+        audience: AudienceExpression,
+        after: Int64,
+        limit: Int
+    ) async throws -> [DeviceRecord] {
+        try await self.devices(app: app, audience: audience, environment: nil, after: after, limit: limit)
+    }
 }
 
 /// The ledger as people see it: notifications and their recipients' final states.

@@ -12,9 +12,10 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run the provider: keep devices, take notifications over a REST API, send them.",
         discussion: """
-            The first start prints an admin API key, once. Without other settings notifications go to Apple; for a \
-            Martlet gateway give --sandbox-service localhost:2197 and its authority.pem as --service-authority. \
-            Ends on Ctrl-C, when the page in flight has been sent. docs/operations.md tells more about each setting.
+            The first start prints an admin API key, once, or writes it to --admin-key-file. Without other settings \
+            notifications go to Apple; for a Martlet gateway give --sandbox-service localhost:2197 and its \
+            authority.pem as --service-authority. Ends on Ctrl-C, when the page in flight has been sent. \
+            docs/operations.md tells more about each setting.
             """
     )
 
@@ -41,7 +42,11 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "PEM file of an authority to trust besides the system's (serve.serviceAuthority).")
     var serviceAuthority: String?
 
+    @Option(help: "New file for the first admin API key, which is not printed then (serve.adminKeyFile).")
+    var adminKeyFile: String?
+
     @OptionGroup(title: "Limits") var limits: ServeLimitOptions
+    @OptionGroup(title: "Breaker against mass deactivation of tokens") var breaker: ServeBreakerOptions
     @OptionGroup(title: "Forms of older systems") var compatibility: ServeCompatibilityOptions
 
     func run() async throws {
@@ -51,17 +56,21 @@ struct ServeCommand: AsyncParsableCommand {
             "serve.sandboxService": self.sandboxService.setting(),
             "serve.productionService": self.productionService.setting(),
             "serve.serviceAuthority": self.serviceAuthority.setting(),
+            "serve.adminKeyFile": self.adminKeyFile.setting(),
         ]
         let settings = try await self.common.settings(
-            flags.merging(self.limits.flags) { $1 }.merging(self.compatibility.flags) { $1 }
+            flags.merging(self.limits.flags) { $1 }.merging(self.breaker.flags) { $1 }
+                .merging(self.compatibility.flags) { $1 }
         )
         var configuration = ProviderConfiguration(
             dataDirectory: settings.string("serve.dataDirectory", default: "martlet-data/provider"),
             masterKeyPath: settings.string("serve.masterKey")
         )
+        configuration.adminKeyFile = settings.string("serve.adminKeyFile")
         configuration.host = settings.string("serve.host", default: "127.0.0.1")
         configuration.port = settings.port("serve.port", default: 8080)
         ServeLimitOptions.apply(settings, to: &configuration)
+        configuration.breaker = try ServeBreakerOptions.limits(settings)
         configuration.compatibility = try ServeCompatibilityOptions.configuration(settings)
         let endpoints = try PushServices(settings).endpoints
         let log = LogSetup(settings)
@@ -80,7 +89,11 @@ struct ServeCommand: AsyncParsableCommand {
             logger: log.logger("provider")
         )
         if let key = server.firstAdminKey {
-            StandardOutput.line("admin API key (shown only now, keep it safe): \(key)")
+            if let path = configuration.adminKeyFile {
+                StandardOutput.line("the first admin key is in \(path): take it from there and remove the file")
+            } else {
+                StandardOutput.line("admin API key (shown only now, keep it safe): \(key)")
+            }
         }
         try await ServiceRun.run([pool, server], logger: log.logger("martlet"))
     }

@@ -1,3 +1,4 @@
+import Foundation
 import PushProtocol
 import PushServer
 import PushTesting
@@ -78,6 +79,26 @@ import Testing
             configuration.port = 0
             let first = try await Self.adminKey(configuration)
             #expect(first?.hasPrefix("mk_") == true)
+            #expect(try await Self.adminKey(configuration) == nil)
+        }
+    }
+
+    @Test func theFirstAdminKeyIsWrittenToItsFileBeforeItCounts() async throws {
+        try await withTemporaryDirectory { directory in
+            var configuration = ProviderConfiguration(dataDirectory: "\(directory)/data")
+            let path = "\(directory)/data/first-admin.key"
+            configuration.adminKeyFile = path
+            try FileManager.default.createDirectory(atPath: "\(directory)/data", withIntermediateDirectories: false)
+            try Data("somebody's".utf8).write(to: URL(filePath: path))
+            await #expect(throws: ProviderError.cannotWriteAdminKey(path: path, why: "File exists")) {
+                try await Self.adminKey(configuration)
+            }
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "somebody's")
+            try FileManager.default.removeItem(atPath: path)
+            let key = try #require(try await Self.adminKey(configuration), "the refused start has made none")
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "\(key)\n")
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
             #expect(try await Self.adminKey(configuration) == nil)
         }
     }

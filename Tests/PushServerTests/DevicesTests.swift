@@ -93,6 +93,11 @@ import Testing
             let preview = try await provider.api.post("\(Self.app)/audience:preview", both)
             #expect(preview.json["count"] == 2)
             #expect(preview.json["devices"].elements.map { $0["token"] } == [.string(Self.token(2))])
+            _ = try await provider.register(Self.token(4), ["environment": "production", "tags": ["a"]])
+            let production: JSONValue = ["audience": ["tag": "a"], "environment": "production", "limit": 1]
+            let other = try await provider.api.post("\(Self.app)/audience:preview", production)
+            #expect(other.json["count"] == 1)
+            #expect(other.json["devices"].elements.map { $0["token"] } == [.string(Self.token(4))])
             let level: JSONValue = ["audience": ["attribute": "level", "atLeast": 2], "environment": "sandbox"]
             #expect(try await provider.api.post("\(Self.app)/audience:count", level).json == ["count": 2])
             let wrong = try await provider.api.post("\(Self.app)/audience:count", ["audience": ["and": [["x": 1]]]])

@@ -1,5 +1,6 @@
 import Foundation
 import PushProtocol
+import PushProvider
 import PushSender
 import PushServer
 import PushTesting
@@ -33,6 +34,21 @@ import Testing
                 #expect(settled.json == ["tokens": 0])
             }
             #expect(try await provider.api.post("\(Self.app)/hygiene/mars:apply", [:]).code == "invalid_environment")
+        }
+    }
+
+    /// With the default limits three answers would prove nothing.
+    @Test func theBreakersLimitsAreThoseOfTheConfiguration() async throws {
+        let sender = ScriptedSender()
+        sender.always(.rejected(Rejection(status: 410, reasonText: "Unregistered")), in: .sandbox)
+        try await withProvider(senders: sender, configure: { $0.breaker.minimum = 2 }) { provider in
+            try await provider.addVectorsApp()
+            for number in 1...3 { _ = try await provider.register(DeviceToken.numbered(number).hex) }
+            let sent = try await provider.send(["to": ["all": true], "alert": "Hi"])
+            let path = "/v1/notifications/\(sent.json["id"].stringValue ?? "")"
+            while try await provider.api.get(path).json["state"] != "paused" { try Task.checkCancellation() }
+            let health = try await provider.api.get("\(Self.app)/hygiene").json["environments"].elements
+            #expect(health.map { $0["breaker"] }.contains("open"))
         }
     }
 

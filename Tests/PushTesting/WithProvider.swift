@@ -8,6 +8,10 @@ package import PushServer
 package struct RunningProvider: Sendable {
     package let api: JSONClient
 
+    package init(api: JSONClient) {
+        self.api = api
+    }
+
     /// Creates the vectors' app with a credential for both environments, or some.
     package func addVectorsApp(in environments: [PushEnvironment] = PushEnvironment.allCases) async throws {
         try await self.api.post("/v1/apps", ["bundleId": .string(Vectors.bundleID)])
@@ -57,12 +61,14 @@ package func withProvider<Value: Sendable>(
     senders: any SenderSource,
     time: any TimeSource = SystemTime(),
     compatibility: CompatibilityConfiguration = CompatibilityConfiguration(),
+    configure: (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningProvider) async throws -> Value
 ) async throws -> Value {
     try await withTemporaryDirectory { directory in
         var configuration = ProviderConfiguration(dataDirectory: directory)
         configuration.port = 0
         configuration.compatibility = compatibility
+        configure(&configuration)
         let server = try await ProviderServer(
             configuration: configuration,
             senders: senders,

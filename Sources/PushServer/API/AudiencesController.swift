@@ -70,10 +70,15 @@ struct AudiencesController: Controller {
         let fields = try await call.fields(["audience", "environment", "limit"])
         let (audience, environment) = (try self.audience(fields), try fields.environment("environment"))
         let limit = Int(try fields.integer("limit", in: 1...1000) ?? 10)
-        let devices = try await self.store.devices(app: app.id, audience: audience, after: 0, limit: limit)
+        let devices = try await self.store.devices(
+            app: app.id,
+            audience: audience,
+            environment: environment,
+            after: 0,
+            limit: limit
+        )
         let count = try await self.store.count(app: app.id, audience: audience, environment: environment)
-        let shown = devices.filter { environment == nil || $0.environment == environment }
-        return try JSONAnswer.make(.ok, Preview(count: count, devices: shown.map(DeviceAnswer.init)))
+        return try JSONAnswer.make(.ok, Preview(count: count, devices: devices.map(DeviceAnswer.init)))
     }
 
     private func audience(_ fields: JSONFields) throws -> AudienceExpression {

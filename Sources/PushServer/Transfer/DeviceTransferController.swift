@@ -10,13 +10,11 @@ import PushStore
 /// `POST /v1/apps/{app}/devices:import` and `GET /v1/apps/{app}/devices:export`: devices as files, read and written as
 /// they pass.
 struct DeviceTransferController: Controller {
-    /// Longest file, in bytes: 4 GB, which is some 20 million devices.
-    static let maximumFile = 4 * 1024 * 1024 * 1024
-
     let store: any PushStore
     let time: any TimeSource
     let logger: Logger
-    var maximumFile = Self.maximumFile
+    /// Longest file of an import, in bytes.
+    let maximumFile: Int
 
     var operations: [Operation] {
         [

@@ -6,10 +6,12 @@ extension SQLiteStore {
     package func devices(
         app: Int64,
         audience: AudienceExpression,
+        environment: PushEnvironment?,
         after: Int64,
         limit: Int
     ) async throws -> [DeviceRecord] {
         let condition = AudienceSQL(audience, app: app)
+        let only = environment.map { " AND environment = \($0.code)" } ?? ""
         return try await self.database.read { database in
             let count = try Shards.devices(of: app, in: database).count
             let most = AudienceDriver.limit(wanted: limit, devices: count)
@@ -17,7 +19,7 @@ extension SQLiteStore {
             return try Self.devices(
                 database,
                 index: driver == nil ? "INDEXED BY deviceByApp" : "NOT INDEXED",
-                where: "app = ? AND id > ? AND \(condition.sql)\(driver.condition) ORDER BY id LIMIT ?",
+                where: "app = ? AND id > ? AND \(condition.sql)\(only)\(driver.condition) ORDER BY id LIMIT ?",
                 arguments: [app.databaseValue, after.databaseValue] + condition.arguments
                     + (driver?.arguments(after: after, upTo: .max) ?? []) + [limit.databaseValue]
             )

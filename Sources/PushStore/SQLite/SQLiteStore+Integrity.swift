@@ -5,14 +5,41 @@ extension SQLiteStore {
     /// - Parameter isAtRest: whether nobody sends and ``recover(now:)`` has been called since somebody did.
     package func checkIntegrity(isAtRest: Bool = false) async throws -> [String] {
         try await self.database.read { database in
-            var faults = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
-            faults += try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").prefix(20).map { row in
-                "table \(row["table"] as String? ?? "?"): a row belongs to nothing"
-            }
-            for rule in IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : []) {
-                faults += try rule.faults(in: database)
-            }
-            return faults
+            try Integrity.damage(in: database) + Integrity.brokenRules(in: database, isAtRest: isAtRest)
+        }
+    }
+}
+
+/// What can be wrong with a database.
+enum Integrity {
+    private static let longestList = 20
+
+    /// What SQLite itself finds.
+    static func damage(in database: Database) throws -> [String] {
+        do {
+            let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check(\(Self.longestList))")
+            let orphans = try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM pragma_foreign_key_check LIMIT \(Self.longestList)"
+            )
+            return pages.filter { $0 != "ok" }
+                + orphans.map { row in
+                    let (table, parent): (String?, String?) = (row["table"], row["parent"])
+                    return "a row of \(table ?? "?") names one of \(parent ?? "?") that is not there"
+                }
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CORRUPT {
+            return [error.message ?? "\(error.resultCode)"]
+        }
+    }
+
+    /// The store's own rules that do not hold. The database must have seen all migrations of this version, and no others.
+    /// - Parameter isAtRest: whether nobody sends; else only what holds at any moment is asked for.
+    static func brokenRules(in database: Database, isAtRest: Bool) throws -> [String] {
+        do {
+            return try (IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : []))
+                .flatMap { try $0.faults(in: database) }
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CORRUPT {
+            return ["the store's rules cannot be examined: \(error.message ?? "\(error.resultCode)")"]
         }
     }
 }
@@ -28,7 +55,9 @@ private struct IntegrityRule: Sendable {
         try Int64.fetchAll(database, sql: "\(self.sql) LIMIT 5").map { "notification \($0): \(self.fault)" }
     }
 
+    /// After every transaction, whatever is under way.
     static let always = [
+        // A page that was in flight when its notification was cancelled is still being sent.
         IntegrityRule(
             fault: "it has ended and something of it is still to be sent",
             sql: """
@@ -80,6 +109,7 @@ private struct IntegrityRule: Sendable {
         ),
     ]
 
+    /// While nobody sends.
     static let atRest = [
         IntegrityRule(
             fault: "a recipient is being sent to by nobody",

@@ -25,8 +25,9 @@ struct DatabaseRestore {
 
     /// - Throws: ``SettingsError``, ``StoreError``. Then nothing has been replaced.
     func run(pausing: Bool) async throws -> Outcome {
-        let source = DatabaseFile(path: self.backup)
-        try CheckCommand.expectSound(try source.condition(), self.backup)
+        let source = SQLiteStoreFile(path: self.backup)
+        // What only breaks the store's rules is told later and brought back all the same.
+        try CheckCommand.expectNone(of: try await source.examine().damage, in: self.backup)
         let lock = try self.lock()
         defer { withExtendedLifetime(lock) {} }
         let target = self.places.databasePath
@@ -39,7 +40,7 @@ struct DatabaseRestore {
         }
         let new = "\(target).restoring"
         for suffix in Self.suffixes { try? FileManager.default.removeItem(atPath: new + suffix) }
-        try source.copy(to: new)
+        try await source.copy(to: new, isExamined: false)
         var outcome = try await self.prepare(new, pausing: pausing)
         if isThere { outcome.old = try Self.setAside(target) }
         try FileManager.default.moveItem(atPath: new, toPath: target)
@@ -73,7 +74,7 @@ struct DatabaseRestore {
             outcome.faults = faults
             try store.close()
             // What is still in the log would stay behind under the old name.
-            try DatabaseFile(path: path).foldLog()
+            try await SQLiteStoreFile(path: path).foldLog()
             return outcome
         } catch {
             for suffix in Self.suffixes { try? FileManager.default.removeItem(atPath: path + suffix) }

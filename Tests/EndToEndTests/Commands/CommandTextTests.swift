@@ -119,6 +119,36 @@ import Testing
         #expect(text?.contains("serve.dispatch.walkers") == true && text?.contains("serve.retentionDays") == true)
     }
 
+    @Test func limitsOfTheBreakerComeFromSettings() async throws {
+        func limits(_ words: String...) async throws -> BreakerMachine.Limits {
+            let settings = try await Settings(flags: try ServeBreakerOptions.parse(words).flags, file: nil)
+            let limits = try ServeBreakerOptions.limits(settings)
+            try settings.check()
+            return limits
+        }
+        #expect(try await limits() == BreakerMachine.Limits())
+        let own = try await limits(
+            "--breaker-minimum",
+            "50",
+            "--breaker-dead",
+            "10",
+            "--breaker-bad",
+            "100",
+            "--breaker-memory",
+            "50"
+        )
+        #expect(own.minimum == 50 && own.dead == 0.1 && own.bad == 1 && own.memory == 50)
+        for (words, name) in [
+            (["--breaker-dead", "0"], "serve.breaker.dead: 0 is not between 1 and 100"),
+            (["--breaker-bad", "101"], "serve.breaker.bad: 101 is not between"),
+            (["--breaker-minimum", "0"], "serve.breaker.minimum: 0 is not between"),
+            (["--breaker-memory", "199"], "serve.breaker.memory: 199 is less than serve.breaker.minimum, 200"),
+        ] {
+            let text = await failure { _ = try await limits(words[0], words[1]) }
+            #expect(text?.contains(name) == true, "\(words)")
+        }
+    }
+
     @Test func doorsForOlderSystemsAreNamedByApp() async throws {
         let key = "0123456789abcdef"
         let options = try ServeCompatibilityOptions.parse(["--door", "com.example.MyApp=\(key)", "--account", "b.c=me"])

@@ -41,7 +41,7 @@ import Testing
             // What comes later is not in it, and the one that is there stays.
             try await store.register(2, app: 1)
             let again = await failure { try await martlet(["backup", "--data-directory", old, "--to", backup]) }
-            #expect(again?.contains("is there already") == true)
+            #expect(again?.contains("there is a file already") == true)
             #expect(try await martlet(["check", backup]).contains("is sound"))
             #expect(try await martlet(["check", "--data-directory", old]).contains("is sound"))
             try store.close()
@@ -66,6 +66,22 @@ import Testing
             #expect(await failure { try await martlet(restore) }?.contains("--replace") == true)
             let replaced = try await martlet(restore + ["--replace", "--no-pause"])
             #expect(replaced.contains("before-"))
+        }
+    }
+
+    /// A claimed shard is in order while a provider runs, and after its end it is not.
+    @Test func whatIsUnderWayIsAFaultOnlyAtRest() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await self.store(in: directory)
+            let check = ["check", "--data-directory", directory]
+            #expect(try await martlet(check + ["--at-rest"]).contains("is sound"))
+            _ = try await store.claimed()
+            #expect(try await martlet(check).contains("is sound"))
+            let fault = await failure { try await martlet(check + ["--at-rest"]) }
+            #expect(fault?.contains("notification 1: a shard is leased to nobody") == true)
+            _ = try await store.recover(now: Vectors.issuedAt)
+            #expect(try await martlet(check + ["--at-rest"]).contains("is sound"))
+            try store.close()
         }
     }
 

@@ -61,6 +61,29 @@ import Testing
         }
     }
 
+    /// What was registered before the limit is there and told of; the file may have said its length or not.
+    @Test func aFileThatIsTooLongEndsAtTheLimit() async throws {
+        let limit = 200 * 1024
+        try await withProvider(senders: ScriptedSender(), configure: { $0.limits.importFile = limit }) { provider in
+            try await provider.addVectorsApp()
+            func file(_ bytes: Int) -> String {
+                let lines = (0...).lazy.map { #"{"token":"\#(DeviceToken.numbered($0).hex)"}"# + "\n" }
+                var text = ""
+                for line in lines {
+                    guard text.utf8.count + line.utf8.count <= bytes else { break }
+                    text += line
+                }
+                return text + String(repeating: "\n", count: bytes - text.utf8.count)
+            }
+            let fits = try await Self.post(provider, file(limit), "application/x-ndjson")
+            #expect(fits.status == 200)
+            let answer = try await Self.post(provider, file(limit + 1), "application/x-ndjson")
+            #expect(answer.status == 413)
+            #expect(answer.code == "body_too_large")
+            #expect(answer.json["error"]["message"].stringValue?.contains("at most \(limit) bytes") == true)
+        }
+    }
+
     @Test func aFileThatEndsTooEarlyRegistersNothingOfItsLastLine() async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.addVectorsApp()

@@ -113,6 +113,32 @@ import Testing
         }
     }
 
+    /// The limit is for what is left, however many of the other environment come first.
+    @Test(arguments: StoreBackend.available)
+    func devicesOfOneEnvironmentAreListed(backend: StoreBackend) async throws {
+        try await self.withDevices(backend) { population in
+            let (store, app) = (population.store, population.app)
+            let ids = [
+                try await store.register(7, app: app, environment: .production) { $0.tags = ["beta"] },
+                try await store.register(8, app: app, environment: .production) { $0.tags = ["beta"] },
+            ]
+            for audience: AudienceExpression in [.everyone, .tag("beta")] {
+                func listed(after: Int64 = 0, limit: Int) async throws -> [Int64] {
+                    try await store.devices(
+                        app: app,
+                        audience: audience,
+                        environment: .production,
+                        after: after,
+                        limit: limit
+                    ).map(\.id)
+                }
+                #expect(try await listed(limit: 2) == ids)
+                #expect(try await listed(limit: 1) == [ids[0]])
+                #expect(try await listed(after: ids[0], limit: 9) == [ids[1]])
+            }
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func onlyActiveDevicesAreCounted(backend: StoreBackend) async throws {
         try await self.withDevices(backend) { population in
