@@ -201,6 +201,7 @@ import Testing
                 try String.fetchAll($0, sql: "SELECT id FROM notification WHERE state = 'paused' AND pauseReason != ''")
             }
             #expect(paused == [damaged.id.uuidString])
+            if damage.table == "notification" { #expect(try await store.checkIntegrity().count == 1) }
         }
     }
 

@@ -36,11 +36,25 @@ enum Integrity {
     /// - Parameter isAtRest: whether nobody sends; else only what holds at any moment is asked for.
     static func brokenRules(in database: Database, isAtRest: Bool) throws -> [String] {
         do {
-            return try (IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : []))
-                .flatMap { try $0.faults(in: database) }
+            let rules = IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : [])
+            return try rules.flatMap { try $0.faults(in: database) } + Self.unreadable(in: database)
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CORRUPT {
             return ["the store's rules cannot be examined: \(error.message ?? "\(error.resultCode)")"]
         }
+    }
+
+    /// Notifications under way whose row means nothing. The dispatcher has paused them.
+    private static func unreadable(in database: Database) throws -> [String] {
+        let rows = try Row.fetchCursor(database, sql: "SELECT * FROM notification WHERE finishedAt IS NULL")
+        var faults: [String] = []
+        while let row = try rows.next(), faults.count < Self.longestList {
+            do {
+                _ = try NotificationRow.record(row)
+            } catch is DamagedRow {
+                faults.append("notification \(row["number"] as Int64? ?? 0): what is stored of it cannot be read")
+            }
+        }
+        return faults
     }
 }
 
