@@ -167,7 +167,11 @@ extension Dispatcher {
     }
 
     private func retry(_ claim: RetryClaim) async throws -> PageSender.Sent {
-        let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
+        let notification = try await self.pages.prepare(
+            claim.notification,
+            number: claim.notificationNumber,
+            isToBeSent: claim.recipients.contains { if case .here = $0 { true } else { false } }
+        )
         let now = self.time.now
         let work = PageWork(retries: claim.recipients, hours: notification.hours, now: now)
         _ = self.pacing.spend(work.recipients.count, of: claim.notification, now: now)

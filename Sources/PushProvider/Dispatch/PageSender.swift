@@ -17,15 +17,18 @@ struct PageSender: Sendable {
     let policy: RetryPolicy
     let time: any TimeSource
 
-    func prepare(_ record: NotificationRecord, number: Int64) async throws -> PreparedNotification {
-        PreparedNotification(
+    /// - Parameter isToBeSent: whether there is more to do than to write final states, for which no credential is needed.
+    func prepare(
+        _ record: NotificationRecord,
+        number: Int64,
+        isToBeSent: Bool = true
+    ) async throws -> PreparedNotification {
+        let lane = record.lane == .urgent ? SenderLane.urgent : .bulk
+        return PreparedNotification(
             record,
             number: number,
             app: try await self.store.app(id: record.app),
-            senders: try await self.directory.senders(
-                app: record.app,
-                lane: record.lane == .urgent ? .urgent : .bulk
-            ),
+            senders: isToBeSent ? try await self.directory.senders(app: record.app, lane: lane) : ([:], [:]),
             tellsDeliveries: try await self.store.wants(.delivery, app: record.app)
         )
     }
