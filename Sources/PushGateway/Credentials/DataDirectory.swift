@@ -28,7 +28,8 @@ struct DataDirectory: ~Copyable {
         } catch {
             switch error {
             case .taken: throw GatewayError.dataDirectoryInUse(path)
-            case .unavailable(let file): throw GatewayError.badFile(path: file, why: "it cannot be opened")
+            case .unavailable(let file, let why):
+                throw GatewayError.badFile(path: file, why: "it cannot be opened: \(why)")
             }
         }
         self.path = path

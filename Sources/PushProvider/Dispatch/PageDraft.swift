@@ -16,6 +16,9 @@ struct PageDraft {
     /// Who cannot be sent to, and why.
     private(set) var failures: [(recipient: Recipient, reason: String)] = []
 
+    /// Everybody, to be sent to or not.
+    var recipients: [Recipient] { self.lots.flatMap(\.recipients) + self.failures.map(\.recipient) }
+
     init(
         _ recipients: [Recipient],
         of notification: PreparedNotification,
@@ -52,8 +55,9 @@ struct PageDraft {
         }
     }
 
-    /// Only these are sent to.
+    /// Only these are the page's; the others are somebody else's.
     mutating func keep(_ recipients: Set<Int64>) {
+        self.failures.removeAll { !recipients.contains($0.recipient.id) }
         for index in self.lots.indices {
             let lot = self.lots[index]
             let kept = zip(lot.recipients, lot.pushes).filter { recipients.contains($0.0.id) }

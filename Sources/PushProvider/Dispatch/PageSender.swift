@@ -89,8 +89,9 @@ struct PageSender: Sendable {
         )
     }
 
-    /// At most once: that these are being sent is on disk before they are. Whether the notification may go on, and who
-    /// was not begun by anybody else.
+    /// At most once: that these are being sent is on disk before they are; of those that cannot be too, so that each has
+    /// its final state from the second commit, which tells of it. Whether the notification may go on, and who was not
+    /// begun by anybody else.
     private func begin(
         _ draft: PageDraft,
         _ later: [RetryResult],
@@ -101,7 +102,7 @@ struct PageSender: Sendable {
         var result = PageResult(notificationNumber: notification.number)
         result.step = step
         result.retries = later
-        result.deliveries = draft.lots.flatMap(\.recipients).map { recipient in
+        result.deliveries = draft.recipients.map { recipient in
             DeliveryResult(
                 recipient: recipient.id,
                 device: recipient.device,
@@ -110,25 +111,13 @@ struct PageSender: Sendable {
                 at: now
             )
         }
-        for (recipient, reason) in draft.failures {
-            result.deliveries.append(
-                DeliveryResult(
-                    recipient: recipient.id,
-                    device: recipient.device,
-                    state: .failed,
-                    reason: reason,
-                    attempts: recipient.attempts,
-                    at: now
-                )
-            )
-        }
         return try await self.store.begin(result, now: now)
     }
 
     /// Begun, but the notification was stopped meanwhile: they wait in the queue for what becomes of it.
     private func postponed(_ draft: inout PageDraft) -> [RetryResult] {
         let now = self.time.now
-        let postponed = draft.lots.flatMap(\.recipients).map { RetryResult($0, dueAt: now) }
+        let postponed = draft.recipients.map { RetryResult($0, dueAt: now) }
         draft.keep([])
         return postponed
     }

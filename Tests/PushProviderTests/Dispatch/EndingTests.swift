@@ -14,7 +14,7 @@ import Testing
         try await DispatchFixture.run(backend) { fixture in
             try await self.addWebhook(fixture)
             try await fixture.register(1...2) { $0.user = .set("alice") }
-            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
+            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable, after: .seconds(60)))
             let notification = try await fixture.accept([:])
             try await fixture.settle()
             _ = try await fixture.store.setState(.cancel, of: notification.id, now: fixture.time.now)
@@ -33,7 +33,7 @@ import Testing
         try await DispatchFixture.run(backend) { fixture in
             try await self.addWebhook(fixture)
             try await fixture.register(1...1)
-            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
+            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable, after: .seconds(60)))
             let notification = try await fixture.accept([:])
             try await fixture.settle()
             let device = try #require(try await fixture.device(1)).id
