@@ -122,9 +122,10 @@ package struct DeliveryPrefix: Hashable, Sendable {
 
 /// The ledger as the dispatcher works on it.
 package protocol DispatchStore: Sendable {
-    /// For the start of the only process that uses the store: gives back every lease, and ends what at-most-once had
-    /// begun. How many recipients that were.
-    func recover(now: Timestamp) async throws -> Int
+    /// For the start of the only process that uses the store: gives back every lease.
+    func recover(now: Timestamp) async throws
+    /// For that start too: up to `limit` recipients whose sending at-most-once had begun, to be ended by the caller.
+    func begun(limit: Int) async throws -> [RetryClaim]
     /// Notifications whose time has come, to be opened.
     func due(now: Timestamp, limit: Int) async throws -> [NotificationRecord]
     /// Splits a scheduled notification, so that it can be claimed.

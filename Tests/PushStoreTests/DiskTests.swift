@@ -148,7 +148,10 @@ import Testing
             }
             #expect(try await store.checkIntegrity() == [])
             #expect(try await store.checkIntegrity(isAtRest: true).count == 2)
-            _ = try await store.recover(now: self.now)
+            try await store.recover(now: self.now)
+            try await store.commit(claim) { page in
+                page.deliveries = [DeliveryResult(recipient: 1, device: 1, state: .failed, attempts: 1, at: self.now)]
+            }
             #expect(try await store.checkIntegrity(isAtRest: true) == [])
         }
     }

@@ -105,7 +105,8 @@ import Testing
         }
         _ = try await store.deliveries(app: app, device: 1, limit: 10)
         _ = try await store.deliveries(app: app, unregistered: .numbered(9), limit: 10)
-        _ = try await store.recover(now: self.now)
+        try await store.recover(now: self.now)
+        _ = try await store.begun(limit: 10)
         _ = try await store.forget(before: self.now.advanced(by: .seconds(9)), limit: 10)
         _ = try await store.figures(now: self.now)
     }
@@ -149,7 +150,7 @@ import Testing
         // As many rows as are deleted.
         "DELETE FROM tokenEvent", "DELETE FROM eventBlock",
         // Over an index of what is under way.
-        "SELECT notification, count(*) AS count FROM delivery WHERE state = 0",
+        "SELECT delivery.notification AS number, recipient, attempts\nFROM delivery JOIN notification",
         "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL", "SELECT count(*) FROM retry",
         // Once, at the start.
         "UPDATE retry SET isLeased = 0",

@@ -83,7 +83,7 @@ class Provider:
             self.must("PUT", f"/v1/apps/{APP}/credentials/{environment}", key)
         devices = [
             {"token": token, "environment": "sandbox", "tags": [f"group{index % GROUPS}"],
-             "timeZone": ZONES[index // GROUPS % len(ZONES)]}
+             "user": f"user-{token}", "timeZone": ZONES[index // GROUPS % len(ZONES)]}
             for index, token in enumerate(tokens)]
         for first in range(0, len(devices), 1000):
             self.must("POST", f"/v1/apps/{APP}/devices:batch", {"devices": devices[first:first + 1000]})

@@ -75,6 +75,8 @@ class Receiver:
         self.begins.add(first)
         self.last = max(self.last, last)
         for event in post["events"]:
+            if event["type"] == "delivery" and event["user"] != f"user-{event['token']}":
+                self.faults.append(f"event {event['id']} is of user {event['user']}")
             content = hash(json.dumps(event))
             known = self.events.get(event["id"])
             if known is None:

@@ -172,7 +172,7 @@ extension Dispatcher {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
         var recipients: [Recipient] = []
         var later: [RetryResult] = []
-        var gone: [DeliveryResult] = []
+        var gone: [RetryRecipient] = []
         let now = self.time.now
         for recipient in claim.recipients {
             switch recipient {
@@ -184,22 +184,15 @@ extension Dispatcher {
                     continue
                 }
                 later.append(Self.again(recipient, at: opening))
-            case .gone(let id, let attempts):
-                gone.append(
-                    DeliveryResult(
-                        recipient: id,
-                        device: nil,
-                        state: .failed,
-                        reason: "the device was removed before it could be sent",
-                        attempts: attempts,
-                        at: self.time.now
-                    )
-                )
+            case .gone: gone.append(recipient)
             }
+        }
+        if !gone.isEmpty {
+            let reason = "the device was removed before it could be sent"
+            await self.group.commit(self.pages.end(gone, of: notification, reason: reason))
         }
         _ = self.pacing.spend(recipients.count, of: claim.notification, now: now)
         var sent = try await self.pages.send(recipients, of: notification, step: nil)
-        sent.result.deliveries += gone
         sent.result.retries += later
         return sent
     }

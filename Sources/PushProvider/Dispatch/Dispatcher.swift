@@ -41,10 +41,7 @@ package struct Dispatcher: Service {
 
     /// Works until graceful shutdown, which lets the pages in flight finish.
     package func run() async throws {
-        let interrupted = try await self.store.recover(now: self.time.now)
-        if interrupted > 0 {
-            self.logger.warning("recipients were interrupted", metadata: ["count": "\(interrupted)"])
-        }
+        try await self.recover()
         await withTaskCancellationOrGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
                 for lane in NotificationRecord.Lane.allCases { group.addTask { await self.work(lane) } }

@@ -47,6 +47,24 @@ struct PageJudge {
         self.report.rejected += 1
     }
 
+    /// Ends one that cannot be sent to any more, and says nothing about the push service.
+    mutating func end(_ recipient: RetryRecipient, reason: String) {
+        switch recipient {
+        case .here(let recipient):
+            self.finish(recipient, .failed, reason: reason, attempts: recipient.attempts)
+        case .gone(let id, let attempts):
+            let delivery = DeliveryResult(
+                recipient: id,
+                device: nil,
+                state: .failed,
+                reason: reason,
+                attempts: attempts,
+                at: self.now
+            )
+            self.finish(delivery, of: nil)
+        }
+    }
+
     mutating func add(_ lot: PageDraft.Lot, _ outcomes: [Outcome]) async {
         var others: [(recipient: Recipient, decision: DeliveryDecision)] = []
         var answers: [PushEnvironment: BreakerMachine.Answers] = [:]
@@ -180,11 +198,15 @@ struct PageJudge {
             attempts: attempts,
             at: self.now
         )
+        self.finish(delivery, of: recipient)
+    }
+
+    private mutating func finish(_ delivery: DeliveryResult, of recipient: Recipient?) {
         self.result.deliveries.append(delivery)
         guard self.notification.tellsDeliveries, !self.events.isFull else { return }
         self.events.append(
             delivery,
-            apnsID: self.notification.ids.text(recipient: recipient.id),
+            apnsID: self.notification.ids.text(recipient: delivery.recipient),
             to: recipient,
             notification: self.notification.record.id
         )

@@ -63,6 +63,21 @@ struct PageSender: Sendable {
         return Sent(result: result, report: judge.report)
     }
 
+    /// Ends recipients that cannot be sent to any more.
+    func end(_ recipients: [RetryRecipient], of notification: PreparedNotification, reason: String) -> PageResult {
+        let now = self.time.now
+        var judge = PageJudge(
+            notification,
+            hygiene: self.hygiene,
+            policy: self.policy,
+            sentAt: now,
+            now: now,
+            isRetry: true
+        )
+        for recipient in recipients { judge.end(recipient, reason: reason) }
+        return judge.finished
+    }
+
     private func outcomes(of lots: [PageDraft.Lot]) async -> [[Outcome]] {
         if lots.count == 1 { return [await lots[0].sender.send(lots[0].pushes)] }
         return await withTaskGroup(of: (Int, [Outcome]).self) { group in

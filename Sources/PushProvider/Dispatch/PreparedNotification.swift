@@ -74,7 +74,8 @@ struct PreparedNotification: Sendable {
 
     /// What of a recipient has to be read to try it again.
     static func retryNeeds(_ record: NotificationRecord) -> RecipientNeeds {
-        Self.needs(Self.renderer(record)).union(Self.hours(record) == nil ? [] : [.timeZone])
+        // Webhooks are told whose device it was.
+        Self.needs(Self.renderer(record)).union(Self.hours(record) == nil ? [.user] : [.user, .timeZone])
     }
 
     static func needs(_ renderer: ContentRenderer?) -> RecipientNeeds {

@@ -28,11 +28,12 @@ package struct WebhookEvents {
     /// A recipient's final state. The id is made of the apns-id and the state, so it is the same whenever it is told.
     /// - Parameters:
     ///   - apnsID: of the delivery.
+    ///   - recipient: `nil` if its device is gone.
     ///   - notification: the one that was delivered.
     package mutating func append(
         _ delivery: DeliveryResult,
         apnsID: String,
-        to recipient: Recipient,
+        to recipient: Recipient?,
         notification: UUID
     ) {
         self.begin()
@@ -46,9 +47,9 @@ package struct WebhookEvents {
         self.json.string(notification.uuidString)
         self.json.raw(#","apnsId":"#)
         self.json.string(apnsID)
-        self.device(recipient.device, recipient.token, recipient.environment)
+        self.device(recipient?.device, recipient?.token, recipient?.environment)
         self.json.raw(#","user":"#)
-        self.json.string(recipient.profile?.user)
+        self.json.string(recipient?.profile?.user)
         self.json.raw(#","state":"#)
         self.json.string(delivery.state.word)
         self.json.raw(#","reason":"#)
@@ -80,13 +81,13 @@ package struct WebhookEvents {
         self.count += 1
     }
 
-    private mutating func device(_ id: Int64?, _ token: DeviceToken, _ environment: PushEnvironment) {
+    private mutating func device(_ id: Int64?, _ token: DeviceToken?, _ environment: PushEnvironment?) {
         self.json.raw(#","deviceId":"#)
         self.json.integer(id)
         self.json.raw(#","token":"#)
-        self.json.hexadecimal(token.bytes)
+        if let token { self.json.hexadecimal(token.bytes) } else { self.json.raw("null") }
         self.json.raw(#","environment":"#)
-        self.json.string(environment.rawValue)
+        self.json.string(environment?.rawValue)
     }
 
     private static func id(of event: TokenEventRecord) -> some Sequence<UInt8> {

@@ -3,34 +3,13 @@ import GRDB
 package import PushProtocol
 
 extension SQLiteStore {
-    private static let interrupted = "the server ended while this was being sent; at most once means not again"
-
-    package func recover(now: Timestamp) async throws -> Int {
+    package func recover(now: Timestamp) async throws {
         try await self.database.write { database in
             try database.execute(sql: "UPDATE shard SET leaseUntil = NULL WHERE leaseUntil IS NOT NULL")
             try database.execute(
                 sql: "UPDATE retry SET isLeased = 0, dueAt = ? WHERE isLeased = 1",
                 arguments: [now.milliseconds]
             )
-            let begun = try Row.fetchAll(
-                database,
-                sql: "SELECT notification, count(*) AS count FROM delivery WHERE state = 0 GROUP BY notification"
-            )
-            guard !begun.isEmpty else { return 0 }
-            let reason = try self.reasons.lookup().id(of: Self.interrupted, in: database)
-            try database.execute(
-                sql: "UPDATE delivery SET state = 3, at = ?, reason = ? WHERE state = 0",
-                arguments: [now.milliseconds, reason]
-            )
-            for row in begun {
-                guard let number = row["notification"] as Int64?, let count = row["count"] as Int? else { continue }
-                try database.execute(
-                    sql: "UPDATE notification SET failed = failed + ? WHERE number = ?",
-                    arguments: [count, number]
-                )
-                try Completion.finishIfComplete(number, now: now, in: database)
-            }
-            return begun.reduce(0) { $0 + ($1["count"] as Int? ?? 0) }
         }
     }
 

@@ -45,23 +45,52 @@ extension SQLiteStore {
         }
         guard isThereAny else { return [] }
         return try await self.database.write { database in
-            try Self.takeRetries(lane: lane, now: now, until: until, limit: limit, in: database).compactMap { due in
-                guard
-                    let row = try Row.fetchOne(
-                        database,
-                        sql: "SELECT * FROM notification WHERE number = ?",
-                        arguments: [due.number]
-                    )
-                else { return nil }
-                let notification = try NotificationRow.record(row)
-                let query = RecipientQuery(notification, number: due.number, needs: needs(notification))
-                let recipients = try due.retries.map { try query.fetch($0, in: database) }
-                return RetryClaim(
-                    notification: notification,
-                    notificationNumber: due.number,
-                    recipients: recipients
-                )
+            let due = try Self.takeRetries(lane: lane, now: now, until: until, limit: limit, in: database)
+            return try Self.claims(due, needs: needs, in: database)
+        }
+    }
+
+    package func begun(limit: Int) async throws -> [RetryClaim] {
+        try await self.database.read { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT delivery.notification AS number, recipient, attempts
+                    FROM delivery JOIN notification ON notification.number = delivery.notification
+                    WHERE delivery.state = 0 ORDER BY delivery.notification LIMIT ?
+                    """,
+                arguments: [limit]
+            )
+            var begun: [Int64: [DueRetry]] = [:]
+            for row in rows {
+                guard let number = row["number"] as Int64?, let recipient = row["recipient"] as Int64?,
+                    let attempts = row["attempts"] as Int?
+                else { throw DamagedRow(table: "delivery") }
+                begun[number, default: []].append(DueRetry(recipient: recipient, attempts: attempts))
             }
+            let due = begun.sorted { $0.key < $1.key }.map { (number: $0.key, retries: $0.value) }
+            return try Self.claims(due, needs: { _ in .user }, in: database)
+        }
+    }
+
+    /// With what is known of the recipients now.
+    private static func claims(
+        _ due: [(number: Int64, retries: [DueRetry])],
+        needs: (NotificationRecord) -> RecipientNeeds,
+        in database: Database
+    ) throws -> [RetryClaim] {
+        try due.compactMap { due in
+            guard
+                let row = try Row.fetchOne(
+                    database,
+                    sql: "SELECT * FROM notification WHERE number = ?",
+                    arguments: [due.number]
+                )
+            else { return nil }
+            let notification = try NotificationRow.record(row)
+            let query = RecipientQuery(notification, number: due.number, needs: needs(notification))
+            let recipients = try due.retries.map { try query.fetch($0, in: database) }
+            return RetryClaim(notification: notification, notificationNumber: due.number, recipients: recipients)
         }
     }
 

@@ -94,6 +94,19 @@ struct DispatchFixture: Sendable {
         _ = try await self.store.register(registrations, app: self.app, now: self.time.now)
     }
 
+    /// From now on there is somebody who wants to know.
+    func addWebhook() async throws {
+        let webhook = WebhookRecord(
+            id: UUID(),
+            app: self.app,
+            url: "https://hooks.example.com/push",
+            secret: WebhookSecret.make(),
+            events: [.delivery],
+            createdAt: self.time.now
+        )
+        try await self.store.addWebhook(webhook)
+    }
+
     /// Takes a request as the API would.
     @discardableResult
     func accept(_ members: [String: JSONValue]) async throws -> NotificationRecord {

@@ -1,9 +1,11 @@
+import Foundation
 import PushProtocol
-import PushProvider
 import PushSender
 import PushStore
 import PushTesting
 import Testing
+
+@testable import PushProvider
 
 /// At most once, and stopping: what is sent, what is not, what the ledger says.
 @Suite(.timeLimit(.minutes(5))) struct GuaranteeTests {
@@ -33,6 +35,7 @@ import Testing
     func afterACrashAtMostOnceGivesUpWhatItHadBegun(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...3)
+            try await fixture.addWebhook()
             let notification = try await fixture.accept(["guarantee": "atMostOnce"])
             // The process ends while the first page is being sent: that it was begun is all that is left of it.
             let claims = try await fixture.store.claim(
@@ -55,7 +58,13 @@ import Testing
                 )
             }
             _ = try await fixture.store.commit([begun], now: fixture.time.now)
-            #expect(try await fixture.store.recover(now: fixture.time.now) == 2)
+            try await fixture.dispatcher.recover()
+            let told = try await fixture.store.eventBlocks(app: fixture.app, kinds: [.delivery], after: 0, limit: 10)
+            let text = String(decoding: told.map(\.events).reduce(Data(), +), as: UTF8.self)
+            for recipient in page.recipients {
+                let id = DeliveryID(notification: notification.id).text(recipient: recipient.id)
+                #expect(text.contains("\(id).failed"))
+            }
             try await fixture.settle()
             #expect(fixture.sentTokens == [.numbered(3)])
             let end = try await fixture.progress(of: notification)
