@@ -62,7 +62,7 @@ class Campaigns:
         while time.monotonic() < until:
             self.make()
             self.send()
-            time.sleep(self.rng.uniform(0.05, 0.5))
+            time.sleep(self.rng.uniform(0.02, 0.3))
 
     def prove(self, database, gateway):
         """Each answer is one notification, and nothing was received before its time. How many had one."""

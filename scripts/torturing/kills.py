@@ -65,7 +65,7 @@ class Torment:
 
     def moment(self):
         """When the next kill falls: any time, but if the minute turns before, then just as the schedules run."""
-        seconds, to_turn = self.rng.uniform(0.05, 1.6), 60 - time.time() % 60
+        seconds, to_turn = self.rng.uniform(0.05, 2), 60 - time.time() % 60
         if to_turn < seconds + 0.3:
             seconds = to_turn + self.rng.uniform(-0.05, 0.3)
         return time.monotonic() + seconds

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import http.server
 import json
+import sys
 import threading
 import time
 
@@ -32,7 +33,14 @@ class Receiver:
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(http.server.ThreadingHTTPServer):
+            def handle_error(self, *_):
+                # A provider that is killed resets its connections.
+                error = sys.exc_info()[1]
+                if not isinstance(error, ConnectionError):
+                    receiver.faults.append(f"a post is answered with {error!r}")
+
+        self.server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def add_to(self, provider):
