@@ -30,6 +30,17 @@ struct PageSender: Sendable {
         )
     }
 
+    /// To be ended only, for which no credential is needed.
+    func prepareToEnd(_ record: NotificationRecord, number: Int64) async throws -> PreparedNotification {
+        PreparedNotification(
+            record,
+            number: number,
+            app: nil,
+            senders: ([:], [:]),
+            tellsDeliveries: try await self.store.wants(.delivery, app: record.app)
+        )
+    }
+
     /// - Parameter step: where the walk stands after this page; `nil` for retries. At-most-once writes it first.
     func send(
         _ recipients: [Recipient],

@@ -107,6 +107,12 @@ struct DispatchFixture: Sendable {
         try await self.store.addWebhook(webhook)
     }
 
+    /// What webhooks are told, as text.
+    func told() async throws -> String {
+        let blocks = try await self.store.eventBlocks(app: self.app, kinds: [.delivery], after: 0, limit: 100)
+        return String(decoding: blocks.map(\.events).reduce(Data(), +), as: UTF8.self)
+    }
+
     /// Takes a request as the API would.
     @discardableResult
     func accept(_ members: [String: JSONValue]) async throws -> NotificationRecord {

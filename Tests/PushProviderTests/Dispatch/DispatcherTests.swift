@@ -84,6 +84,35 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func webhooksAreToldOfRetriesAndOfDevicesThatWereRemovedMeanwhile(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...2) { $0.user = .set("alice") }
+            try await fixture.addWebhook()
+            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
+            fixture.sender.script(.numbered(2), .refused(503, .serviceUnavailable))
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            #expect(try await fixture.told().isEmpty)
+            let now = fixture.time.now
+            let removed = try #require(try await fixture.device(1))
+            _ = try await fixture.store.deleteDevices(
+                app: fixture.app,
+                token: .numbered(1),
+                environment: nil,
+                now: now
+            )
+            fixture.time.advance(by: .seconds(60))
+            try await fixture.settle()
+            #expect(try await fixture.progress(of: notification).state == .done)
+            let id = DeliveryID(notification: notification.id).text(recipient: removed.id)
+            let told = try await fixture.told()
+            #expect(told.contains("\(id).failed"))
+            #expect(told.contains(#""deviceId":null,"token":null,"environment":null,"user":null,"state":"failed""#))
+            #expect(told.contains(#""user":"alice","state":"accepted""#))
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func whatNeverLeftIsTriedUntilItExpires(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)

@@ -1,4 +1,3 @@
-import Foundation
 import PushProtocol
 import PushSender
 import PushStore
@@ -59,11 +58,10 @@ import Testing
             }
             _ = try await fixture.store.commit([begun], now: fixture.time.now)
             try await fixture.dispatcher.recover()
-            let told = try await fixture.store.eventBlocks(app: fixture.app, kinds: [.delivery], after: 0, limit: 10)
-            let text = String(decoding: told.map(\.events).reduce(Data(), +), as: UTF8.self)
+            let told = try await fixture.told()
             for recipient in page.recipients {
                 let id = DeliveryID(notification: notification.id).text(recipient: recipient.id)
-                #expect(text.contains("\(id).failed"))
+                #expect(told.contains("\(id).failed"))
             }
             try await fixture.settle()
             #expect(fixture.sentTokens == [.numbered(3)])
