@@ -137,7 +137,8 @@ def prove(torment):
     most = max(torment.doubled)
     if most > DECLARED:
         fail(f"{most} came again after one kill, more than the declared {DECLARED}")
-    figure("torture_kills", len(torment.doubled), f"kills, {torment.window.struck} of them with pages under way")
+    figure("torture_kills", len(torment.doubled),
+           f"kills, {torment.window.struck} with pages under way, {torment.window.struck_retries} with retries")
     figure("torture_notifications", len(torment.campaigns.answered), "notifications accepted, all stored")
     figure("torture_received", len(gateway.first), "different pushes at the gateway")
     figure("torture_lost", 0, "pushes")

@@ -16,7 +16,8 @@ class CrashWindow:
     def __init__(self):
         # By what apns-ids begin with: the cursors of its pages in flight with where the shard ends, and its retries.
         self.pages, self.retries = collections.defaultdict(set), collections.defaultdict(set)
-        self.struck = 0
+        # Kills with pages of either kind in flight.
+        self.struck, self.struck_retries = 0, 0
 
     def look(self, database):
         """To be called after each kill: whatever is leased now is in flight."""
@@ -25,11 +26,13 @@ class CrashWindow:
             " WHERE leaseUntil IS NOT NULL AND isDone = 0").fetchall()
         for identity, cursor, end in leased:
             self.pages[prefix_of(identity)].add((cursor, end))
-        for identity, recipient in database.execute(
-                "SELECT id, recipient FROM retry JOIN notification ON notification.number = retry.notification"
-                " WHERE isLeased = 1"):
+        retries = database.execute(
+            "SELECT id, recipient FROM retry JOIN notification ON notification.number = retry.notification"
+            " WHERE isLeased = 1").fetchall()
+        for identity, recipient in retries:
             self.retries[prefix_of(identity)].add(recipient)
         self.struck += bool(leased)
+        self.struck_retries += bool(retries)
 
     def prove(self, database, gateway):
         """Whatever came twice had been in flight at a kill: a leased retry, or in the page after a leased cursor."""
