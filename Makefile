@@ -55,7 +55,7 @@ torture-gateway:  ## a running gateway against half-open connections (CONNECTION
 	@scripts/setup bench
 	@scripts/torture-gateway
 
-torture:  ## kill -9 and full disks against the provider, with a proof from the gateway (KILLS=10 SEED=1 ONLY=kills,disk)
+torture:  ## kill -9 and full disks against the provider, with proofs from outside (KILLS=10 SEED=1 ONLY=kills,disk)
 	@scripts/setup bench
 	@scripts/torture
 
