@@ -8,7 +8,8 @@ from apns_id import prefix_of, recipient_of
 from basics import APP, fail
 from provider import GROUPS, HONOLULU
 
-KINDS = ["campaign", "campaign", "paced", "once", "once-paced", "later", "local", "single", "single"]
+KINDS = ["campaign", "campaign", "paced", "once", "once-paced", "later", "local", "single", "single",
+         "cancelled", "once-cancelled"]
 
 
 class Campaigns:
@@ -18,6 +19,8 @@ class Campaigns:
         self.provider, self.tokens, self.rng, self.kinds = provider, tokens, rng, kinds
         # By idempotency key: requests without an answer, ids of the others, and before when nothing may be received.
         self.open, self.answered, self.moments = {}, {}, {}
+        # By key, when it is to be cancelled; how many were.
+        self.ends, self.cancelled = {}, 0
 
     def make(self):
         kind = self.rng.choice(self.kinds)
@@ -37,6 +40,8 @@ class Campaigns:
             self.moments[key] = moment * 1000, HONOLULU
         if kind == "single":
             body["to"] = {"tokens": self.rng.sample(self.tokens, self.rng.randint(1, 20))}
+        if kind.endswith("cancelled"):
+            self.ends[key] = time.monotonic() + self.rng.uniform(0, 1.5)
         self.open[key] = body
 
     def delay(self, key, body, seconds):
@@ -58,10 +63,23 @@ class Campaigns:
             elif status is not None:
                 fail(f"a notification was refused: {status} {answer}")
 
+    def cancel(self, before):
+        """Those whose time has come, unless they have ended before."""
+        for key, end in list(self.ends.items()):
+            if end > before or key not in self.answered:
+                continue
+            status, answer = self.provider.call("POST", f"/v1/notifications/{self.answered[key]}:cancel")
+            if status not in (None, 200, 409):
+                fail(f"a notification cannot be cancelled: {status} {answer}")
+            if status is not None:
+                self.cancelled += status == 200
+                del self.ends[key]
+
     def drive(self, until):
         while time.monotonic() < until:
             self.make()
             self.send()
+            self.cancel(time.monotonic())
             time.sleep(self.rng.uniform(0.02, 0.3))
 
     def prove(self, database, gateway):

@@ -106,6 +106,7 @@ class Torment:
         begin = time.monotonic()
         self.gateway.must("DELETE", "/v1/faults")
         self.schedules.end()
+        self.campaigns.cancel(float("inf"))
         self.workers[1].end()
         self.provider.wait_until_done()
         self.receiver.wait(self.provider)
@@ -127,7 +128,7 @@ def prove(torment):
     registrar, importer = torment.workers
     gateway, receiver, schedules = torment.gateway, torment.receiver, torment.schedules
     database = torment.provider.database()
-    totals = prove_deliveries(database, gateway)
+    totals = prove_deliveries(database, gateway, torment.window)
     torment.window.prove(database, gateway)
     timed = torment.campaigns.prove(database, gateway)
     runs, imported = schedules.prove(database), importer.prove(database)
@@ -145,6 +146,7 @@ def prove(torment):
     figure("torture_doubled", sum(torment.doubled), "pushes, in flight at a kill, with the apns-id of the first")
     figure("torture_doubled_by_one_kill", most, f"pushes at most, declared are {DECLARED}")
     figure("torture_interrupted", totals["atMostOnce", 3], "of at-most-once, ended as failed; none came twice")
+    figure("torture_cancelled", torment.campaigns.cancelled, "notifications cancelled, mostly under way")
     figure("torture_timed", timed, "notifications for a moment, nothing received before it")
     figure("torture_runs", runs, f"runs of schedules, {schedules.lapses} times some missed; none left out or run twice")
     figure("torture_registrations", len(registrar.confirmed), "registrations answered, all stored")

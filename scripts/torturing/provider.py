@@ -89,14 +89,15 @@ class Provider:
             self.must("POST", f"/v1/apps/{APP}/devices:batch", {"devices": devices[first:first + 1000]})
 
     def wait_until_done(self, seconds=240):
-        """Until every notification has ended; the provider works on meanwhile."""
+        """Until every notification has ended, and everybody who waited for another try of a cancelled one."""
         begin = time.monotonic()
         while time.monotonic() - begin < seconds:
             database = self.database()
             rest = database.execute(
-                "SELECT count(*) FROM notification WHERE state NOT IN ('done', 'cancelled')").fetchone()[0]
+                "SELECT (SELECT count(*) FROM notification WHERE state NOT IN ('done', 'cancelled'))"
+                " + (SELECT count(*) FROM retry)").fetchone()[0]
             database.close()
             if rest == 0:
                 return time.monotonic() - begin
             time.sleep(0.2)
-        fail(f"{rest} notifications do not end")
+        fail(f"{rest} notifications and retries do not end")

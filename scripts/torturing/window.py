@@ -34,6 +34,12 @@ class CrashWindow:
         self.struck += bool(leased)
         self.struck_retries += bool(retries)
 
+    def had(self, apns_id):
+        """Whether it may have been in flight at a kill, as far as is known without the ledger."""
+        prefix, recipient = prefix_of(apns_id), recipient_of(apns_id)
+        return recipient in self.retries[prefix] or any(
+            cursor < abs(recipient) <= end for cursor, end in self.pages[prefix])
+
     def prove(self, database, gateway):
         """Whatever came twice had been in flight at a kill: a leased retry, or in the page after a leased cursor."""
         numbers = {prefix_of(identity): number
