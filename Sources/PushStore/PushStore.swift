@@ -161,22 +161,23 @@ package protocol DispatchStore: Sendable {
     /// Splits a scheduled notification, so that it can be claimed.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
     /// Shards that may be sent now, leased until `until`: of different notifications where there are several, so that
-    /// none waits for another to end; urgent ones of no app in `excluding`.
+    /// none waits for another to end.
     func claim(
         lane: NotificationRecord.Lane,
         now: Timestamp,
         until: Timestamp,
         limit: Int,
-        excluding apps: Set<Int64>
+        from filter: ClaimFilter
     ) async throws -> [ShardClaim]
     /// The next recipients after the shard's cursor.
     func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage
-    /// Recipients whose next try is due, leased until `until`; of a notification that was cancelled, those that are over.
+    /// Recipients of one app, the one that waits longest, whose next try is due, leased until `until`; of a notification that was cancelled, those that are over.
     func dueRetries(
         lane: NotificationRecord.Lane,
         now: Timestamp,
         until: Timestamp,
         limit: Int,
+        from filter: ClaimFilter,
         needs: @Sendable @escaping (NotificationRecord) -> RecipientNeeds
     ) async throws -> [RetryClaim]
     /// When the next retry or shard of the lane is due; a shard that is leased does not count.
@@ -191,15 +192,32 @@ package protocol DispatchStore: Sendable {
     func commit(_ pages: [PageResult], now: Timestamp) async throws -> [Bool]
 }
 
+/// What a process takes of what is due.
+package struct ClaimFilter: Sendable {
+    /// Nothing of these apps; of shards this counts in the urgent lane only.
+    package var apps: Set<Int64>
+    /// Whether the process does not have it already: a lease may run out while it has. By the notification's number, and
+    /// the shard's or the recipient's.
+    package var isFree: @Sendable (_ notification: Int64, _ part: Int64) -> Bool
+
+    package init(
+        excluding apps: Set<Int64> = [],
+        isFree: @Sendable @escaping (Int64, Int64) -> Bool = { _, _ in true }
+    ) {
+        self.apps = apps
+        self.isFree = isFree
+    }
+}
+
 extension DispatchStore {
-    /// As ``claim(lane:now:until:limit:excluding:)``, of all apps.
+    /// As ``claim(lane:now:until:limit:from:)``, of everything.
     package func claim(
         lane: NotificationRecord.Lane,
         now: Timestamp,
         until: Timestamp,
         limit: Int
     ) async throws -> [ShardClaim] {
-        try await self.claim(lane: lane, now: now, until: until, limit: limit, excluding: [])
+        try await self.claim(lane: lane, now: now, until: until, limit: limit, from: ClaimFilter())
     }
 }
 

@@ -157,7 +157,6 @@ import Testing
         ("notification", "state = 'dreaming'"), ("notification", "guarantee = ''"), ("notification", "lane = 9"),
         ("notification", "audience = '{'"), ("notification", "audience = '{}'"), ("notification", "topic = ''"),
         ("notification", "pushType = 'smoke'"), ("notification", "priority = 300"), ("notification", "id = 'x'"),
-        ("device", "token = x''"), ("device", "environment = 5"),
     ])
     func aRowThatMakesNoSenseIsAnErrorAndNoCrash(table: String, change: String) async throws {
         try await self.withStore { store, app, _ in
@@ -167,8 +166,6 @@ import Testing
             await #expect(throws: DamagedRow.self) {
                 _ = try await store.notification(notification.id)
                 _ = try await store.notifications(app: app, state: nil, before: nil, limit: 10)
-                let claim = try await store.claimed()
-                _ = try await store.page(claim, limit: 10, needs: [])
                 throw NothingToClaim()
             }
         }
@@ -226,9 +223,30 @@ import Testing
             }
             #expect(try await store.due(now: self.now, limit: 9).map(\.id) == [sound.id])
             #expect(
-                try await store.dueRetries(lane: .bulk, now: self.now, until: self.now, limit: 9) { _ in [] }.isEmpty
+                try await store.dueRetries(lane: .bulk, now: self.now, until: self.now, limit: 9, from: ClaimFilter()) {
+                    _ in []
+                }.isEmpty
             )
             #expect(try await store.nextDue(lane: .bulk) == nil)
+        }
+    }
+
+    @Test(arguments: [("device", "token = x''"), ("device", "environment = 5"), ("target", "token = x''")])
+    func whoCannotBeReadIsNotInThePageAndCounts(table: String, change: String) async throws {
+        try await self.withStore { store, app, _ in
+            for number in 1...3 { try await store.register(number, app: app) }
+            let isNamed = table == "target"
+            let tokens = Audience.tokens((1...3).map { .numbered($0) })
+            _ = try await store.start(app: app, to: isNamed ? tokens : .devices(.everyone))
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE \(table) SET \(change) WHERE \(isNamed ? "position" : "id") = 2")
+            }
+            let claim = try await store.claimed()
+            let page = try await store.page(claim, limit: 2, needs: [])
+            #expect(page.recipients.count == 1)
+            #expect(page.unreadable.map(\.id) == [isNamed ? -2 : 2])
+            #expect(page.cursor == 2)
+            #expect(!page.isLast)
         }
     }
 
@@ -242,7 +260,13 @@ import Testing
                 page.step = .last(claim)
             }
             try await store.database.write { try $0.execute(sql: "UPDATE device SET token = x''") }
-            let due = try await store.dueRetries(lane: .bulk, now: self.now, until: self.now, limit: 9) { _ in [] }
+            let due = try await store.dueRetries(
+                lane: .bulk,
+                now: self.now,
+                until: self.now,
+                limit: 9,
+                from: ClaimFilter()
+            ) { _ in [] }
             let ended = EndedRetry(id: 1, recipient: nil, attempts: 1, cause: .unreadable)
             #expect(due.map(\.recipients) == [[.over(ended)]])
         }

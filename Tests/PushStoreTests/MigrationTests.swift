@@ -82,7 +82,8 @@ import Testing
             lane: .urgent,
             now: self.now,
             until: self.now.advanced(by: .seconds(1)),
-            limit: 10
+            limit: 10,
+            from: ClaimFilter()
         ) { _ in [] }
         guard case .here(let recipient)? = due.first?.recipients.first else {
             Issue.record("the retry is there")

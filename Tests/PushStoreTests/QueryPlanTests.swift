@@ -125,7 +125,9 @@ import Testing
             }
         }
         _ = try await store.nextDue(lane: lane)
-        _ = try await store.dueRetries(lane: lane, now: self.now, until: until, limit: 10) { _ in .locale }
+        _ = try await store.dueRetries(lane: lane, now: self.now, until: until, limit: 10, from: ClaimFilter()) { _ in
+            .locale
+        }
     }
 
     private func useServices(_ store: SQLiteStore, _ app: Int64) async throws {
@@ -152,7 +154,8 @@ import Testing
         // Over an index of what is under way.
         "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL", "SELECT count(*) FROM retry",
         // Once, at the start.
-        "UPDATE retry SET isLeased = 0", "INSERT OR IGNORE INTO retry (notification, recipient, lane, attempts, dueAt)",
+        "UPDATE retry SET isLeased = 0",
+        "INSERT OR IGNORE INTO retry (notification, recipient, lane, app, attempts, dueAt)",
     ]
 
     /// `nil` if the statement walks over small tables only.

@@ -23,6 +23,7 @@ extension Dispatcher {
 
     /// Sends a shard page by page, to its end, until something stops it, or until others have their turn.
     func walk(_ claim: ShardClaim, pages: Int = .max) async throws {
+        defer { self.underWay.end(claim) }
         var claim = claim
         do {
             try await self.walk(&claim, pages: pages)
@@ -45,7 +46,8 @@ extension Dispatcher {
             let allowance = self.pacing.allowance(for: claim.notification, app: notification.app, now: now)
             if allowance.count <= 0 { return try await self.pause(claim, notificationUntil: allowance.next) }
             let page = try await self.store.page(claim, limit: allowance.count, needs: needs)
-            let work = hours.work(page.recipients, now: now)
+            let work = hours.work(page, now: now)
+            self.pacing.giveBack(allowance.count - work.recipients.count, app: notification.app, now: now)
             let wave = self.pacing.spend(work.recipients.count, of: claim.notification, now: now)
             let until = now.advanced(by: self.limits.lease)
             let step = ShardStep(
@@ -112,6 +114,7 @@ extension Dispatcher {
 
     /// Sends a page of an urgent notification.
     func sendUrgent(_ claim: ShardClaim) async {
+        defer { self.underWay.end(claim) }
         do {
             await self.group.commit(try await self.sendPage(claim))
         } catch {
@@ -128,7 +131,7 @@ extension Dispatcher {
         let needs = notification.needs(in: claim.zone)
         let page = try await self.store.page(claim, limit: self.limits.page, needs: needs)
         let step = ShardStep(shard: claim.shard, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
-        let work = hours.work(page.recipients, now: now)
+        let work = hours.work(page, now: now)
         return try await self.pages.send(work, of: notification, step: step).result
     }
 
@@ -137,6 +140,7 @@ extension Dispatcher {
         await withDiscardingTaskGroup { group in
             for claim in due {
                 group.addTask {
+                    defer { self.underWay.end(claim) }
                     do {
                         let sent = try await self.retry(claim)
                         _ = self.pacing.record(sent.report, app: claim.notification.app)

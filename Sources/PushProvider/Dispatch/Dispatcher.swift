@@ -16,6 +16,7 @@ package struct Dispatcher: Service {
     let logger: Logger
     let writer: ResultWriter
     let group: CommitGroup
+    let underWay = UnderWay()
 
     package init(
         store: any PushStore,
@@ -83,13 +84,15 @@ package struct Dispatcher: Service {
         var hasStarted = false
         let wake = self.wakes[lane]
         if places.retrying < self.limits.retryPages {
-            let due = try await self.dueRetries(lane)
-            if !due.isEmpty {
+            // An app whose push service does not answer keeps places for others.
+            let crowded = places.appsRetrying(with: max(1, self.limits.retryPages - 1))
+            let due = try await self.dueRetries(lane, excluding: crowded)
+            if let app = due.first?.notification.app {
                 hasStarted = true
-                places.startRetry()
+                places.startRetry(app)
                 group.addTask {
                     await self.retry(due)
-                    places.endRetry()
+                    places.endRetry(app)
                     wake.signal()
                 }
             }
@@ -97,7 +100,6 @@ package struct Dispatcher: Service {
         let capacity = lane == .bulk ? self.limits.walkers : self.limits.urgentPlaces
         let free = capacity - places.running
         guard free > 0 else { return hasStarted }
-        // An app whose push service does not answer keeps places for others.
         let crowded = lane == .bulk ? [] : places.apps(with: capacity / 4)
         for claim in try await self.claim(lane, limit: min(free, self.limits.urgentClaims), excluding: crowded) {
             hasStarted = true
@@ -121,23 +123,32 @@ package struct Dispatcher: Service {
         excluding apps: Set<Int64> = []
     ) async throws -> [ShardClaim] {
         let now = self.time.now
-        return try await self.store.claim(
+        let claims = try await self.store.claim(
             lane: lane,
             now: now,
             until: now.advanced(by: self.limits.lease),
             limit: limit,
-            excluding: apps
+            from: ClaimFilter(excluding: apps) { [underWay] in underWay.isFree(shard: $1, of: $0) }
         )
+        self.underWay.begin(claims)
+        return claims
     }
 
-    func dueRetries(_ lane: NotificationRecord.Lane) async throws -> [RetryClaim] {
+    /// Of one app.
+    func dueRetries(
+        _ lane: NotificationRecord.Lane,
+        excluding apps: Set<Int64> = []
+    ) async throws -> [RetryClaim] {
         let now = self.time.now
-        return try await self.store.dueRetries(
+        let claims = try await self.store.dueRetries(
             lane: lane,
             now: now,
             until: now.advanced(by: self.limits.lease),
-            limit: self.limits.page
+            limit: self.limits.page,
+            from: ClaimFilter(excluding: apps) { [underWay] in underWay.isFree(retry: $1, of: $0) }
         ) { PreparedNotification.retryNeeds($0) }
+        self.underWay.begin(claims)
+        return claims
     }
 
     /// What is due already waits for something that is under way, whose end is a signal.

@@ -10,8 +10,6 @@ struct PageJudge {
     let policy: RetryPolicy
     let sentAt: Timestamp
     let now: Timestamp
-    /// Whether these have been tried before.
-    let isRetry: Bool
 
     private(set) var result: PageResult
     private(set) var report = BackoffMachine.Report()
@@ -23,10 +21,8 @@ struct PageJudge {
         hygiene: TokenHygiene,
         policy: RetryPolicy,
         sentAt: Timestamp,
-        now: Timestamp,
-        isRetry: Bool
+        now: Timestamp
     ) {
-        self.isRetry = isRetry
         self.notification = notification
         self.hygiene = hygiene
         self.policy = policy
@@ -153,7 +149,7 @@ struct PageJudge {
             outcome,
             attempts: recipient.attempts + 1,
             sentAt: self.sentAt,
-            expires: self.notification.record.lastRetry(sentAt: self.sentAt, isRetry: self.isRetry),
+            expires: self.notification.record.lastRetry(sentAt: self.sentAt, isRetry: recipient.attempts > 0),
             repeatsUnknown: self.notification.record.guarantee == .atLeastOnce,
             policy: self.policy,
             now: self.now,

@@ -52,8 +52,7 @@ struct PageSender: Sendable {
             hygiene: self.hygiene,
             policy: self.policy,
             sentAt: sentAt,
-            now: self.time.now,
-            isRetry: step == nil
+            now: self.time.now
         )
         for retry in work.over { judge.end(retry) }
         for (recipient, reason) in draft.failures { judge.fail(recipient, reason: reason) }

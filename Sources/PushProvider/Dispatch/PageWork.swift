@@ -11,8 +11,9 @@ struct PageWork: Sendable {
     /// Whose final state is to be written.
     var over: [EndedRetry] = []
 
-    init(_ recipients: [Recipient] = []) {
+    init(_ recipients: [Recipient] = [], over: [EndedRetry]) {
         self.recipients = recipients
+        self.over = over
     }
 
     /// - Parameter hours: those in which the notification may be sent; `nil`: at any.

@@ -71,24 +71,29 @@ package final class SenderDirectory: Sendable {
     private func entry(_ key: Key) async throws -> Entry {
         let (known, generation) = self.state.withLock { ($0.entries[key], $0.generation) }
         if let known { return known }
-        let entry: Entry
-        if let record = try await self.store.credential(app: key.app, environment: key.environment) {
-            do {
-                entry = .usable(try record.credential())
-            } catch {
-                self.logger.error(
-                    "credential cannot be used",
-                    metadata: ["environment": "\(key.environment.rawValue)", "error": "\(error)"]
-                )
-                entry = .none(why: "the credential for \(key.environment.rawValue) cannot be used: \(error)")
-            }
-        } else {
-            entry = .none(why: "no usable credential for \(key.environment.rawValue)")
-        }
+        let entry = try await self.read(key)
         self.state.withLock { state in
             if state.generation == generation { state.entries[key] = entry }
         }
         return entry
+    }
+}
+
+extension SenderDirectory {
+    /// - Throws: when the store cannot be read now. What can never be read is a credential that cannot be used.
+    private func read(_ key: Key) async throws -> Entry {
+        let name = key.environment.rawValue
+        do {
+            guard let record = try await self.store.credential(app: key.app, environment: key.environment) else {
+                return .none(why: "no usable credential for \(name)")
+            }
+            return .usable(try record.credential())
+        } catch let error
+            where error is CredentialError || error is DamagedRow || error as? StoreError == .wrongMasterKey
+        {
+            self.logger.error("credential cannot be used", metadata: ["environment": "\(name)", "error": "\(error)"])
+            return .none(why: "the credential for \(name) cannot be used: \(error)")
+        }
     }
 }
 

@@ -32,10 +32,12 @@ struct SendingHours {
 
     /// What is to be done with these now. Those that the request leaves out, because the time had passed where they are,
     /// are not in it.
-    func work(_ recipients: [Recipient], now: Timestamp) -> PageWork {
-        guard self.zone == .leftOver, let delivery = self.delivery else { return PageWork(recipients) }
-        var work = PageWork()
-        for recipient in recipients {
+    func work(_ page: RecipientPage, now: Timestamp) -> PageWork {
+        guard self.zone == .leftOver, let delivery = self.delivery else {
+            return PageWork(page.recipients, over: page.unreadable)
+        }
+        var work = PageWork(over: page.unreadable)
+        for recipient in page.recipients {
             let zone = recipient.timeZone
             guard let start = delivery.start(for: zone, acceptedAt: self.acceptedAt) else { continue }
             work.add(recipient, at: delivery.opening(onOrAfter: max(start, now), for: zone), now: now)

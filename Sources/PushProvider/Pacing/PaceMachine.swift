@@ -68,6 +68,17 @@ package struct PaceMachine: Sendable {
         }
     }
 
+    /// `count` of those that were counted as sent were not. The bucket holds no more than a second's worth all the same.
+    package mutating func giveBack(_ count: Int, now: Timestamp) {
+        let count = max(0, min(count, Self.enough))
+        switch self.settings {
+        case .rate(let rate):
+            self.refill(rate, now: now)
+            self.credit = min(self.credit + Int64(count) * 1000, Int64(rate) * 1000)
+        case .waves: self.state.sentInWave = max(0, self.state.sentInWave - count)
+        }
+    }
+
     /// Each millisecond adds `rate` thousandths.
     private mutating func refill(_ rate: Int, now: Timestamp) {
         let elapsed = max(.zero, min(now.since(self.refilledAt), .seconds(1)))

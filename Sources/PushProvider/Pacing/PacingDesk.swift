@@ -51,6 +51,12 @@ final class PacingDesk: Sendable {
         }
     }
 
+    /// Part of an allowance is not needed: another campaign of the app may have it.
+    func giveBack(_ count: Int, app: AppRecord?, now: Timestamp) {
+        guard count > 0, let app, app.rate != nil else { return }
+        self.state.withLock { $0.apps[app.id]?.giveBack(count, now: now) }
+    }
+
     /// - Returns: where the notification's wave stands now, if it is sent at a pace.
     func spend(_ count: Int, of notification: NotificationRecord, now: Timestamp) -> WaveProgress? {
         self.state.withLock { state in

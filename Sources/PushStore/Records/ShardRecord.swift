@@ -121,13 +121,16 @@ package struct Recipient: Hashable, Sendable {
 /// Some of a shard's recipients, in the order of the walk.
 package struct RecipientPage: Hashable, Sendable {
     package var recipients: [Recipient]
+    /// Whose device cannot be read.
+    package var unreadable: [EndedRetry]
     /// The shard's cursor once these have been tried.
     package var cursor: Int64
     /// Whether the shard ends here.
     package var isLast: Bool
 
-    package init(recipients: [Recipient], cursor: Int64, isLast: Bool) {
+    package init(recipients: [Recipient], unreadable: [EndedRetry] = [], cursor: Int64, isLast: Bool) {
         self.recipients = recipients
+        self.unreadable = unreadable
         self.cursor = cursor
         self.isLast = isLast
     }
@@ -151,9 +154,17 @@ package enum RetryRecipient: Hashable, Sendable {
     case here(Recipient)
     /// There is no other try: its final state is all that is left to write.
     case over(EndedRetry)
+
+    /// See ``Recipient/id``.
+    package var id: Int64 {
+        switch self {
+        case .here(let recipient): recipient.id
+        case .over(let retry): retry.id
+        }
+    }
 }
 
-/// A recipient that is not tried again.
+/// A recipient that is not tried, or not again.
 package struct EndedRetry: Hashable, Sendable {
     package enum Cause: String, Hashable, Sendable {
         case deviceRemoved = "the device was removed before it could be sent"

@@ -56,7 +56,10 @@ struct RecipientQuery: Sendable {
     }
 
     /// - Parameter driver: what finds the devices of an audience that is narrow; `nil` walks over all of them.
-    func fetch(driver: AudienceDriver? = nil, in database: Database) throws -> [Recipient] {
+    func fetch(
+        driver: AudienceDriver? = nil,
+        in database: Database
+    ) throws -> (recipients: [Recipient], unreadable: [EndedRetry]) {
         switch self.source {
         case .devices(let filter): try self.devices(filter, driver: driver, in: database)
         case .targets: try self.targets(in: database)
@@ -67,7 +70,7 @@ struct RecipientQuery: Sendable {
         _ filter: DeviceFilter,
         driver: AudienceDriver?,
         in database: Database
-    ) throws -> [Recipient] {
+    ) throws -> (recipients: [Recipient], unreadable: [EndedRetry]) {
         let (sql, arguments) = self.text(filter, driver: driver)
         // Not every audience deserves a place among the statements that are kept.
         let statement = try RawStatement(sql, isKept: filter.isCommon && driver == nil, in: database)
@@ -75,8 +78,19 @@ struct RecipientQuery: Sendable {
         for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
         var recipients: [Recipient] = []
         recipients.reserveCapacity(self.limit)
-        while try statement.step() { recipients.append(try self.device(statement)) }
-        return recipients
+        var unreadable: [EndedRetry] = []
+        while try statement.step() {
+            if let recipient = self.device(statement) {
+                recipients.append(recipient)
+            } else {
+                unreadable.append(Self.unreadable(statement.integer(0)))
+            }
+        }
+        return (recipients, unreadable)
+    }
+
+    private static func unreadable(_ id: Int64) -> EndedRetry {
+        EndedRetry(id: id, recipient: nil, attempts: 0, cause: .unreadable)
     }
 
     func text(_ filter: DeviceFilter, driver: AudienceDriver?) -> (sql: String, arguments: [DatabaseValue]) {
@@ -89,9 +103,10 @@ struct RecipientQuery: Sendable {
         return (sql, arguments + [self.limit.databaseValue])
     }
 
-    private func device(_ statement: RawStatement) throws -> Recipient {
+    /// `nil` for a row that means nothing.
+    private func device(_ statement: RawStatement) -> Recipient? {
         guard let token = statement.token(1), let environment = PushEnvironment(code: statement.integer(2)) else {
-            throw DamagedRow(table: "device")
+            return nil
         }
         let id = statement.integer(0)
         var recipient = Recipient(
@@ -122,7 +137,7 @@ struct RecipientQuery: Sendable {
         return profile
     }
 
-    private func targets(in database: Database) throws -> [Recipient] {
+    private func targets(in database: Database) throws -> (recipients: [Recipient], unreadable: [EndedRetry]) {
         let statement = try RawStatement(
             "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?",
             in: database
@@ -134,11 +149,20 @@ struct RecipientQuery: Sendable {
         var positions: [Int64] = []
         while try statement.step() { positions.append(statement.integer(0)) }
         statement.reset()
-        return try positions.map { try self.target($0, in: database) }
+        var recipients: [Recipient] = []
+        var unreadable: [EndedRetry] = []
+        for position in positions {
+            if let recipient = try self.target(position, in: database) {
+                recipients.append(recipient)
+            } else {
+                unreadable.append(Self.unreadable(-position))
+            }
+        }
+        return (recipients, unreadable)
     }
 
     /// A token that was named: with what is known of it, if it is registered.
-    private func target(_ position: Int64, in database: Database) throws -> Recipient {
+    private func target(_ position: Int64, in database: Database) throws -> Recipient? {
         let statement = try RawStatement(
             "SELECT token, environment FROM target WHERE notification = ? AND position = ?",
             in: database
@@ -148,7 +172,7 @@ struct RecipientQuery: Sendable {
         statement.bind(position, at: 2)
         guard try statement.step(), let token = statement.token(0),
             let environment = PushEnvironment(code: statement.integer(1))
-        else { throw DamagedRow(table: "target") }
+        else { return nil }
         let device = try RawStatement(
             "SELECT \(self.columnList) FROM device WHERE app = ? AND token = ? AND environment = ?",
             in: database
@@ -160,8 +184,8 @@ struct RecipientQuery: Sendable {
         guard try device.step() else {
             return Recipient(id: -position, device: nil, token: token, environment: environment)
         }
-        var recipient = try self.device(device)
-        recipient.id = -position
+        var recipient = self.device(device)
+        recipient?.id = -position
         return recipient
     }
 
@@ -171,44 +195,37 @@ struct RecipientQuery: Sendable {
         isCancelled: Bool,
         in database: Database
     ) throws -> RetryRecipient {
-        var recipient: Recipient?
+        var (recipient, lack) = try self.current(retry, in: database)
+        recipient?.attempts = retry.attempts
+        if let home = recipient?.environment, let environment = retry.environment, environment != home {
+            recipient?.movedFrom = home
+            recipient?.environment = environment
+        }
         var cause: EndedRetry.Cause? = isCancelled ? .cancelled : nil
         if retry.isInterrupted { cause = .interrupted }
-        do {
-            recipient = try self.current(retry, in: database)
-            if recipient == nil { cause = cause ?? .deviceRemoved }
-        } catch is DamagedRow {
-            cause = cause ?? .unreadable
-        }
         guard cause == nil, let recipient else {
             return .over(
                 EndedRetry(
                     id: retry.recipient,
                     recipient: recipient,
                     attempts: retry.attempts,
-                    cause: cause ?? .deviceRemoved
+                    cause: cause ?? lack
                 )
             )
         }
         return .here(recipient)
     }
 
-    private func current(_ retry: SQLiteStore.DueRetry, in database: Database) throws -> Recipient? {
-        var recipient: Recipient
-        if retry.recipient < 0 {
-            recipient = try self.target(-retry.recipient, in: database)
-        } else {
-            let statement = try RawStatement("SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
-            defer { statement.reset() }
-            statement.bind(retry.recipient, at: 1)
-            guard try statement.step() else { return nil }
-            recipient = try self.device(statement)
-        }
-        recipient.attempts = retry.attempts
-        if let environment = retry.environment, environment != recipient.environment {
-            recipient.movedFrom = recipient.environment
-            recipient.environment = environment
-        }
-        return recipient
+    /// The recipient as it is now; or why there is none.
+    private func current(
+        _ retry: SQLiteStore.DueRetry,
+        in database: Database
+    ) throws -> (Recipient?, orElse: EndedRetry.Cause) {
+        if retry.recipient < 0 { return (try self.target(-retry.recipient, in: database), .unreadable) }
+        let statement = try RawStatement("SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
+        defer { statement.reset() }
+        statement.bind(retry.recipient, at: 1)
+        guard try statement.step() else { return (nil, .deviceRemoved) }
+        return (self.device(statement), .unreadable)
     }
 }

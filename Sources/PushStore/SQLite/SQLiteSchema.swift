@@ -75,6 +75,7 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration(CampaignMigration.identifier, migrate: CampaignMigration.run)
+        migrator.registerMigration(RetryByAppMigration.identifier, migrate: RetryByAppMigration.run)
         return migrator
     }
 }

@@ -136,8 +136,8 @@ private struct PageCommit {
         try begun.run()
         let statement = try RawStatement(
             """
-            INSERT INTO retry (notification, recipient, environment, lane, attempts, dueAt)
-            SELECT ?1, ?2, ?3, ?4, ?5, ?6
+            INSERT INTO retry (notification, recipient, environment, lane, app, attempts, dueAt)
+            SELECT ?1, ?2, ?3, ?4, ?7, ?5, ?6
             WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE notification = ?1 AND recipient = ?2)
             ON CONFLICT (notification, recipient) DO UPDATE
             SET environment = excluded.environment, attempts = excluded.attempts, dueAt = excluded.dueAt, isLeased = 0
@@ -150,6 +150,7 @@ private struct PageCommit {
         statement.bind(self.lane.rawValue, at: 4)
         statement.bind(Int64(retry.attempts), at: 5)
         statement.bind((self.state == .cancelled ? self.now : retry.dueAt).milliseconds, at: 6)
+        statement.bind(self.app, at: 7)
         try statement.run()
     }
 

@@ -13,8 +13,8 @@ extension SQLiteStore {
             // Its state stays what it is, so that nobody takes it for one that may be sent.
             try database.execute(
                 sql: """
-                    INSERT OR IGNORE INTO retry (notification, recipient, lane, attempts, dueAt)
-                    SELECT delivery.notification, recipient, lane, attempts, ?
+                    INSERT OR IGNORE INTO retry (notification, recipient, lane, app, attempts, dueAt)
+                    SELECT delivery.notification, recipient, lane, app, attempts, ?
                     FROM delivery JOIN notification ON notification.number = delivery.notification
                     WHERE delivery.state = 0
                     """,
@@ -95,20 +95,21 @@ extension SQLiteStore {
         now: Timestamp,
         until: Timestamp,
         limit: Int,
-        excluding apps: Set<Int64>
+        from filter: ClaimFilter
     ) async throws -> [ShardClaim] {
         // Most questions find nothing: they should not wait for the writer.
         guard
             try await self.database.read({
-                try !Self.claimable(lane, now: now, limit: 1, excluding: apps, in: $0).isEmpty
+                try !Self.claimable(lane, now: now, limit: 1, excluding: filter.apps, in: $0).isEmpty
             })
         else {
             return []
         }
         return try await self.database.write { database in
             var damaged: [Int64] = []
-            let claims = try Self.claimable(lane, now: now, limit: limit, excluding: apps, in: database)
+            let claims = try Self.claimable(lane, now: now, limit: limit, excluding: filter.apps, in: database)
                 .compactMap { try Self.readable($0, orElse: { damaged.append($0) }, Self.claim) }
+                .filter { filter.isFree($0.notificationNumber, $0.shard) }
             try Self.setAside(damaged, in: database)
             for claim in claims {
                 try database.execute(

@@ -82,18 +82,71 @@ import Testing
         }
     }
 
-    /// The rest is worth an answer from whoever can mend it, not a try each second.
-    @Test(arguments: StoreBackend.available, [["all": true], ["user": "alice"]] as [JSONValue])
-    func aDeviceThatCannotBeReadPausesItsNotification(backend: StoreBackend, to: JSONValue) async throws {
-        try await DispatchFixture.run(backend) { fixture in
+    @Test(arguments: StoreBackend.available, [["all": true], ["tag": "a"]] as [JSONValue])
+    func aDeviceThatCannotBeReadStandsInNobodysWay(backend: StoreBackend, to: JSONValue) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
             guard let store = fixture.store as? SQLiteStore else { return }
-            try await fixture.register(1...1) { $0.user = .set("alice") }
-            try await store.database.write { try $0.execute(sql: "UPDATE device SET token = x''") }
+            try await self.addWebhook(fixture)
+            try await fixture.register(1...5) { $0.tags = ["a"] }
+            for id in [2, 4, 5] {
+                try await store.database.write {
+                    try $0.execute(sql: "UPDATE device SET environment = 5 WHERE id = ?", arguments: [id])
+                }
+            }
             let notification = try await fixture.accept(["to": to])
             try await fixture.settle()
-            let paused = try await fixture.progress(of: notification)
-            #expect(paused.state == .paused)
-            #expect(paused.progress.pauseReason?.contains("device") == true)
+            #expect(fixture.sentTokens == [.numbered(1), .numbered(3)])
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 2)
+            #expect(end.progress.failed == 3)
+            let reasons = try await self.events(fixture).compactMap(\.reason)
+            #expect(reasons == Array(repeating: EndedRetry.Cause.unreadable.rawValue, count: 3))
+        }
+    }
+
+    /// It is as good as none.
+    @Test(arguments: StoreBackend.available)
+    func aCredentialThatCannotBeReadFailsWhatNeedsIt(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, environments: [.sandbox, .production]) { fixture in
+            guard let store = fixture.store as? SQLiteStore else { return }
+            try await fixture.register(1...1)
+            try await fixture.register(2...2, in: .production)
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE credential SET sealed = x'00' WHERE environment = 1")
+            }
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 1)
+            #expect(end.progress.failed == 1)
+        }
+    }
+
+    /// The database can be locked for longer than a lease.
+    @Test(arguments: StoreBackend.available)
+    func aLeaseThatRunsOutRepeatsNothing(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...2) { $0.user = .set("alice") }
+            fixture.sender.script(.numbered(2), .refused(503, .serviceUnavailable, after: .seconds(60)))
+            let dispatcher = fixture.dispatcher
+            let (time, store) = (fixture.time, fixture.store)
+            fixture.sender.onSend { _ in
+                // While this is on its way, its lease runs out, and others look for work.
+                time.advance(by: .seconds(400))
+                for lane in NotificationRecord.Lane.allCases {
+                    if let claims = try? await dispatcher.claim(lane, limit: 9) { #expect(claims.isEmpty) }
+                    if let due = try? await dispatcher.dueRetries(lane) { #expect(due.isEmpty) }
+                }
+            }
+            let notification = try await fixture.accept(["to": ["user": "alice"]])
+            try await fixture.settle(dispatcher)
+            #expect(fixture.sender.sent.count == 2)
+            time.advance(by: .seconds(61))
+            try await fixture.settle(dispatcher)
+            #expect(fixture.sender.sent.count == 3)
+            #expect(try await store.notification(notification.id)?.state == .done)
         }
     }
 

@@ -181,8 +181,14 @@ import Testing
             let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
             for owner in [app, app, other] { _ = try await store.start(app: owner) { $0.lane = .urgent } }
             func claim(_ excluded: Set<Int64>) async throws -> [Int64] {
-                try await store.claim(lane: .urgent, now: self.now, until: self.now, limit: 9, excluding: excluded)
-                    .map(\.notification.app)
+                try await store.claim(
+                    lane: .urgent,
+                    now: self.now,
+                    until: self.now,
+                    limit: 9,
+                    from: ClaimFilter(excluding: excluded)
+                )
+                .map(\.notification.app)
             }
             let others = try await claim([app, 99])
             #expect(others == [other])

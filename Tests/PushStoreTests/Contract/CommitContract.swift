@@ -224,7 +224,9 @@ import Testing
     }
 
     private func due(_ store: any PushStore) async throws -> [RetryClaim] {
-        try await store.dueRetries(lane: .bulk, now: self.now, until: self.lease, limit: 10) { _ in [] }
+        try await store.dueRetries(lane: .bulk, now: self.now, until: self.lease, limit: 10, from: ClaimFilter()) { _ in
+            []
+        }
     }
 
     /// Ends what is due and over, as the dispatcher does.

@@ -147,6 +147,53 @@ import Testing
         }
     }
 
+    /// One whose push service does not answer must not stand in front of the others.
+    @Test(arguments: StoreBackend.available)
+    func retriesAreTakenAppByAppAndNotOfThoseThatHaveEnough(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let name = try #require(Topic("com.example.Other"))
+            let other = try await store.addApp(bundleID: name, name: nil, now: self.now).app.id
+            _ = try await self.failing(store, app, to: .tokens([.numbered(1), .numbered(2)]))
+            _ = try await self.failing(store, other, to: .tokens([.numbered(3)]))
+            func apps(excluding apps: Set<Int64>) async throws -> [Int64] {
+                try await self.due(store, at: self.dueAt, limit: 1, from: ClaimFilter(excluding: apps))
+                    .map(\.notification.app)
+            }
+            #expect(try await apps(excluding: [app]) == [other])
+            #expect(try await apps(excluding: [app]) == [])
+            #expect(try await apps(excluding: []) == [app])
+            #expect(try await apps(excluding: []) == [app])
+            #expect(try await apps(excluding: []) == [])
+        }
+    }
+
+    /// A lease that has run out says nothing of what the process itself still has.
+    @Test(arguments: StoreBackend.available)
+    func whatTheProcessHasIsNotTakenAgain(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let (_, recipients) = try await self.failing(store, app, to: .tokens([.numbered(1), .numbered(2)]))
+            _ = try await self.due(store, at: self.dueAt)
+            let mine = recipients[0].id
+            let filter = ClaimFilter { $1 != mine }
+            let again = try await self.due(store, at: self.lease, from: filter)
+            #expect(again.flatMap(\.recipients).map(\.id) == [recipients[1].id])
+            _ = try await store.start(app: app)
+            let claim = try await store.claimed(now: self.now)
+            for (has, count) in [(true, 0), (false, 1)] {
+                let claims = try await store.claim(
+                    lane: .bulk,
+                    now: self.lease,
+                    until: self.lease,
+                    limit: 9,
+                    from: ClaimFilter { notification, shard in
+                        !has || (notification, shard) != (claim.notificationNumber, claim.shard)
+                    }
+                )
+                #expect(claims.count == count)
+            }
+        }
+    }
+
     /// A notification whose recipients all wait for another try.
     private func failing(
         _ store: any PushStore,
@@ -168,8 +215,9 @@ import Testing
         _ store: any PushStore,
         at now: Timestamp,
         limit: Int = 10,
+        from filter: ClaimFilter = ClaimFilter(),
         needs: RecipientNeeds = []
     ) async throws -> [RetryClaim] {
-        try await store.dueRetries(lane: .bulk, now: now, until: self.lease, limit: limit) { _ in needs }
+        try await store.dueRetries(lane: .bulk, now: now, until: self.lease, limit: limit, from: filter) { _ in needs }
     }
 }
