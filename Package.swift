@@ -51,12 +51,16 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 func fuzzTargets() -> [Target] {
     guard Context.environment["MARTLET_FUZZ"] != nil else { return [] }
     let targets: [(String, [Target.Dependency])] = [
+        ("AudienceFuzz", ["PushProtocol", "PushStore"]),
         ("BinaryFrameFuzz", ["PushProtocol", .nioCore]),
         ("CourierFuzz", ["PushProtocol", .nioCore]),
+        ("CronFuzz", ["PushProtocol", "PushProvider"]),
+        ("FormFuzz", ["PushProtocol", "PushServer"]),
         ("HTTP2Fuzz", ["PushProtocol", "PushSender", .nioCore, .nioHPACK]),
         ("PayloadFuzz", ["PushProtocol", "PushProvider", "PushStore"]),
         ("ProviderTokenFuzz", ["PushGateway", "PushProtocol", .crypto]),
         ("ProviderHTTP2Fuzz", ["PushGateway", "PushProtocol", .nioCore, .nioHPACK]),
+        ("RegistrationFuzz", ["PushProtocol", "PushProvider", "PushStore", .nioCore]),
     ]
     let common = Target.target(name: "Fuzzing", dependencies: [.nioCore], path: "Fuzz/Fuzzing", swiftSettings: strict)
     return [common]

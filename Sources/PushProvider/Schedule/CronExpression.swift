@@ -92,6 +92,8 @@ package struct CronExpression: Hashable, Sendable {
     /// The first minute of the local clock that fits, `minute` or later; both counted since the clock's 1970.
     private func match(from minute: Int64) -> Int64? {
         var date = CivilDate(dayNumber: minute.floored(by: 1440))
+        // The calendar has ended: its last day would come again and again.
+        guard date.dayNumber >= minute.floored(by: 1440) else { return nil }
         var minuteOfDay = Int(minute - minute.floored(by: 1440) * 1440)
         let last = min(date.year + Self.horizon, 9999)
         while date.year <= last {

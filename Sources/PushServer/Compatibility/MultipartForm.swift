@@ -103,15 +103,17 @@ struct HeaderParameters: Equatable {
     private var values: [String: String] = [:]
 
     /// Reads what it can; a parameter without a value is left out. The first of several counts.
+    ///
+    /// By scalars: a sign with a combining mark behind it is one character, and still a sign.
     init(_ text: String) {
-        var rest = Substring(text.drop { $0 != ";" })
+        var rest = Substring(text).unicodeScalars.drop { $0 != ";" }
         while rest.popFirst() != nil {
             let name = rest.prefix { $0 != "=" && $0 != ";" }
             rest = rest.dropFirst(name.count)
             guard rest.first == "=" else { continue }
             rest.removeFirst()
             let value = Self.value(&rest)
-            let key = name.trimmingPrefix(while: \.isWhitespace).lowercased()
+            let key = String(Substring(name.drop { $0.properties.isWhitespace })).lowercased()
             if self.values[key] == nil { self.values[key] = value }
             rest = rest.drop { $0 != ";" }
         }
@@ -119,21 +121,22 @@ struct HeaderParameters: Equatable {
 
     subscript(name: String) -> String? { self.values[name] }
 
-    private static func value(_ rest: inout Substring) -> String {
+    private static func value(_ rest: inout Substring.UnicodeScalarView) -> String {
         guard rest.first == "\"" else {
             let value = rest.prefix { $0 != ";" }
             rest = rest.dropFirst(value.count)
-            return value.split(whereSeparator: \.isWhitespace).first.map(String.init) ?? ""
+            let word = value.split { $0.properties.isWhitespace }.first
+            return word.map { String(Substring($0)) } ?? ""
         }
         rest.removeFirst()
-        var value = ""
-        while let character = rest.popFirst(), character != "\"" {
-            if character == "\\", let escaped = rest.popFirst() {
+        var value = String.UnicodeScalarView()
+        while let scalar = rest.popFirst(), scalar != "\"" {
+            if scalar == "\\", let escaped = rest.popFirst() {
                 value.append(escaped)
             } else {
-                value.append(character)
+                value.append(scalar)
             }
         }
-        return value
+        return String(value)
     }
 }

@@ -65,11 +65,14 @@ import Testing
     @Test func theCalendarEndsWithoutATrap() throws {
         let cron = try CronExpression("* * * * *")
         let fixed = try CronExpression("0 0 1 1 *")
+        // The last minute of the calendar, which must not come again and again.
+        let last = try CronExpression("59 23 31 12 7")
         for zone in [try zone("UTC"), try zone("Pacific/Kiritimati"), try zone("America/Los_Angeles")] {
             for milliseconds in [253_402_300_799_000, Int64.max] {
                 #expect(fixed.next(after: Timestamp(milliseconds: milliseconds), in: zone) == nil)
                 _ = cron.next(after: Timestamp(milliseconds: milliseconds), in: zone)
             }
+            #expect(last.next(after: Timestamp(milliseconds: .max), in: zone) == nil)
             #expect(cron.next(after: Timestamp(milliseconds: .min), in: zone) != nil)
         }
         #expect(cron.next(after: Timestamp(milliseconds: .max), in: try zone("UTC")) == nil)

@@ -68,6 +68,11 @@ import Testing
         #expect(read < 5000)
     }
 
+    @Test func aNameMayBeginWithACombiningMark() {
+        #expect(HeaderParameters("form-data; name=\"\u{301}a;\\\"b\"; x=\u{301}y")["name"] == "\u{301}a;\"b")
+        #expect(HeaderParameters("form-data; name=\"\u{301}a\"; x=\u{301}y")["x"] == "\u{301}y")
+    }
+
     @Test func jsonIsReadAsTheFrameworkNamesIt() throws {
         let form = try FormFields(json: Array(#"{"apns_device":{"token":"x","n":1},"b":true,"c":[1],"d":null}"#.utf8))
         #expect(form["apns_device[token]"] == "x")

@@ -1,0 +1,38 @@
+import Foundation
+import Fuzzing
+import PushProtocol
+
+@testable import PushStore
+
+/// The JSON form of audiences. Runs on a small stack, because deep nesting is the usual trap.
+@main
+enum AudienceFuzz {
+    /// What threads get on systems that are not generous.
+    private static let stackSize = 512 * 1024
+    private static let now = Timestamp(seconds: 1_700_000_000)
+
+    static func main() {
+        Fuzzer.run(stackSize: Self.stackSize) { input in
+            guard let expression = Self.read(Data(input)) else { return }
+            guard let stored = try? expression.json.text else { preconditionFailure("cannot be stored: \(expression)") }
+            precondition(Self.read(stored)?.json == expression.json, "not the same again: \(expression)")
+            Self.select(expression)
+        }
+    }
+
+    private static func read(_ json: Data) -> AudienceExpression? {
+        guard case .object(let members) = try? JSONValue(parsing: json) else { return nil }
+        return try? AudienceExpression(json: members, path: "audience", now: Self.now)
+    }
+
+    /// Nothing of the input is in the statement itself: it has a place for each argument, and no quotes but those of
+    /// the types of values.
+    private static func select(_ expression: AudienceExpression) {
+        let query = AudienceSQL(expression, app: 1)
+        let places = query.sql.utf8.filter { $0 == UInt8(ascii: "?") }.count
+        precondition(places == query.arguments.count, "\(query.sql): \(query.arguments.count) arguments")
+        var bare = query.sql
+        for word in ["'text'", "'integer'", "'real'", "'blob'"] { bare = bare.replacing(word, with: "") }
+        precondition(!bare.utf8.contains { $0 == UInt8(ascii: "'") || $0 == UInt8(ascii: "\"") }, query.sql)
+    }
+}

@@ -1,0 +1,71 @@
+import Fuzzing
+import NIOCore
+import PushProtocol
+import PushStore
+
+@testable import PushProvider
+
+/// Files of devices: rows of CSV, and registrations as CSV and as NDJSON. The first byte of each input says which.
+@main
+enum RegistrationFuzz {
+    /// What a file comes to; a header row that makes no sense ends it.
+    private struct Outcome: Equatable {
+        var records: [RegistrationReader.Record] = []
+        var refusal: APIRefusal?
+    }
+
+    static func main() {
+        Fuzzer.run { input in
+            let rest = Array(input.dropFirst())
+            switch input.first.map({ $0 % 3 }) {
+            case 0: Self.rows(rest)
+            case 1: Self.registrations(rest, .csv)
+            case nil: break
+            default: Self.registrations(rest, .ndjson)
+            }
+        }
+    }
+
+    /// Cells that are taken are the same again when they are written as the export writes them.
+    private static func rows(_ bytes: [UInt8]) {
+        Pieces.expectSame(bytes, Self.read)
+        for row in Self.read([ByteBuffer(bytes: bytes)]) {
+            guard case .cells(let cells) = row.content else { continue }
+            precondition((1...TransferLimits.maximumColumns).contains(cells.count), "\(cells.count) cells")
+            let quoted = cells.map {
+                "\"\($0.utf8.reduce(into: [UInt8]()) { $0 += $1 == 0x22 ? [0x22, 0x22] : [$1] }.text)\""
+            }
+            let written = Array((quoted.joined(separator: ",") + "\r\n").utf8)
+            guard written.count <= TransferLimits.maximumRecord else { continue }
+            let again = Self.read([ByteBuffer(bytes: written)])
+            precondition(again.map(\.content) == [row.content], "\(again)\ninstead of \(row)")
+        }
+    }
+
+    private static func read(_ pieces: [ByteBuffer]) -> [CSVReader.Row] {
+        var reader = CSVReader()
+        let rows = pieces.flatMap { reader.feed($0.readableBytesView) }
+        return rows + (reader.finish().map { [$0] } ?? [])
+    }
+
+    /// Each line has one record at most, in order.
+    private static func registrations(_ bytes: [UInt8], _ format: TransferFormat) {
+        let outcome = { (pieces: [ByteBuffer]) in
+            var (reader, outcome) = (RegistrationReader(format), Outcome())
+            do throws(APIRefusal) {
+                for piece in pieces { outcome.records += try reader.feed(piece.readableBytesView) }
+                outcome.records += try reader.finish()
+            } catch {
+                outcome.refusal = error
+            }
+            return outcome
+        }
+        Pieces.expectSame(bytes, outcome)
+        let lines = outcome([ByteBuffer(bytes: bytes)]).records.map(\.line)
+        precondition(zip(lines, lines.dropFirst()).allSatisfy { $0 < $1 }, "not in order: \(lines)")
+    }
+}
+
+extension [UInt8] {
+    fileprivate var text: String { String(decoding: self, as: UTF8.self) }
+}
