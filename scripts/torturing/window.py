@@ -2,6 +2,7 @@
 
 import bisect
 import collections
+import time
 
 from apns_id import prefix_of, recipient_of
 from basics import fail
@@ -9,6 +10,8 @@ from basics import fail
 # What the provider declares (DispatchLimits): recipients of a page, pages of campaigns under way, pages of retries in each
 # of two lanes, single notifications, each of up to 20 tokens here.
 PAGE, WALKERS, RETRY_PAGES, URGENT, TOKENS = 1000, 4, 4, 512, 20
+# Seconds after which a page that was received has been written, on a slow machine too.
+WRITTEN = 10
 DECLARED = PAGE * (WALKERS + 2 * RETRY_PAGES) + URGENT * TOKENS
 
 
@@ -16,11 +19,12 @@ class CrashWindow:
     def __init__(self):
         # By what apns-ids begin with: the cursors of its pages in flight with where the shard ends, and its retries.
         self.pages, self.retries = collections.defaultdict(set), collections.defaultdict(set)
-        # Kills with pages of either kind in flight.
-        self.struck, self.struck_retries = 0, 0
+        # Kills with pages of either kind in flight; when each fell.
+        self.struck, self.struck_retries, self.moments = 0, 0, []
 
     def look(self, database):
         """To be called after each kill: whatever is leased now is in flight."""
+        self.moments.append(time.time())
         leased = database.execute(
             "SELECT id, cursor, upTo FROM shard JOIN notification ON notification.number = shard.notification"
             " WHERE leaseUntil IS NOT NULL AND isDone = 0").fetchall()
@@ -34,11 +38,15 @@ class CrashWindow:
         self.struck += bool(leased)
         self.struck_retries += bool(retries)
 
-    def had(self, apns_id):
-        """Whether it may have been in flight at a kill, as far as is known without the ledger."""
+    def had(self, apns_id, at, count):
+        """Whether it was in flight at a kill, of a notification that was cancelled and of which count pushes are not in
+        the ledger. Cancelling takes the leases away; then a kill must have followed before a page could be written."""
         prefix, recipient = prefix_of(apns_id), recipient_of(apns_id)
-        return recipient in self.retries[prefix] or any(
-            cursor < abs(recipient) <= end for cursor, end in self.pages[prefix])
+        if recipient in self.retries[prefix]:
+            return True
+        if any(cursor < abs(recipient) <= end for cursor, end in self.pages[prefix]):
+            return True
+        return count <= PAGE and any(0 <= moment - at / 1000 < WRITTEN for moment in self.moments)
 
     def prove(self, database, gateway):
         """Whatever came twice had been in flight at a kill: a leased retry, or in the page after a leased cursor."""
