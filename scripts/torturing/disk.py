@@ -10,6 +10,7 @@ from campaigns import Campaigns
 from gateway import Gateway
 from proof import prove_deliveries, prove_rest
 from provider import Provider
+from window import CrashWindow
 from worker import Registrar
 
 
@@ -38,7 +39,7 @@ def disk(options, tokens, rng):
     provider.stop()
     doubled = gateway.read()
     database = provider.database()
-    prove_deliveries(database, gateway)
+    prove_deliveries(database, gateway, CrashWindow())
     campaigns.prove(database, gateway)
     registrar.prove(database)
     prove_rest(provider, database)
