@@ -172,10 +172,36 @@ package struct SQLiteStoreFile: Sendable {
         } catch {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
         }
+        } catch let error as DatabaseError where isReadOnly && Self.isOfFolder(error) {
+            return try self.openAsItIs(configuration)
     }
 
     private static func text(_ error: any Error) -> String {
         if let error = error as? DatabaseError { return error.message ?? "\(error.resultCode)" }
         return ErrorText.of(error)
+    /// To read a database with a log, SQLite makes files beside it, also where there is no log. Where it may not, the file
+    /// is everything: nobody writes to it.
+    private func openAsItIs(_ configuration: Configuration) throws -> DatabaseQueue {
+        let isAlone = !["-wal", "-journal"].contains { FileManager.default.fileExists(atPath: self.path + $0) }
+        var address = URLComponents()
+        address.scheme = "file"
+        address.path = URL(filePath: self.path).path
+        address.queryItems = [URLQueryItem(name: "immutable", value: "1")]
+        guard isAlone, let uri = address.string,
+            let queue = try? DatabaseQueue(path: uri, configuration: configuration)
+        else {
+            throw StoreError.cannotOpen(
+                path: self.path,
+                why:
+                    "to read it, files beside it have to be written, and its folder cannot be: copy it, with those beside it, to one that can"
+            )
+        }
+        return queue
+    }
+
+    private static func isOfFolder(_ error: DatabaseError) -> Bool {
+        [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode.primaryResultCode)
+    }
+
     }
 }
