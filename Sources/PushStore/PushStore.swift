@@ -80,7 +80,7 @@ package protocol NotificationStore: Sendable {
     /// `nil` if the key is new.
     func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance?
     func notification(_ id: UUID) async throws -> NotificationRecord?
-    /// Of this app, or of all; newest first, those before `before`.
+    /// Of this app, or of all; newest first, those before `before`. Those that cannot be read are left out.
     func notifications(
         app: Int64?,
         state: NotificationRecord.State?,
@@ -90,6 +90,7 @@ package protocol NotificationStore: Sendable {
     /// Pauses, resumes or cancels. `nil` if there is none; unchanged if it cannot go to that state from where it is. What
     /// waits for another try when it is cancelled is due at once, to be ended.
     func setState(_ change: StateChange, of notification: UUID, now: Timestamp) async throws -> NotificationRecord?
+    /// - Throws: ``DamagedRow`` if what is stored of it cannot be read: it is paused or cancelled all the same.
     /// In the order of recipients, those after `after`.
     func deliveries(
         of notification: UUID,

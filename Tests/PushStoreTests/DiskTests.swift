@@ -156,7 +156,7 @@ import Testing
     @Test(arguments: [
         ("notification", "state = 'dreaming'"), ("notification", "guarantee = ''"), ("notification", "lane = 9"),
         ("notification", "audience = '{'"), ("notification", "audience = '{}'"), ("notification", "topic = ''"),
-        ("notification", "pushType = 'smoke'"), ("notification", "priority = 300"), ("notification", "id = 'x'"),
+        ("notification", "pushType = 'smoke'"), ("notification", "priority = 300"),
         ("device", "token = x''"), ("device", "environment = 5"),
     ])
     func aRowThatMakesNoSenseIsAnErrorAndNoCrash(table: String, change: String) async throws {

@@ -43,8 +43,9 @@ extension SQLiteStore {
                 sql: "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL GROUP BY state"
             )
             for row in states {
+                // One that cannot be read is no reason to have no figures.
                 guard let state = (row["state"] as String?).flatMap(NotificationRecord.State.init(rawValue:)) else {
-                    throw DamagedRow(table: "notification")
+                    continue
                 }
                 figures.notifications[state] = row["count"]
             }
