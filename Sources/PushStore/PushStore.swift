@@ -258,7 +258,9 @@ package protocol ScheduleStore: Sendable {
 /// Where events go, and which have gone.
 package protocol WebhookStore: Sendable {
     func addWebhook(_ webhook: WebhookRecord) async throws
-    func webhooks(app: Int64?) async throws -> [WebhookRecord]
+    /// Of this app, or of all.
+    func readWebhooks(app: Int64?) async throws -> WebhookList
+    /// - Throws: ``DamagedRow`` if it cannot be read.
     func webhook(_ id: UUID) async throws -> WebhookRecord?
     /// Whether it was there. Its cursor stays where a replay has put it back meanwhile.
     func updateWebhook(_ webhook: WebhookRecord, expectedCursor: Int64) async throws -> Bool
@@ -277,6 +279,13 @@ package protocol APIKeyStore: Sendable {
     func key(hash: [UInt8]) async throws -> APIKeyRecord?
     /// Oldest first.
     func keys() async throws -> [APIKeyRecord]
+extension WebhookStore {
+    /// Those that can be read.
+    package func webhooks(app: Int64?) async throws -> [WebhookRecord] {
+        try await self.readWebhooks(app: app).webhooks
+    }
+}
+
     /// Whether it was there.
     func deleteKey(_ id: UUID) async throws -> Bool
 }
