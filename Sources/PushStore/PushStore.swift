@@ -242,7 +242,7 @@ package protocol BadgeStore: Sendable {
 /// Recurring notifications.
 package protocol ScheduleStore: Sendable {
     func addSchedule(_ schedule: ScheduleRecord) async throws
-    /// Oldest first.
+    /// Oldest first. Those that cannot be read are left out.
     func schedules(app: Int64) async throws -> [ScheduleRecord]
     func schedule(_ id: UUID) async throws -> ScheduleRecord?
     /// Writes what people decide, which ``ScheduleRecord/lastRunAt`` is not. Whether it was there.
@@ -251,7 +251,12 @@ package protocol ScheduleStore: Sendable {
     /// somebody has changed the schedule meanwhile.
     func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws
     func deleteSchedule(_ id: UUID) async throws -> Bool
-    func dueSchedules(now: Timestamp, limit: Int) async throws -> [ScheduleRecord]
+    /// In the order of their runs, and the ids of those that cannot be read, as they are stored: these are paused with
+    /// this, because they would stand in the way of all others.
+    func dueSchedules(
+        now: Timestamp,
+        limit: Int
+    ) async throws -> (schedules: [ScheduleRecord], unreadable: [String])
     func nextScheduleRun() async throws -> Timestamp?
 }
 
