@@ -32,7 +32,8 @@ package protocol DeviceStore: Sendable {
         app: Int64,
         now: Timestamp
     ) async throws -> [RegistrationResult]
-    /// In the order of their ids, those after `after`; inactive ones too.
+    /// In the order of their ids, those after `after`; inactive ones too. Those that cannot be read are left out, and there
+    /// are fewer than `limit` only when no more follow.
     /// - Parameter environment: only those of this one; `nil` for all.
     func devices(
         app: Int64,
@@ -43,7 +44,7 @@ package protocol DeviceStore: Sendable {
     ) async throws -> [DeviceRecord]
     /// The devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
-    /// How many there were.
+    /// How many there were, with those that cannot be read.
     func deleteDevices(
         app: Int64,
         token: DeviceToken,
@@ -89,8 +90,8 @@ package protocol NotificationStore: Sendable {
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?)
     /// Pauses, resumes or cancels. `nil` if there is none; unchanged if it cannot go to that state from where it is. What
     /// waits for another try when it is cancelled is due at once, to be ended.
-    func setState(_ change: StateChange, of notification: UUID, now: Timestamp) async throws -> NotificationRecord?
     /// - Throws: ``DamagedRow`` if what is stored of it cannot be read: it is paused or cancelled all the same.
+    func setState(_ change: StateChange, of notification: UUID, now: Timestamp) async throws -> NotificationRecord?
     /// In the order of recipients, those after `after`.
     func deliveries(
         of notification: UUID,
@@ -278,12 +279,6 @@ package protocol WebhookStore: Sendable {
     func forgetEvents(before: Timestamp) async throws -> Int
 }
 
-/// API keys, by the SHA-256 of the key.
-package protocol APIKeyStore: Sendable {
-    func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws
-    func key(hash: [UInt8]) async throws -> APIKeyRecord?
-    /// Oldest first.
-    func keys() async throws -> [APIKeyRecord]
 extension WebhookStore {
     /// Those that can be read.
     package func webhooks(app: Int64?) async throws -> [WebhookRecord] {
@@ -291,6 +286,12 @@ extension WebhookStore {
     }
 }
 
+/// API keys, by the SHA-256 of the key.
+package protocol APIKeyStore: Sendable {
+    func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws
+    func key(hash: [UInt8]) async throws -> APIKeyRecord?
+    /// Oldest first.
+    func keys() async throws -> [APIKeyRecord]
     /// Whether it was there.
     func deleteKey(_ id: UUID) async throws -> Bool
 }
