@@ -97,9 +97,11 @@ package struct SQLiteStoreFile: Sendable {
     }
 
     /// Reads the whole file, as it is committed now. Takes about a second per million deliveries.
-    /// - Parameter isAtRest: whether nobody sends and the last one who did has ended in order or has been recovered.
+    /// - Parameters:
+    ///   - isAtRest: whether nobody sends and the last one who did has ended in order or has been recovered.
+    ///   - masterKey: with which every secret is tried to be opened; `nil` leaves that out.
     /// - Throws: ``StoreError`` for a file that cannot be read at all.
-    package func examine(isAtRest: Bool = false) async throws -> Condition {
+    package func examine(isAtRest: Bool = false, masterKey: MasterKey? = nil) async throws -> Condition {
         let queue = try self.open(isReadOnly: true)
         defer { try? queue.close() }
         do {
@@ -120,7 +122,8 @@ package struct SQLiteStoreFile: Sendable {
                     size: size ?? 0,
                     migrations: migrations,
                     damage: try Integrity.damage(in: database),
-                    brokenRules: isKnown ? try Integrity.brokenRules(in: database, isAtRest: isAtRest) : nil
+                    brokenRules: isKnown
+                        ? try Integrity.brokenRules(in: database, isAtRest: isAtRest, masterKey: masterKey) : nil
                 )
             }
         } catch let error as DatabaseError {
@@ -169,16 +172,13 @@ package struct SQLiteStoreFile: Sendable {
         configuration.busyMode = .timeout(30)
         do {
             return try DatabaseQueue(path: self.path, configuration: configuration)
+        } catch let error as DatabaseError where isReadOnly && Self.isOfFolder(error) {
+            return try self.openAsItIs(configuration)
         } catch {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
         }
-        } catch let error as DatabaseError where isReadOnly && Self.isOfFolder(error) {
-            return try self.openAsItIs(configuration)
     }
 
-    private static func text(_ error: any Error) -> String {
-        if let error = error as? DatabaseError { return error.message ?? "\(error.resultCode)" }
-        return ErrorText.of(error)
     /// To read a database with a log, SQLite makes files beside it, also where there is no log. Where it may not, the file
     /// is everything: nobody writes to it.
     private func openAsItIs(_ configuration: Configuration) throws -> DatabaseQueue {
@@ -203,5 +203,8 @@ package struct SQLiteStoreFile: Sendable {
         [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode.primaryResultCode)
     }
 
+    private static func text(_ error: any Error) -> String {
+        if let error = error as? DatabaseError { return error.message ?? "\(error.resultCode)" }
+        return ErrorText.of(error)
     }
 }
