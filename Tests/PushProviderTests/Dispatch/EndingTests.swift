@@ -94,6 +94,8 @@ import Testing
             let paused = try await fixture.progress(of: notification)
             #expect(paused.state == .paused)
             #expect(paused.progress.pauseReason?.contains("device") == true)
+            #expect(try await store.checkIntegrity() == ["device 1: what is stored of it cannot be read"])
+            try await store.database.write { try $0.execute(sql: "DELETE FROM device") }
         }
     }
 
