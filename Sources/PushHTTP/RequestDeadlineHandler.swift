@@ -2,10 +2,20 @@ package import HTTPTypes
 package import NIOCore
 package import NIOHTTPTypes
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// Closes a connection on which a request does not end in time, however steadily its bytes drip in; a stream has the time
 /// between two of its parts. That a head ends, the server's own idle limit sees to.
 ///
-/// An answer has the time for each ``piece`` of it: a client that stops reading holds nothing for longer.
+/// An answer has the time for each ``piece`` of it, and who was faster may rest for longer, up to ``longestRest`` of them:
+/// some clients keep to a rate by taking megabytes at once and then nothing for a minute. A client that stops reading is
+/// cut off. So that it is seen early, the system keeps little that it has not sent.
 package final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart
@@ -15,6 +25,13 @@ package final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChann
     /// In bytes; a longer part of an answer is written in several.
     static let piece = 64 * 1024
 
+    /// In deadlines.
+    static let longestRest: Int64 = 10
+    /// In bytes, that the system takes before they can leave. Without a bound it takes up to 4 MB and then nothing until a
+    /// good part of them has left, which takes a slow client minutes. What is on its way does not count.
+    static let unsent = 128 * 1024
+    static let unsentOption = NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT)
+
     private let deadline: TimeAmount
     private let isStream: @Sendable (HTTPRequest) -> Bool
     private var streams = false
@@ -22,6 +39,8 @@ package final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChann
     /// Pieces that the client has not taken.
     private var unwritten = 0
     private var writeTimer: Scheduled<Void>?
+    /// When the client must have taken the next piece. Time that it has gained in an answer counts in the next one too.
+    private var writeDeadline = NIODeadline.uptimeNanoseconds(0)
 
     /// - Parameters:
     ///   - deadline: from the head of a request to its end, and for each piece of an answer.
@@ -29,6 +48,11 @@ package final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChann
     package init(deadline: TimeAmount, isStream: @escaping @Sendable (HTTPRequest) -> Bool = { _ in false }) {
         self.deadline = deadline
         self.isStream = isStream
+    }
+
+    package func handlerAdded(context: ChannelHandlerContext) {
+        // What is no TCP connection has no such option.
+        try? context.channel.syncOptions?.setOption(.tcpOption(Self.unsentOption), value: Self.unsent)
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -47,34 +71,53 @@ package final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChann
             return self.write(data, promise, context)
         }
         while rest.readableBytes > Self.piece, let piece = rest.readSlice(length: Self.piece) {
-            self.write(Self.wrapOutboundOut(.body(piece)), nil, context)
+            self.write(Self.wrapOutboundOut(.body(piece)), nil, context, bytes: Self.piece)
         }
-        self.write(Self.wrapOutboundOut(.body(rest)), promise, context)
+        let last = rest.readableBytes
+        self.write(Self.wrapOutboundOut(.body(rest)), promise, context, bytes: last)
     }
 
-    private func write(_ data: NIOAny, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+    private func write(
+        _ data: NIOAny,
+        _ promise: EventLoopPromise<Void>?,
+        _ context: ChannelHandlerContext,
+        bytes: Int = 0
+    ) {
         let promise = promise ?? context.eventLoop.makePromise()
         self.unwritten += 1
-        if self.unwritten == 1 { self.startWriting(context) }
+        if self.unwritten == 1 {
+            self.writeDeadline = max(self.writeDeadline, context.eventLoop.now + self.deadline)
+            self.watchWriting(context)
+        }
         promise.futureResult.assumeIsolated().whenComplete { _ in
             self.unwritten -= 1
-            self.writeTimer?.cancel()
-            if self.unwritten > 0 { self.startWriting(context) }
+            self.hasTaken(bytes, at: context.eventLoop.now)
+            if self.unwritten == 0 { self.writeTimer?.cancel() }
         }
         context.write(data, promise: promise)
     }
 
-    private func startWriting(_ context: ChannelHandlerContext) {
-        self.writeTimer = self.scheduleClose(context)
+    private func hasTaken(_ bytes: Int, at now: NIODeadline) {
+        let gained = TimeAmount.nanoseconds(self.deadline.nanoseconds / Int64(Self.piece) * Int64(bytes))
+        let rested = min(self.writeDeadline + gained, now + self.deadline * Self.longestRest)
+        self.writeDeadline = max(now + self.deadline, rested)
+    }
+
+    private func watchWriting(_ context: ChannelHandlerContext) {
+        self.writeTimer?.cancel()
+        self.writeTimer = context.eventLoop.assumeIsolated().scheduleTask(deadline: self.writeDeadline) {
+            // It may have gained time since.
+            if context.eventLoop.now < self.writeDeadline {
+                self.watchWriting(context)
+            } else {
+                context.close(promise: nil)
+            }
+        }
     }
 
     private func start(_ context: ChannelHandlerContext) {
         self.timer?.cancel()
-        self.timer = self.scheduleClose(context)
-    }
-
-    private func scheduleClose(_ context: ChannelHandlerContext) -> Scheduled<Void> {
-        context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {
             context.close(promise: nil)
         }
     }

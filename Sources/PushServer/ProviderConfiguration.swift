@@ -31,6 +31,10 @@ package struct ProviderConfiguration: Sendable {
 
     package var databasePath: String { "\(self.dataDirectory)/provider.sqlite" }
 
+    /// Lies there while a backup is being put in the place of the database: nothing may be served from it then. Holds the
+    /// name under which the old database is kept.
+    package var replacementMarker: String { "\(self.databasePath).replacing" }
+
     /// What clients of the API may take of the server.
     package struct Limits: Hashable, Sendable {
         /// From the head of a request to its end, and for each piece of an answer. Default 30 s.

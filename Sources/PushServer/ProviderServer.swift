@@ -41,6 +41,10 @@ package final class ProviderServer: Service {
         self.configuration = configuration
         self.logger = logger
         self.lock = try Self.lock(configuration.dataDirectory)
+        // What lies there is half of something, or nothing: an empty database would be made in its place.
+        guard !FileManager.default.fileExists(atPath: configuration.replacementMarker) else {
+            throw ProviderError.restoreInterrupted(configuration.databasePath)
+        }
         self.store = try SQLiteStore(
             path: configuration.databasePath,
             masterKey: MasterKey.load(orCreateAt: configuration.masterKeyPath)
@@ -228,6 +232,8 @@ package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotListen(address: String, why: String)
     case dataDirectoryInUse(String)
     case cannotWriteAdminKey(path: String, why: String)
+    /// A backup has been put in the place of this database by half.
+    case restoreInterrupted(String)
     /// It ended before it was open.
     case ended
 
@@ -236,6 +242,8 @@ package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
         case .cannotListen(let address, let why): "the provider cannot listen on \(address): \(why)"
         case .dataDirectoryInUse(let path): "another provider is using the data directory \(path)"
         case .cannotWriteAdminKey(let path, let why): "the first admin key cannot be written to \(path): \(why)"
+        case .restoreInterrupted(let path):
+            "a restore of \(path) was interrupted: run martlet restore again, with --replace; what was there lies beside it"
         case .ended: "the provider ended before it was open"
         }
     }

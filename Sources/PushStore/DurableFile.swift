@@ -35,7 +35,7 @@ package enum DurableFile {
     }
 
     /// Writes what the system still holds of a file or folder to the disk.
-    static func sync(_ path: String) -> Bool {
+    package static func sync(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }

@@ -7,6 +7,8 @@ package protocol OperationStore: Sendable {
     /// Writes and forgets something, to prove that what is accepted now would be stored.
     /// - Throws: ``StoreError/cannotWrite(why:)``.
     func checkWritable() async throws
+    /// Pauses every notification that has not ended and every schedule, also those that cannot be read. How many it were.
+    func pauseEverything(reason: String) async throws -> (notifications: Int, schedules: Int)
     /// Cheap enough to be asked for every few seconds.
     func figures(now: Timestamp) async throws -> StoreFigures
 }

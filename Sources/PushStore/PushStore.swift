@@ -32,7 +32,8 @@ package protocol DeviceStore: Sendable {
         app: Int64,
         now: Timestamp
     ) async throws -> [RegistrationResult]
-    /// In the order of their ids, those after `after`; inactive ones too.
+    /// In the order of their ids, those after `after`; inactive ones too. Those that cannot be read are left out, and there
+    /// are fewer than `limit` only when no more follow.
     /// - Parameter environment: only those of this one; `nil` for all.
     func devices(
         app: Int64,
@@ -43,7 +44,7 @@ package protocol DeviceStore: Sendable {
     ) async throws -> [DeviceRecord]
     /// The devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
-    /// How many there were.
+    /// How many there were, with those that cannot be read.
     func deleteDevices(
         app: Int64,
         token: DeviceToken,
@@ -80,7 +81,7 @@ package protocol NotificationStore: Sendable {
     /// `nil` if the key is new.
     func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance?
     func notification(_ id: UUID) async throws -> NotificationRecord?
-    /// Of this app, or of all; newest first, those before `before`.
+    /// Of this app, or of all; newest first, those before `before`. Those that cannot be read are left out.
     func notifications(
         app: Int64?,
         state: NotificationRecord.State?,
@@ -89,6 +90,7 @@ package protocol NotificationStore: Sendable {
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?)
     /// Pauses, resumes or cancels. `nil` if there is none; unchanged if it cannot go to that state from where it is. What
     /// waits for another try when it is cancelled is due at once, to be ended.
+    /// - Throws: ``DamagedRow`` if what is stored of it cannot be read: it is paused or cancelled all the same.
     func setState(_ change: StateChange, of notification: UUID, now: Timestamp) async throws -> NotificationRecord?
     /// In the order of recipients, those after `after`.
     func deliveries(
@@ -259,7 +261,7 @@ package protocol BadgeStore: Sendable {
 /// Recurring notifications.
 package protocol ScheduleStore: Sendable {
     func addSchedule(_ schedule: ScheduleRecord) async throws
-    /// Oldest first.
+    /// Oldest first. Those that cannot be read are left out.
     func schedules(app: Int64) async throws -> [ScheduleRecord]
     func schedule(_ id: UUID) async throws -> ScheduleRecord?
     /// Writes what people decide, which ``ScheduleRecord/lastRunAt`` is not. Whether it was there.
@@ -268,14 +270,21 @@ package protocol ScheduleStore: Sendable {
     /// somebody has changed the schedule meanwhile.
     func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws
     func deleteSchedule(_ id: UUID) async throws -> Bool
-    func dueSchedules(now: Timestamp, limit: Int) async throws -> [ScheduleRecord]
+    /// In the order of their runs, and the ids of those that cannot be read, as they are stored: these are paused with
+    /// this, because they would stand in the way of all others.
+    func dueSchedules(
+        now: Timestamp,
+        limit: Int
+    ) async throws -> (schedules: [ScheduleRecord], unreadable: [String])
     func nextScheduleRun() async throws -> Timestamp?
 }
 
 /// Where events go, and which have gone.
 package protocol WebhookStore: Sendable {
     func addWebhook(_ webhook: WebhookRecord) async throws
-    func webhooks(app: Int64?) async throws -> [WebhookRecord]
+    /// Of this app, or of all.
+    func readWebhooks(app: Int64?) async throws -> WebhookList
+    /// - Throws: ``DamagedRow`` if it cannot be read.
     func webhook(_ id: UUID) async throws -> WebhookRecord?
     /// Whether it was there. Its cursor stays where a replay has put it back meanwhile.
     func updateWebhook(_ webhook: WebhookRecord, expectedCursor: Int64) async throws -> Bool
@@ -286,6 +295,13 @@ package protocol WebhookStore: Sendable {
     /// The last block before this moment; 0 if there is none.
     func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64
     func forgetEvents(before: Timestamp) async throws -> Int
+}
+
+extension WebhookStore {
+    /// Those that can be read.
+    package func webhooks(app: Int64?) async throws -> [WebhookRecord] {
+        try await self.readWebhooks(app: app).webhooks
+    }
 }
 
 /// API keys, by the SHA-256 of the key.

@@ -2,6 +2,7 @@ import HTTPTypes
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
+import NIOPosix
 import Testing
 
 @testable import PushHTTP
@@ -76,12 +77,54 @@ import Testing
         }
     }
 
-    @Test func whoeverStopsInTheMiddleIsCutOffToo() throws {
+    /// Else a slow client would be given megabytes at once, and nothing for minutes.
+    @Test func theSystemKeepsLittleThatItHasNotSent() async throws {
+        let group = MultiThreadedEventLoopGroup.singleton
+        let server = try await ServerBootstrap(group: group)
+            .bind(host: "127.0.0.1", port: 0) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(RequestDeadlineHandler(deadline: Self.deadline))
+                    return channel
+                }
+            }
+        let port = try #require(server.channel.localAddress?.port)
+        try await server.executeThenClose { connections in
+            let client = try await ClientBootstrap(group: group).connect(host: "127.0.0.1", port: port).get()
+            for try await connection in connections {
+                let unsent = try await connection.getOption(.tcpOption(RequestDeadlineHandler.unsentOption)).get()
+                #expect(unsent == RequestDeadlineHandler.unsent)
+                try await connection.close()
+                break
+            }
+            try? await client.close()
+        }
+    }
+
+    /// Two pieces at once: the time for both, and that for the next.
+    @Test func whoeverWasFasterMayRestForLonger() throws {
         try self.withChannel { channel, peer in
             _ = Self.write(200 * 1024, to: channel)
             peer.take()
             peer.take()
-            channel.embeddedEventLoop.advanceTime(by: .seconds(30))
+            channel.embeddedEventLoop.advanceTime(by: .seconds(89))
+            #expect(channel.isActive)
+            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+            #expect(!channel.isActive)
+        }
+    }
+
+    /// However much of the answer a client has taken, and in however many parts it was written.
+    @Test(arguments: [1, 100]) func nobodyRestsForEver(writes: Int) throws {
+        try self.withChannel { channel, peer in
+            for _ in 0..<writes {
+                let written = Self.write(100 * 64 * 1024 / writes, to: channel)
+                for _ in 0..<100 { peer.take() }
+                try written.wait()
+            }
+            _ = Self.write(10, to: channel)
+            channel.embeddedEventLoop.advanceTime(by: .seconds(299))
+            #expect(channel.isActive)
+            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
             #expect(!channel.isActive)
         }
     }

@@ -136,6 +136,33 @@ import Testing
         }
     }
 
+    /// What was copied from a running provider without its log, or a backup of older versions, in a folder of others.
+    @Test(.enabled(if: geteuid() != 0, "to root every folder is open"))
+    func aFileInAFolderThatCannotBeWrittenIsExamined() async throws {
+        try await self.withStore { store, app, _, directory in
+            try await store.register(1, app: app)
+            _ = try await store.database.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            let folder = "\(directory)/folder 1"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let file = SQLiteStoreFile(path: "\(folder)/a?b.sqlite")
+            try FileManager.default.copyItem(atPath: "\(directory)/provider.sqlite", toPath: "\(folder)/a?b.sqlite")
+            func setMode(_ mode: Int) throws {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder)
+            }
+            try setMode(0o500)
+            defer { try? setMode(0o700) }
+            #expect(try await file.examine().faults == [])
+            try setMode(0o700)
+            try Data("log".utf8).write(to: URL(filePath: "\(folder)/a?b.sqlite-wal"))
+            try setMode(0o500)
+            await #expect {
+                try await file.examine()
+            } throws: { error in
+                "\(error)".contains("copy it")
+            }
+        }
+    }
+
     /// The rules are about the tables that this version has.
     @Test func aFileOfAnotherVersionIsExaminedWithoutTheRules() async throws {
         try await self.withStore { store, _, file, _ in

@@ -55,18 +55,17 @@ package struct ScheduleRunner: Service {
             var isAwake = true
             var cleanedAt: Timestamp?
             while isAwake, !Task.isShuttingDownGracefully, !Task.isCancelled {
-                var turn = Turn()
-                do {
-                    turn = try await self.turn()
-                    if turn.hasWorked { continue }
-                    let now = self.time.now
-                    if cleanedAt.map({ now.since($0) >= self.settings.cleaning }) ?? true {
-                        cleanedAt = now
+                let turn = await self.turn()
+                let now = self.time.now
+                if turn.hasWorked { continue }
+                // Whatever became of the turn: what is old goes.
+                if cleanedAt.map({ now.since($0) >= self.settings.cleaning }) ?? true {
+                    cleanedAt = now
+                    do {
                         try await self.clean()
+                    } catch {
+                        self.logger.error("what is old could not be forgotten", metadata: ["error": "\(error)"])
                     }
-                } catch {
-                    self.logger.error("scheduling failed, trying again", metadata: ["error": "\(error)"])
-                    turn.hasFailed = true
                 }
                 // What failed is still due: it is not tried again at once.
                 let pause = turn.hasFailed ? self.settings.sleep : await self.untilNext()
@@ -85,8 +84,8 @@ package struct ScheduleRunner: Service {
     }
 
     /// Whether anything was done.
-    package func step() async throws -> Bool {
-        try await self.turn().hasWorked
+    package func step() async -> Bool {
+        await self.turn().hasWorked
     }
 
     /// What came of one look at what is due.
@@ -96,7 +95,7 @@ package struct ScheduleRunner: Service {
     }
 
     /// One that fails does not keep the others from their time.
-    private func turn() async throws -> Turn {
+    private func turn() async -> Turn {
         var turn = Turn()
         func attempt(_ what: Logger.MetadataValue, _ work: () async throws -> Bool) async {
             do {
@@ -107,7 +106,14 @@ package struct ScheduleRunner: Service {
             }
         }
         await attempt("notifications") { try await self.intake.openDue(limit: Self.batch) > 0 }
-        for schedule in try await self.store.dueSchedules(now: self.time.now, limit: Self.batch) {
+        var due: [ScheduleRecord] = []
+        await attempt("schedules") {
+            let found = try await self.store.dueSchedules(now: self.time.now, limit: Self.batch)
+            for id in found.unreadable { self.reportUnreadable(id) }
+            due = found.schedules
+            return !found.unreadable.isEmpty
+        }
+        for schedule in due {
             await attempt("\(schedule.id)") {
                 try await self.run(schedule)
                 return true
@@ -139,8 +145,7 @@ package struct ScheduleRunner: Service {
             }
             current.isPaused = true
             _ = try await self.store.updateSchedule(current)
-            self.logger.error("a schedule cannot be read and is paused", metadata: ["schedule": "\(schedule.id)"])
-            return
+            return self.reportUnreadable("\(schedule.id)")
         }
         let due = rule.due(nextRun: next, now: self.time.now)
         for run in due.runs { try await self.send(schedule, run) }
@@ -150,6 +155,10 @@ package struct ScheduleRunner: Service {
             to: due.next,
             lastRunAt: due.runs.last ?? schedule.lastRunAt
         )
+    }
+
+    private func reportUnreadable(_ id: String) {
+        self.logger.error("a schedule cannot be read and is paused", metadata: ["schedule": "\(id)"])
     }
 
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws {

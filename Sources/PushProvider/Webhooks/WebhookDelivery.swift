@@ -31,6 +31,8 @@ package final class WebhookDelivery: Service {
     private let metrics = WebhookMetrics()
     /// The last block of each webhook's post that failed: it is repeated as it was, under the same id.
     private let unfinished = Mutex<[UUID: Int64]>([:])
+    /// Those that cannot be read, which has been said.
+    private let unreadable = Mutex<Set<String>>([])
 
     /// - Parameters:
     ///   - bundleID: the name of an app; `nil` if it is gone.
@@ -110,7 +112,9 @@ package final class WebhookDelivery: Service {
     private func offerDue(_ turns: inout WebhookTurns) async -> Duration {
         let webhooks: [WebhookRecord]
         do {
-            webhooks = try await self.store.webhooks(app: nil)
+            let list = try await self.store.readWebhooks(app: nil)
+            self.report(unreadable: Set(list.unreadable))
+            webhooks = list.webhooks
         } catch {
             self.logger.error("webhooks cannot be read, trying again", metadata: ["error": "\(error)"])
             return self.limits.sleep
@@ -126,6 +130,17 @@ package final class WebhookDelivery: Service {
         }
         self.forgetUnfinished(except: Set(webhooks.map(\.id)))
         return pause
+    }
+
+    /// Each once, and again when it was readable meanwhile.
+    private func report(unreadable ids: Set<String>) {
+        let new = self.unreadable.withLock { known in
+            defer { known = ids }
+            return ids.subtracting(known)
+        }
+        for id in new.sorted() {
+            self.logger.error("a webhook cannot be read and is told nothing", metadata: ["webhook": "\(id)"])
+        }
     }
 
     /// Posts what a webhook has not been told yet, up to a turn's worth, until a post fails.

@@ -122,8 +122,7 @@ struct NotificationsController: Controller {
     }
 
     private func set(_ change: StateChange, _ word: String, _ call: Call) async throws -> Response {
-        let before = try await self.notification(call)
-        guard let after = try await self.store.setState(change, of: before.id, now: self.time.now) else {
+        guard let id = call.uuid("notification"), let after = try await self.changed(id, change) else {
             throw APIRefusal.noSuch("notification", "notification")
         }
         guard change.isDone(in: after) else {
@@ -136,6 +135,19 @@ struct NotificationsController: Controller {
         }
         self.wakes[after.lane].signal()
         return try JSONAnswer.make(.ok, try await self.answer(after))
+    }
+
+    private func changed(_ id: UUID, _ change: StateChange) async throws -> NotificationRecord? {
+        do {
+            return try await self.store.setState(change, of: id, now: self.time.now)
+        } catch is DamagedRow {
+            throw APIRefusal(
+                status: 409,
+                code: "unreadable",
+                message: "what is stored of it cannot be read, see martlet check: \(change.effectOnUnreadable)",
+                field: "notification"
+            )
+        }
     }
 
     private func deliveries(_ call: Call) async throws -> Response {
@@ -177,6 +189,15 @@ extension StateChange {
         case .pause: notification.state == .paused
         case .resume: [.scheduled, .accepted, .sending].contains(notification.state)
         case .cancel: notification.state == .cancelled
+        }
+    }
+
+    /// What has become of a notification that cannot be read.
+    fileprivate var effectOnUnreadable: String {
+        switch self {
+        case .pause: "it is paused, unless it had ended"
+        case .resume: "it cannot go on, cancel it"
+        case .cancel: "it is cancelled, unless it had ended"
         }
     }
 }

@@ -92,6 +92,15 @@ struct OperationRunner: Sendable {
     }
 
     private func answer(to error: any Error, _ request: Request, _ context: APIContext) -> Response {
+        if let damage = error as? DamagedRow {
+            self.logger.error(
+                "what is stored cannot be read",
+                metadata: ["path": "\(request.uri.path)", "error": "\(damage)"]
+            )
+            return JSONAnswer.refusal(
+                APIRefusal(status: 500, code: "damaged", message: "\(damage): martlet check names it")
+            )
+        }
         guard case StoreError.cannotWrite(let why) = error else {
             return RefusalMiddleware(logger: self.logger).answer(to: error, request, context)
         }

@@ -62,3 +62,16 @@ package struct EventBlock: Hashable, Sendable {
         self.events = events
     }
 }
+
+/// Webhooks as they are stored.
+package struct WebhookList: Sendable {
+    /// Oldest first.
+    package var webhooks: [WebhookRecord]
+    /// The ids of those that cannot be read, as they are stored.
+    package var unreadable: [String]
+
+    package init(webhooks: [WebhookRecord], unreadable: [String] = []) {
+        self.webhooks = webhooks
+        self.unreadable = unreadable
+    }
+}

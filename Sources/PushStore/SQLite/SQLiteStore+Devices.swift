@@ -16,13 +16,21 @@ extension SQLiteStore {
             let count = try Shards.devices(of: app, in: database).count
             let most = AudienceDriver.limit(wanted: limit, devices: count)
             let driver = try AudienceDriver.choose(audience, app: app, limit: most, in: database)
-            return try Self.devices(
-                database,
-                index: driver == nil ? "INDEXED BY deviceByApp" : "NOT INDEXED",
-                where: "app = ? AND id > ? AND \(condition.sql)\(only)\(driver.condition) ORDER BY id LIMIT ?",
-                arguments: [app.databaseValue, after.databaseValue] + condition.arguments
-                    + (driver?.arguments(after: after, upTo: .max) ?? []) + [limit.databaseValue]
-            )
+            var (found, last): ([DeviceRecord], Int64?) = ([], after)
+            // A page that is not full says that it is the last: for each that cannot be read there comes another one.
+            while let after = last, found.count < limit {
+                let wanted = limit - found.count
+                let page = try Self.devices(
+                    database,
+                    index: driver == nil ? "INDEXED BY deviceByApp" : "NOT INDEXED",
+                    where: "app = ? AND id > ? AND \(condition.sql)\(only)\(driver.condition) ORDER BY id LIMIT ?",
+                    arguments: [app.databaseValue, after.databaseValue] + condition.arguments
+                        + (driver?.arguments(after: after, upTo: .max) ?? []) + [wanted.databaseValue]
+                )
+                found += page.devices
+                last = page.rows < wanted ? nil : page.last
+            }
+            return found
         }
     }
 
@@ -33,7 +41,7 @@ extension SQLiteStore {
                 // The plus keeps SQLite from walking over all devices of the app because they are in that order.
                 where: "app = ? AND token = ? ORDER BY +id",
                 arguments: [app.databaseValue, token.databaseValue]
-            )
+            ).devices
         }
     }
 
@@ -44,26 +52,30 @@ extension SQLiteStore {
         now: Timestamp
     ) async throws -> Int {
         try await self.database.write { database in
-            let devices = try Self.devices(
+            let rows = try Row.fetchAll(
                 database,
-                where: "app = ? AND token = ? AND environment = coalesce(?, environment)",
+                sql:
+                    "SELECT id, environment FROM device WHERE app = ? AND token = ? AND environment = coalesce(?, environment)",
                 arguments: [app.databaseValue, token.databaseValue, environment.databaseValue]
             )
             let last = try TokenEvents.last(in: database)
-            for device in devices {
-                try database.execute(sql: "DELETE FROM device WHERE id = ?", arguments: [device.id])
+            for row in rows {
+                let id = row["id"] as Int64? ?? 0
+                try database.execute(sql: "DELETE FROM device WHERE id = ?", arguments: [id])
+                // One that cannot be read goes too; which environment it was of, nobody knows.
+                guard let environment = row.environment("environment") else { continue }
                 try TokenEvents.add(
                     .deleted,
                     app: app,
-                    device: device.id,
+                    device: id,
                     token: token,
-                    environment: device.environment,
+                    environment: environment,
                     at: now,
                     in: database
                 )
             }
             try TokenEvents.announce(after: last, app: app, at: now, in: database)
-            return devices.count
+            return rows.count
         }
     }
 
@@ -105,12 +117,13 @@ extension SQLiteStore {
         }
     }
 
+    /// Those that can be read, how many there were, and the id of the last.
     static func devices(
         _ database: Database,
         index: String = "",
         where condition: String,
         arguments: [DatabaseValue]
-    ) throws -> [DeviceRecord] {
+    ) throws -> (devices: [DeviceRecord], rows: Int, last: Int64?) {
         let rows = try Row.fetchAll(
             database,
             sql: """
@@ -119,7 +132,14 @@ extension SQLiteStore {
                 """,
             arguments: StatementArguments(arguments)
         )
-        return try rows.map(Self.device)
+        let devices = try rows.compactMap { row in
+            do {
+                return try Self.device(row)
+            } catch is DamagedRow {
+                return nil
+            }
+        }
+        return (devices, rows.count, rows.last?["id"])
     }
 
     private static func device(_ row: Row) throws -> DeviceRecord {

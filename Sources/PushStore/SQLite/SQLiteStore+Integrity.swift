@@ -5,14 +5,15 @@ extension SQLiteStore {
     /// - Parameter isAtRest: whether nobody sends and ``recover(now:)`` has been called since somebody did.
     package func checkIntegrity(isAtRest: Bool = false) async throws -> [String] {
         try await self.database.read { database in
-            try Integrity.damage(in: database) + Integrity.brokenRules(in: database, isAtRest: isAtRest)
+            try Integrity.damage(in: database)
+                + Integrity.brokenRules(in: database, isAtRest: isAtRest, masterKey: self.masterKey)
         }
     }
 }
 
 /// What can be wrong with a database.
 enum Integrity {
-    private static let longestList = 20
+    static let longestList = 20
 
     /// What SQLite itself finds.
     static func damage(in database: Database) throws -> [String] {
@@ -33,28 +34,17 @@ enum Integrity {
     }
 
     /// The store's own rules that do not hold. The database must have seen all migrations of this version, and no others.
-    /// - Parameter isAtRest: whether nobody sends; else only what holds at any moment is asked for.
-    static func brokenRules(in database: Database, isAtRest: Bool) throws -> [String] {
+    /// - Parameters:
+    ///   - isAtRest: whether nobody sends; else only what holds at any moment is asked for.
+    ///   - masterKey: with which every secret is tried to be opened; `nil` leaves that out.
+    static func brokenRules(in database: Database, isAtRest: Bool, masterKey: MasterKey?) throws -> [String] {
         do {
             let rules = IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : [])
-            return try rules.flatMap { try $0.faults(in: database) } + Self.unreadable(in: database)
+            return try rules.flatMap { try $0.faults(in: database) }
+                + UnreadableRows(database: database, masterKey: masterKey).faults()
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CORRUPT {
             return ["the store's rules cannot be examined: \(error.message ?? "\(error.resultCode)")"]
         }
-    }
-
-    /// Notifications under way whose row means nothing. The dispatcher has paused them.
-    private static func unreadable(in database: Database) throws -> [String] {
-        let rows = try Row.fetchCursor(database, sql: "SELECT * FROM notification WHERE finishedAt IS NULL")
-        var faults: [String] = []
-        while let row = try rows.next(), faults.count < Self.longestList {
-            do {
-                _ = try NotificationRow.record(row)
-            } catch is DamagedRow {
-                faults.append("notification \(row["number"] as Int64? ?? 0): what is stored of it cannot be read")
-            }
-        }
-        return faults
     }
 }
 

@@ -74,7 +74,10 @@ extension SQLiteStore {
         return try await self.database.read { database in
             let rows = try Row.fetchAll(database, sql: sql, arguments: bound)
             let next = rows.count == limit ? rows.last?["number"] as Int64? : nil
-            return (try rows.map { try NotificationRow.record($0, in: database) }, next.map(NotificationCursor.init))
+            let notifications = try rows.compactMap { row in
+                try Self.readable(row, orElse: { _ in }) { try NotificationRow.record($0, in: database) }
+            }
+            return (notifications, next.map(NotificationCursor.init))
         }
     }
 
@@ -83,21 +86,29 @@ extension SQLiteStore {
         of notification: UUID,
         now: Timestamp
     ) async throws -> NotificationRecord? {
-        try await self.database.write { database in
+        let result: Result<NotificationRecord?, DamagedRow> = try await self.database.write { database in
             guard
                 let number = try Int64.fetchOne(
                     database,
                     sql: "SELECT number FROM notification WHERE id = ?",
                     arguments: [notification.uuidString]
                 )
-            else { return nil }
+            else { return .success(nil) }
             switch change {
             case .pause(let reason): try Self.pause(number, reason: reason, in: database)
             case .resume: try Self.resume(number, now: now, in: database)
             case .cancel: try Self.cancel(number, now: now, in: database)
             }
-            return try NotificationRow.fetch(notification, in: database)
+            do {
+                return .success(try NotificationRow.fetch(notification, in: database))
+            } catch let error as DamagedRow {
+                // It can be stopped, whatever it is, but not go on.
+                guard change != .resume else { throw error }
+                if change == .cancel { try Self.endRetries(number, now: now, in: database) }
+                return .failure(error)
+            }
         }
+        return try result.get()
     }
 
     static func pause(_ number: Int64, reason: String?, in database: Database) throws {
@@ -142,5 +153,29 @@ extension SQLiteStore {
             arguments: [now.milliseconds, number]
         )
         try Completion.tidy(number, in: database)
+    }
+
+    /// What waits for another try of a notification that is cancelled and that nobody can read would be taken up for ever.
+    private static func endRetries(_ number: Int64, now: Timestamp, in database: Database) throws {
+        guard
+            try String.fetchOne(database, sql: "SELECT state FROM notification WHERE number = ?", arguments: [number])
+                == NotificationRecord.State.cancelled.rawValue
+        else { return }
+        let reason = try ReasonLookup(known: [:]).id(of: EndedRetry.Cause.unreadable.rawValue, in: database)
+        try database.execute(
+            sql: """
+                INSERT INTO delivery (notification, recipient, state, attempts, at, reason)
+                    SELECT notification, recipient, 3, attempts, ?2, ?3 FROM retry WHERE notification = ?1
+                ON CONFLICT (notification, recipient) DO UPDATE
+                    SET state = 3, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason
+                    WHERE state = 0
+                """,
+            arguments: [number, now.milliseconds, reason]
+        )
+        try database.execute(
+            sql: "UPDATE notification SET failed = failed + ? WHERE number = ?",
+            arguments: [database.changesCount, number]
+        )
+        try database.execute(sql: "DELETE FROM retry WHERE notification = ?", arguments: [number])
     }
 }

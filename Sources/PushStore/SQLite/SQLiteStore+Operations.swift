@@ -17,6 +17,21 @@ extension SQLiteStore {
         }
     }
 
+    package func pauseEverything(reason: String) async throws -> (notifications: Int, schedules: Int) {
+        try await self.database.write { database in
+            try database.execute(
+                sql: """
+                    UPDATE notification SET state = 'paused', pauseReason = ?
+                    WHERE finishedAt IS NULL AND state IN ('scheduled', 'accepted', 'sending')
+                    """,
+                arguments: [reason]
+            )
+            let notifications = database.changesCount
+            try database.execute(sql: "UPDATE schedule SET isPaused = 1 WHERE isPaused = 0")
+            return (notifications, database.changesCount)
+        }
+    }
+
     package func figures(now: Timestamp) async throws -> StoreFigures {
         try await self.database.read { database in
             func count(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
@@ -28,8 +43,9 @@ extension SQLiteStore {
                 sql: "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL GROUP BY state"
             )
             for row in states {
+                // One that cannot be read is no reason to have no figures.
                 guard let state = (row["state"] as String?).flatMap(NotificationRecord.State.init(rawValue:)) else {
-                    throw DamagedRow(table: "notification")
+                    continue
                 }
                 figures.notifications[state] = row["count"]
             }

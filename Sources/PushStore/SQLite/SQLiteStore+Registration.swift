@@ -145,9 +145,18 @@ private struct Registration {
     private func mergedAttributes(of device: Int64) throws -> String? {
         let changes = self.registration.attributes
         guard !changes.isEmpty else { return nil }
-        var attributes = try DeviceAttributes.read(
-            String.fetchOne(self.database, sql: "SELECT attributes FROM device WHERE id = ?", arguments: [device])
+        let stored = try String.fetchOne(
+            self.database,
+            sql: "SELECT attributes FROM device WHERE id = ?",
+            arguments: [device]
         )
+        var attributes: [String: JSONValue] = [:]
+        do {
+            attributes = try DeviceAttributes.read(stored)
+        } catch is DamagedRow {
+            // Better those of this registration than none ever again.
+            try self.database.execute(sql: "DELETE FROM deviceAttribute WHERE device = ?", arguments: [device])
+        }
         for (name, change) in changes { attributes[name] = change.value }
         for name in changes.keys {
             try self.database.execute(

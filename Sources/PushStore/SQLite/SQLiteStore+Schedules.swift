@@ -20,11 +20,21 @@ extension SQLiteStore {
     }
 
     package func schedules(app: Int64) async throws -> [ScheduleRecord] {
-        try await self.schedules("SELECT * FROM schedule WHERE app = ? ORDER BY createdAt, id", [app])
+        try await self.database.read { database in
+            try Self.schedules(
+                database,
+                where: "app = ? ORDER BY createdAt, id",
+                [app],
+                orElse: { _ in }
+            )
+        }
     }
 
     package func schedule(_ id: UUID) async throws -> ScheduleRecord? {
-        try await self.schedules("SELECT * FROM schedule WHERE id = ?", [id.uuidString]).first
+        try await self.database.read { database in
+            try Row.fetchOne(database, sql: "SELECT * FROM schedule WHERE id = ?", arguments: [id.uuidString])
+                .map(Self.schedule)
+        }
     }
 
     package func updateSchedule(_ schedule: ScheduleRecord) async throws -> Bool {
@@ -63,11 +73,28 @@ extension SQLiteStore {
         }
     }
 
-    package func dueSchedules(now: Timestamp, limit: Int) async throws -> [ScheduleRecord] {
-        try await self.schedules(
-            "SELECT * FROM schedule WHERE isPaused = 0 AND nextRunAt <= ? ORDER BY nextRunAt LIMIT ?",
-            [now.milliseconds, limit]
-        )
+    package func dueSchedules(
+        now: Timestamp,
+        limit: Int
+    ) async throws -> (schedules: [ScheduleRecord], unreadable: [String]) {
+        let due = try await self.database.read { database in
+            var unreadable: [String] = []
+            let schedules = try Self.schedules(
+                database,
+                where: "isPaused = 0 AND nextRunAt <= ? ORDER BY nextRunAt LIMIT ?",
+                [now.milliseconds, limit],
+                orElse: { unreadable.append($0) }
+            )
+            return (schedules, unreadable)
+        }
+        if !due.1.isEmpty {
+            try await self.database.write { database in
+                for id in due.1 {
+                    try database.execute(sql: "UPDATE schedule SET isPaused = 1 WHERE id = ?", arguments: [id])
+                }
+            }
+        }
+        return due
     }
 
     package func nextScheduleRun() async throws -> Timestamp? {
@@ -77,28 +104,38 @@ extension SQLiteStore {
         }
     }
 
-    private func schedules(
-        _ sql: String,
-        _ arguments: [any DatabaseValueConvertible & Sendable]
-    ) async throws -> [ScheduleRecord] {
-        try await self.database.read { database in
-            try Row.fetchAll(database, sql: sql, arguments: StatementArguments(arguments)).map { row in
-                guard let id = row.uuid("id"), let app = row["app"] as Int64?, let name = row["name"] as String?,
-                    let request = row["request"] as Data?, let rule = row["rule"] as Data?,
-                    let isPaused = row["isPaused"] as Bool?, let createdAt = row.time("createdAt")
-                else { throw DamagedRow(table: "schedule") }
-                return ScheduleRecord(
-                    id: id,
-                    app: app,
-                    name: name,
-                    request: request,
-                    rule: rule,
-                    nextRunAt: row.time("nextRunAt"),
-                    lastRunAt: row.time("lastRunAt"),
-                    isPaused: isPaused,
-                    createdAt: createdAt
-                )
+    private static func schedules(
+        _ database: Database,
+        where condition: String,
+        _ arguments: StatementArguments,
+        orElse damaged: (String) -> Void
+    ) throws -> [ScheduleRecord] {
+        let sql = "SELECT * FROM schedule WHERE \(condition)"
+        return try Row.fetchAll(database, sql: sql, arguments: arguments).compactMap { row in
+            do {
+                return try Self.schedule(row)
+            } catch is DamagedRow {
+                damaged(row["id"] as String? ?? "")
+                return nil
             }
         }
+    }
+
+    static func schedule(_ row: Row) throws -> ScheduleRecord {
+        guard let id = row.uuid("id"), let app = row["app"] as Int64?, let name = row["name"] as String?,
+            let request = row["request"] as Data?, let rule = row["rule"] as Data?,
+            let isPaused = row["isPaused"] as Bool?, let createdAt = row.time("createdAt")
+        else { throw DamagedRow(table: "schedule") }
+        return ScheduleRecord(
+            id: id,
+            app: app,
+            name: name,
+            request: request,
+            rule: rule,
+            nextRunAt: row.time("nextRunAt"),
+            lastRunAt: row.time("lastRunAt"),
+            isPaused: isPaused,
+            createdAt: createdAt
+        )
     }
 }

@@ -21,12 +21,30 @@ extension SQLiteStore {
         }
     }
 
-    package func webhooks(app: Int64?) async throws -> [WebhookRecord] {
-        try await self.webhooks("SELECT * FROM webhook WHERE app = coalesce(?, app) ORDER BY createdAt, id", [app])
+    package func readWebhooks(app: Int64?) async throws -> WebhookList {
+        try await self.database.read { database in
+            let rows = try Row.fetchCursor(
+                database,
+                sql: "SELECT * FROM webhook WHERE app = coalesce(?, app) ORDER BY createdAt, id",
+                arguments: [app]
+            )
+            var list = WebhookList(webhooks: [])
+            while let row = try rows.next() {
+                do {
+                    list.webhooks.append(try Self.webhook(row, self.masterKey))
+                } catch is DamagedRow {
+                    list.unreadable.append(row["id"] as String? ?? "")
+                }
+            }
+            return list
+        }
     }
 
     package func webhook(_ id: UUID) async throws -> WebhookRecord? {
-        try await self.webhooks("SELECT * FROM webhook WHERE id = ?", [id.uuidString]).first
+        try await self.database.read { database in
+            try Row.fetchOne(database, sql: "SELECT * FROM webhook WHERE id = ?", arguments: [id.uuidString])
+                .map { try Self.webhook($0, self.masterKey) }
+        }
     }
 
     package func updateWebhook(_ webhook: WebhookRecord, expectedCursor: Int64) async throws -> Bool {
@@ -117,32 +135,21 @@ extension SQLiteStore {
         }
     }
 
-    private func webhooks(
-        _ sql: String,
-        _ arguments: [(any DatabaseValueConvertible & Sendable)?]
-    ) async throws -> [WebhookRecord] {
-        let rows = try await self.database.read { database in
-            try Row.fetchAll(database, sql: sql, arguments: StatementArguments(arguments)).map(Self.webhook)
-        }
-        return try rows.map { webhook, sealed in
-            var webhook = webhook
-            webhook.secret = try self.masterKey.open(sealed)
-            return webhook
-        }
-    }
-
-    private static func webhook(_ row: Row) throws -> (WebhookRecord, sealed: Data) {
+    /// - Parameter masterKey: `nil` leaves the secret sealed, and out.
+    static func webhook(_ row: Row, _ masterKey: MasterKey?) throws -> WebhookRecord {
         guard let id = row.uuid("id"), let app = row["app"] as Int64?, let url = row["url"] as String?,
             let sealed = row["sealed"] as Data?, let events = row["events"] as String?,
             let isActive = row["isActive"] as Bool?, let createdAt = row.time("createdAt"),
             let cursor = row["cursor"] as Int64?, let failures = row["failures"] as Int?
         else { throw DamagedRow(table: "webhook") }
+        // A secret that was sealed with another key is as good as none.
+        guard let secret = masterKey.map({ try? $0.open(sealed) }) ?? "" else { throw DamagedRow(table: "webhook") }
         let kinds = events.split(separator: " ").compactMap { WebhookRecord.Event(rawValue: String($0)) }
         var webhook = WebhookRecord(
             id: id,
             app: app,
             url: url,
-            secret: "",
+            secret: secret,
             events: Set(kinds),
             isActive: isActive,
             createdAt: createdAt,
@@ -152,7 +159,7 @@ extension SQLiteStore {
         webhook.nextTryAt = row.time("nextTryAt")
         webhook.lastError = row["lastError"]
         webhook.lastSuccessAt = row.time("lastSuccessAt")
-        return (webhook, sealed)
+        return webhook
     }
 }
 

@@ -97,9 +97,11 @@ package struct SQLiteStoreFile: Sendable {
     }
 
     /// Reads the whole file, as it is committed now. Takes about a second per million deliveries.
-    /// - Parameter isAtRest: whether nobody sends and the last one who did has ended in order or has been recovered.
+    /// - Parameters:
+    ///   - isAtRest: whether nobody sends and the last one who did has ended in order or has been recovered.
+    ///   - masterKey: with which every secret is tried to be opened; `nil` leaves that out.
     /// - Throws: ``StoreError`` for a file that cannot be read at all.
-    package func examine(isAtRest: Bool = false) async throws -> Condition {
+    package func examine(isAtRest: Bool = false, masterKey: MasterKey? = nil) async throws -> Condition {
         let queue = try self.open(isReadOnly: true)
         defer { try? queue.close() }
         do {
@@ -120,7 +122,8 @@ package struct SQLiteStoreFile: Sendable {
                     size: size ?? 0,
                     migrations: migrations,
                     damage: try Integrity.damage(in: database),
-                    brokenRules: isKnown ? try Integrity.brokenRules(in: database, isAtRest: isAtRest) : nil
+                    brokenRules: isKnown
+                        ? try Integrity.brokenRules(in: database, isAtRest: isAtRest, masterKey: masterKey) : nil
                 )
             }
         } catch let error as DatabaseError {
@@ -169,9 +172,35 @@ package struct SQLiteStoreFile: Sendable {
         configuration.busyMode = .timeout(30)
         do {
             return try DatabaseQueue(path: self.path, configuration: configuration)
+        } catch let error as DatabaseError where isReadOnly && Self.isOfFolder(error) {
+            return try self.openAsItIs(configuration)
         } catch {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
         }
+    }
+
+    /// To read a database with a log, SQLite makes files beside it, also where there is no log. Where it may not, the file
+    /// is everything: nobody writes to it.
+    private func openAsItIs(_ configuration: Configuration) throws -> DatabaseQueue {
+        let isAlone = !["-wal", "-journal"].contains { FileManager.default.fileExists(atPath: self.path + $0) }
+        var address = URLComponents()
+        address.scheme = "file"
+        address.path = URL(filePath: self.path).path
+        address.queryItems = [URLQueryItem(name: "immutable", value: "1")]
+        guard isAlone, let uri = address.string,
+            let queue = try? DatabaseQueue(path: uri, configuration: configuration)
+        else {
+            throw StoreError.cannotOpen(
+                path: self.path,
+                why:
+                    "to read it, files beside it have to be written, and its folder cannot be: copy it, with those beside it, to one that can"
+            )
+        }
+        return queue
+    }
+
+    private static func isOfFolder(_ error: DatabaseError) -> Bool {
+        [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode.primaryResultCode)
     }
 
     private static func text(_ error: any Error) -> String {

@@ -15,7 +15,7 @@ struct TokenFindings {
                 self.database,
                 where: "id = ?",
                 arguments: [finding.device.databaseValue]
-            ).first
+            ).devices.first
         else { return }
         switch finding.verdict {
         case .good: try self.run("UPDATE device SET suspicions = 0 WHERE id = ?", [device.id])

@@ -26,8 +26,18 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let path: String
-        if let file { path = file } else { path = try await self.data.places().databasePath }
-        let condition = try await SQLiteStoreFile(path: path).examine(isAtRest: self.atRest)
+        var masterKey: MasterKey?
+        if let file {
+            path = file
+        } else {
+            let places = try await self.data.places()
+            path = places.databasePath
+            // One that is made now would open nothing.
+            if FileManager.default.fileExists(atPath: places.masterKeyPath) {
+                masterKey = try MasterKey.load(orCreateAt: places.masterKeyPath)
+            }
+        }
+        let condition = try await SQLiteStoreFile(path: path).examine(isAtRest: self.atRest, masterKey: masterKey)
         try Self.expectNone(of: condition.faults, in: path)
         if condition.brokenRules == nil {
             StandardError.line("Its migrations are not those of this version: the store's own rules were left out.")

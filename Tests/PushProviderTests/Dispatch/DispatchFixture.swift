@@ -111,7 +111,7 @@ struct DispatchFixture: Sendable {
     /// Works until there is nothing to do now.
     func settle(_ dispatcher: Dispatcher? = nil) async throws {
         let dispatcher = dispatcher ?? self.dispatcher
-        while try await self.scheduler.step() {}
+        while await self.scheduler.step() {}
         while try await dispatcher.step() {}
     }
 

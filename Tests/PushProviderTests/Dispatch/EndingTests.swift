@@ -102,6 +102,8 @@ import Testing
             #expect(end.progress.failed == 3)
             let reasons = try await self.events(fixture).compactMap(\.reason)
             #expect(reasons == Array(repeating: EndedRetry.Cause.unreadable.rawValue, count: 3))
+            #expect(try await store.checkIntegrity().count == 3)
+            try await store.database.write { try $0.execute(sql: "DELETE FROM device WHERE environment = 5") }
         }
     }
 
@@ -121,6 +123,8 @@ import Testing
             #expect(end.state == .done)
             #expect(end.progress.accepted == 1)
             #expect(end.progress.failed == 1)
+            #expect(try await store.checkIntegrity().count == 1)
+            _ = try await store.removeCredential(app: fixture.app, environment: .sandbox)
         }
     }
 

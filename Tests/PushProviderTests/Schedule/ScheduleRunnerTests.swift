@@ -1,10 +1,11 @@
 import Foundation
+import GRDB
 import PushProtocol
-import PushStore
 import PushTesting
 import Testing
 
 @testable import PushProvider
+@testable import PushStore
 
 /// Notifications that have their time, and what runs by itself.
 @Suite(.timeLimit(.minutes(5))) struct ScheduleRunnerTests {
@@ -248,6 +249,26 @@ import Testing
             #expect(try await fixture.store.schedule(sound.id)?.lastRunAt == sound.nextRunAt)
             #expect(try await fixture.store.notification(id)?.run == nil)
             #expect(taken.id == id)
+        }
+    }
+
+    /// It is paused; nothing is looked at over and over again.
+    @Test(arguments: StoreBackend.available)
+    func aScheduleThatCannotBeReadDoesNotStopTheOthers(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...1)
+            let broken = try self.schedule(fixture, rule: ["cron": "0 * * * *", "timeZone": "UTC"])
+            let sound = try self.schedule(fixture, rule: ["cron": "1 * * * *", "timeZone": "UTC"])
+            for schedule in [broken, sound] { try await fixture.store.addSchedule(schedule) }
+            let store = try #require(fixture.store as? SQLiteStore)
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE schedule SET id = 'x' WHERE id = ?", arguments: [broken.id.uuidString])
+            }
+            fixture.time.advance(by: .seconds(3600))
+            try await fixture.settle()
+            #expect(fixture.sender.sent.count == 1)
+            #expect(try await store.schedule(sound.id)?.lastRunAt == sound.nextRunAt)
+            try await store.database.write { try $0.execute(sql: "DELETE FROM schedule WHERE id = 'x'") }
         }
     }
 

@@ -11,7 +11,13 @@ final class MemoryWebhookStore: WebhookStore {
         var largestRead = 0
     }
 
+    /// The ids of webhooks that cannot be read.
+    let unreadable: [String]
     private let state = Mutex(State())
+
+    init(unreadable: [String] = []) {
+        self.unreadable = unreadable
+    }
 
     /// Most blocks that one read asked for.
     var largestRead: Int { self.state.withLock { $0.largestRead } }
@@ -57,10 +63,12 @@ final class MemoryWebhookStore: WebhookStore {
         self.state.withLock { $0.webhooks[webhook.id] = webhook }
     }
 
-    func webhooks(app: Int64?) -> [WebhookRecord] {
-        self.state.withLock { state in
-            state.webhooks.values.filter { app == nil || $0.app == app }.sorted { $0.id.uuidString < $1.id.uuidString }
-        }
+    var all: [WebhookRecord] {
+        self.state.withLock { $0.webhooks.values.sorted { $0.id.uuidString < $1.id.uuidString } }
+    }
+
+    func readWebhooks(app: Int64?) -> WebhookList {
+        WebhookList(webhooks: self.all.filter { app == nil || $0.app == app }, unreadable: self.unreadable)
     }
 
     func webhook(_ id: UUID) -> WebhookRecord? {

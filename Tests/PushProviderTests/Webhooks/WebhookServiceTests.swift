@@ -1,8 +1,10 @@
 import Foundation
+import Logging
 import PushProtocol
 import PushProvider
 import PushStore
 import PushTesting
+import Synchronization
 import Testing
 
 /// The service with real receivers and the real clock.
@@ -21,7 +23,34 @@ import Testing
                 try await receiver.waitForPosts(80)
             }
             #expect(receiver.posts.count == 80)
-            #expect(self.store.webhooks(app: nil).allSatisfy { $0.cursor == 2 })
+            #expect(self.store.all.allSatisfy { $0.cursor == 2 })
+        }
+    }
+
+    @Test func oneThatCannotBeReadIsSaidOnceAndTheOthersAreTold() async throws {
+        let store = MemoryWebhookStore(unreadable: ["broken"])
+        let log = LogCount()
+        try await ScriptedReceiver.run { receiver, port in
+            store.addWebhook(.fixture(port: port))
+            store.addBlock(1...1)
+            let delivery = WebhookDelivery(
+                store: store,
+                bundleID: { _ in Topic(Vectors.bundleID) },
+                wake: self.wake,
+                addresses: AddressPolicy(allowsPrivate: true),
+                limits: Self.limits,
+                time: SystemTime(),
+                logger: Logger(label: "test") { _ in log }
+            )
+            try await withServices([delivery]) {
+                try await receiver.waitForPosts(1)
+                for number in 2...4 {
+                    store.addBlock(number...number)
+                    self.wake.signal()
+                    try await receiver.waitForPosts(number)
+                }
+            }
+            #expect(log.errors.withLock { $0 } == ["broken"])
         }
     }
 
@@ -32,7 +61,7 @@ import Testing
             self.store.addBlock(1...1)
             try await withServices([self.delivery()]) { try await receiver.waitForPosts(4) }
             #expect(receiver.numbers == [[1], [1], [1], [1]])
-            #expect(self.store.webhooks(app: nil).first?.cursor == 1)
+            #expect(self.store.all.first?.cursor == 1)
         }
     }
 
@@ -58,7 +87,7 @@ import Testing
                     // What was cut off, then what came meanwhile.
                     try await hanging.waitForPosts(6)
                 }
-                #expect(self.store.webhooks(app: nil).allSatisfy { $0.cursor == 2 })
+                #expect(self.store.all.allSatisfy { $0.cursor == 2 })
             }
         }
     }
@@ -69,7 +98,7 @@ import Testing
             self.store.addBlock(1...1)
             receiver.script(.unfinished("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n"))
             try await withServices([self.delivery()]) { try await receiver.waitForPosts(1) }
-            #expect(self.store.webhooks(app: nil).first?.cursor == 1)
+            #expect(self.store.all.first?.cursor == 1)
         }
     }
 
@@ -85,8 +114,8 @@ import Testing
             try await receiver.waitForPosts(1)
             task.cancel()
             try await task.value
-            #expect(self.store.webhooks(app: nil).first?.failures == 0)
-            #expect(self.store.webhooks(app: nil).first?.cursor == 0)
+            #expect(self.store.all.first?.failures == 0)
+            #expect(self.store.all.first?.cursor == 0)
         }
     }
 
@@ -110,5 +139,27 @@ import Testing
             time: SystemTime(),
             logger: silentLogger
         )
+    }
+}
+
+/// The webhooks that errors are said of.
+private final class LogCount: LogHandler {
+    let errors = Mutex<[String]>([])
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    var logLevel: Logger.Level {
+        get { .error }
+        set {}
+    }
+
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) {
+        self.errors.withLock { $0.append("\(event.metadata?["webhook"] ?? "")") }
     }
 }

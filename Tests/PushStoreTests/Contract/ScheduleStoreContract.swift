@@ -39,7 +39,8 @@ import Testing
             #expect(try await store.schedules(app: app + 1).isEmpty)
             #expect(try await store.nextScheduleRun() == self.now.advanced(by: .seconds(10)))
             func due(_ seconds: Int, limit: Int = 10) async throws -> [UUID] {
-                try await store.dueSchedules(now: self.now.advanced(by: .seconds(seconds)), limit: limit).map(\.id)
+                let now = self.now.advanced(by: .seconds(seconds))
+                return try await store.dueSchedules(now: now, limit: limit).schedules.map(\.id)
             }
             #expect(try await due(9).isEmpty)
             #expect(try await due(10) == [early.id])
