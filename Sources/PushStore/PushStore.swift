@@ -182,8 +182,9 @@ package protocol DispatchStore: Sendable {
         from filter: ClaimFilter,
         needs: @Sendable @escaping (NotificationRecord) -> RecipientNeeds
     ) async throws -> [RetryClaim]
-    /// When the next retry or shard of the lane is due; a shard that is leased does not count.
-    func nextDue(lane: NotificationRecord.Lane) async throws -> Timestamp?
+    /// When the next retry or shard of the lane is due, of those that are due later than `after`; a shard that is leased
+    /// does not count.
+    func nextDue(lane: NotificationRecord.Lane, after: Timestamp) async throws -> Timestamp?
     /// When the next scheduled notification is to be opened.
     func nextOpening() async throws -> Timestamp?
     /// Writes that the recipients of a page are being sent to, before they are.
@@ -212,6 +213,11 @@ package struct ClaimFilter: Sendable {
 }
 
 extension DispatchStore {
+    /// As ``nextDue(lane:after:)``, of all: it may be due already.
+    package func nextDue(lane: NotificationRecord.Lane) async throws -> Timestamp? {
+        try await self.nextDue(lane: lane, after: Timestamp(milliseconds: .min))
+    }
+
     /// As ``claim(lane:now:until:limit:from:)``, of everything.
     package func claim(
         lane: NotificationRecord.Lane,

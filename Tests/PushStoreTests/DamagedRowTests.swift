@@ -164,7 +164,23 @@ import Testing
         }
     }
 
-    @Test(arguments: ["environment = 7", "token = x''", "attributes = '{'", "attributes = '[]'"])
+    /// It has a token all the same.
+    @Test(arguments: ["{", "[]", "[1"])
+    func aDeviceWhoseAttributesCannotBeReadHasNone(text: String) async throws {
+        try await self.withStore { store, app in
+            try await store.register(1, app: app) { $0.attributes = ["plan": .set(.string("pro"))] }
+            try await store.damage("UPDATE device SET attributes = '\(text)'")
+            let device = try #require(try await store.devices(app: app, token: .numbered(1)).first)
+            #expect(device.profile.attributes.isEmpty)
+            #expect(try await store.checkIntegrity().count == 1)
+            try await store.apply(.dead(since: self.now.advanced(by: .seconds(60))), to: device.id, app: app)
+            #expect(try await store.devices(app: app, token: .numbered(1)).first?.isActive == false)
+            try await store.register(1, app: app) { $0.attributes = ["plan": .set(.string("free"))] }
+            #expect(try await store.checkIntegrity() == [])
+        }
+    }
+
+    @Test(arguments: ["environment = 7", "token = x''"])
     func aDeviceThatCannotBeReadIsLeftOut(change: String) async throws {
         try await self.withStore { store, app in
             for number in 1...7 { try await store.register(number, app: app) { $0.user = .set("alice") } }

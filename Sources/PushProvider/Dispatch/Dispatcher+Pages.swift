@@ -47,7 +47,8 @@ extension Dispatcher {
             if allowance.count <= 0 { return try await self.pause(claim, notificationUntil: allowance.next) }
             let page = try await self.store.page(claim, limit: allowance.count, needs: needs)
             let work = hours.work(page, now: now)
-            self.pacing.giveBack(allowance.count - work.recipients.count, app: notification.app, now: now)
+            let unused = allowance.count - work.recipients.count
+            self.pacing.giveBack(unused, app: notification.app, now: self.time.now)
             let wave = self.pacing.spend(work.recipients.count, of: claim.notification, now: now)
             let until = now.advanced(by: self.limits.lease)
             let step = ShardStep(
@@ -146,8 +147,7 @@ extension Dispatcher {
                         _ = self.pacing.record(sent.report, app: claim.notification.app)
                         await self.group.commit(sent.result)
                     } catch {
-                        self.sayFailed(error)
-                        await self.group.commit(self.given(back: claim))
+                        await self.group.commit(self.given(back: claim, after: error))
                     }
                 }
             }
@@ -155,12 +155,14 @@ extension Dispatcher {
     }
 
     /// Due again soon, as it was. Who is only to be ended comes back when the lease ends.
-    private func given(back claim: RetryClaim) -> PageResult {
+    private func given(back claim: RetryClaim, after error: any Error) -> PageResult {
+        self.sayFailed(error)
         var result = PageResult(notificationNumber: claim.notificationNumber)
         let dueAt = self.afterFailure
         for case .here(let recipient) in claim.recipients {
             result.retries.append(RetryResult(recipient, dueAt: dueAt))
         }
+        if let error = error as? DamagedRow { result.pauses = error.description }
         return result
     }
 

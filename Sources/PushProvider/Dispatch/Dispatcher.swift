@@ -84,13 +84,16 @@ package struct Dispatcher: Service {
         var hasStarted = false
         let wake = self.wakes[lane]
         if places.retrying < self.limits.retryPages {
-            // An app whose push service does not answer keeps places for others.
-            let crowded = places.appsRetrying(with: max(1, self.limits.retryPages - 1))
-            let due = try await self.dueRetries(lane, excluding: crowded)
+            // Those first that have no place; then others, as long as one place is left for who comes late.
+            var due = try await self.dueRetries(lane, excluding: places.appsRetrying(with: 1))
+            if due.isEmpty {
+                let limit = max(1, self.limits.retryPages - 1)
+                due = try await self.dueRetries(lane, excluding: places.appsRetrying(with: limit))
+            }
             if let app = due.first?.notification.app {
                 hasStarted = true
                 places.startRetry(app)
-                group.addTask {
+                group.addTask { [due] in
                     await self.retry(due)
                     places.endRetry(app)
                     wake.signal()
@@ -151,12 +154,14 @@ package struct Dispatcher: Service {
         return claims
     }
 
-    /// What is due already waits for something that is under way, whose end is a signal.
+    /// What is due already and was not taken waits for something that is under way, whose end is a signal; what becomes
+    /// due meanwhile does not.
     private func untilNext(_ lane: NotificationRecord.Lane, isBusy: Bool) async throws -> Duration {
-        guard let next = try await self.store.nextDue(lane: lane) else { return self.limits.sleep }
-        let pause = next.since(self.time.now)
-        if pause <= .zero { return isBusy ? self.limits.sleep : .milliseconds(50) }
-        return min(self.limits.sleep, max(.milliseconds(1), pause))
+        let now = self.time.now
+        let oldest = isBusy ? now : Timestamp(milliseconds: .min)
+        guard let next = try await self.store.nextDue(lane: lane, after: oldest) else { return self.limits.sleep }
+        let pause = next.since(now)
+        return min(self.limits.sleep, max(.milliseconds(pause <= .zero ? 50 : 1), pause))
     }
 
     private func logged(_ body: () async throws -> Void) async {

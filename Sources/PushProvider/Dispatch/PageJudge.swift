@@ -169,7 +169,11 @@ struct PageJudge {
         switch decision.next {
         case .final(let state, let reason):
             self.finish(recipient, state, reason: reason, attempts: recipient.attempts + 1)
-        case .retry(let at, let attempts):
+        case .retry(let at, var attempts):
+            // What is not to be stored has one more try, whether or not the first one left.
+            if self.notification.record.content.expiration == .immediate {
+                attempts = max(attempts, recipient.attempts + 1)
+            }
             let environment = recipient.movedFrom == nil ? nil : recipient.environment
             self.retry(recipient, in: environment, attempts: attempts, at: at)
         }

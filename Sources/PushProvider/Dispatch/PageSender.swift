@@ -38,10 +38,11 @@ struct PageSender: Sendable {
         let badges = try await self.badges(of: work.recipients, notification)
         let sentAt = self.time.now
         var draft = PageDraft(work.recipients, of: notification, badges: badges, now: sentAt)
-        var later = work.later
+        var (later, over) = (work.later, work.over)
         if notification.record.guarantee == .atMostOnce {
-            let (mayGoOn, begun) = try await self.begin(draft, later, of: notification, step: step)
+            let (mayGoOn, begun) = try await self.begin(draft, work, of: notification, step: step)
             draft.keep(begun)
+            if step != nil { over.removeAll { !begun.contains($0.id) } }
             // They were written together with the step.
             later = []
             if !mayGoOn { later = self.postponed(&draft) }
@@ -54,7 +55,7 @@ struct PageSender: Sendable {
             sentAt: sentAt,
             now: self.time.now
         )
-        for retry in work.over { judge.end(retry) }
+        for retry in over { judge.end(retry) }
         for (recipient, reason) in draft.failures { judge.fail(recipient, reason: reason) }
         for (lot, outcomes) in zip(draft.lots, outcomes) { await judge.add(lot, outcomes) }
         var result = judge.finished
@@ -93,14 +94,14 @@ struct PageSender: Sendable {
     /// begun by anybody else.
     private func begin(
         _ draft: PageDraft,
-        _ later: [RetryResult],
+        _ work: PageWork,
         of notification: PreparedNotification,
         step: ShardStep?
     ) async throws -> (mayGoOn: Bool, begun: Set<Int64>) {
         let now = self.time.now
         var result = PageResult(notificationNumber: notification.number)
         result.step = step
-        result.retries = later
+        result.retries = work.later
         result.deliveries = draft.recipients.map { recipient in
             DeliveryResult(
                 recipient: recipient.id,
@@ -108,6 +109,12 @@ struct PageSender: Sendable {
                 state: .sending,
                 attempts: recipient.attempts + 1,
                 at: now
+            )
+        }
+        // Those of the queue stay in it until the second commit.
+        for retry in work.over where step != nil {
+            result.deliveries.append(
+                DeliveryResult(recipient: retry.id, device: nil, state: .sending, attempts: retry.attempts, at: now)
             )
         }
         return try await self.store.begin(result, now: now)

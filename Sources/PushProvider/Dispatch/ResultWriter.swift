@@ -39,7 +39,15 @@ struct ResultWriter: Sendable {
     private func writeApart(_ results: [PageResult], after error: any Error) async throws -> [Bool] {
         if results.count > 1 {
             var answers: [Bool] = []
-            for result in results { answers += try await self.write([result]) }
+            for result in results {
+                do {
+                    answers += try await self.write([result])
+                } catch {
+                    // The others were sent too, and are to be written.
+                    self.logger.error("what was sent is not written", metadata: ["error": "\(error)"])
+                    answers.append(false)
+                }
+            }
             return answers
         }
         self.logger.error("what was sent can never be written", metadata: ["error": "\(error)"])

@@ -21,7 +21,11 @@ extension SQLiteStore {
 
     package func apps() async throws -> [AppRecord] {
         try await self.database.read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM app ORDER BY bundleID").map(Self.app)
+            try Row.fetchAll(database, sql: "SELECT * FROM app ORDER BY bundleID")
+                .compactMap { row in
+                    // One that cannot be read is in nobody's way.
+                    do { return try Self.app(row) } catch is DamagedRow { return nil }
+                }
         }
     }
 
@@ -53,7 +57,7 @@ extension SQLiteStore {
             .map(Self.app)
     }
 
-    private static func app(_ row: Row) throws -> AppRecord {
+    static func app(_ row: Row) throws -> AppRecord {
         guard let id = row["id"] as Int64?, let bundleID = row.topic("bundleID"), let createdAt = row.time("createdAt")
         else { throw DamagedRow(table: "app") }
         return AppRecord(id: id, bundleID: bundleID, name: row["name"], rate: row["rate"], createdAt: createdAt)

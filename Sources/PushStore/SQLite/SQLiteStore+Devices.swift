@@ -152,7 +152,7 @@ extension SQLiteStore {
             id: id,
             environment: environment,
             token: token,
-            profile: try Self.profile(row),
+            profile: Self.profile(row),
             isActive: isActive,
             createdAt: createdAt,
             registeredAt: registeredAt,
@@ -160,7 +160,7 @@ extension SQLiteStore {
         )
     }
 
-    private static func profile(_ row: Row) throws -> DeviceProfile {
+    private static func profile(_ row: Row) -> DeviceProfile {
         var profile = DeviceProfile()
         profile.user = row["user"]
         profile.locale = row["locale"]
@@ -168,7 +168,8 @@ extension SQLiteStore {
         profile.appVersion = row["appVersion"]
         profile.installation = row["installation"]
         profile.capabilities = DeviceCapabilities(rawValue: row["capabilities"] as Int64? ?? 0)
-        profile.attributes = try DeviceAttributes.read(row["attributes"])
+        // Its token is good all the same.
+        profile.attributes = (try? DeviceAttributes.read(row["attributes"])) ?? [:]
         if let tags = row["tags"] as String?,
             let names = try? JSONDecoder().decode([String].self, from: Data(tags.utf8))
         {

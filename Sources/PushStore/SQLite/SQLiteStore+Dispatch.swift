@@ -188,7 +188,7 @@ extension SQLiteStore {
         )
     }
 
-    package func nextDue(lane: NotificationRecord.Lane) async throws -> Timestamp? {
+    package func nextDue(lane: NotificationRecord.Lane, after: Timestamp) async throws -> Timestamp? {
         try await self.database.read { database in
             try Int64.fetchOne(
                 database,
@@ -197,13 +197,13 @@ extension SQLiteStore {
                         SELECT min(max(shard.notBefore, nextPageAt)) AS at
                         FROM shard JOIN notification ON notification.number = shard.notification
                         WHERE shard.lane = ?1 AND isDone = 0 AND leaseUntil IS NULL AND \(Self.isNotTooEarly)
-                            AND state IN ('accepted', 'sending')
+                            AND state IN ('accepted', 'sending') AND max(shard.notBefore, nextPageAt) > ?2
                         UNION ALL
                         SELECT * FROM (
                             SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
-                            WHERE retry.lane = ?1 AND \(Self.mayRetry) ORDER BY dueAt LIMIT 1))
+                            WHERE retry.lane = ?1 AND dueAt > ?2 AND \(Self.mayRetry) ORDER BY dueAt LIMIT 1))
                     """,
-                arguments: [lane.rawValue]
+                arguments: [lane.rawValue, after.milliseconds]
             ).map(Timestamp.init(milliseconds:))
         }
     }

@@ -58,7 +58,7 @@ extension SQLiteStore {
             "SELECT * FROM tokenEvent WHERE \(condition) ORDER BY id DESC LIMIT ?", arguments + [limit.databaseValue]
         )
         return try await self.database.read { database in
-            try Row.fetchAll(database, sql: sql, arguments: StatementArguments(bound)).map(TokenEvents.record)
+            try Row.fetchAll(database, sql: sql, arguments: StatementArguments(bound)).compactMap(TokenEvents.readable)
         }
     }
 

@@ -182,7 +182,11 @@ package struct SQLiteStoreFile: Sendable {
     /// To read a database with a log, SQLite makes files beside it, also where there is no log. Where it may not, the file
     /// is everything: nobody writes to it.
     private func openAsItIs(_ configuration: Configuration) throws -> DatabaseQueue {
-        let isAlone = !["-wal", "-journal"].contains { FileManager.default.fileExists(atPath: self.path + $0) }
+        // An empty log has nothing to say.
+        let isAlone = !["-wal", "-journal"].contains { suffix in
+            let found = try? FileManager.default.attributesOfItem(atPath: self.path + suffix)
+            return (found?[.size] as? Int ?? 0) > 0
+        }
         var address = URLComponents()
         address.scheme = "file"
         address.path = URL(filePath: self.path).path

@@ -59,7 +59,12 @@ enum TokenEvents {
             database,
             sql: "SELECT * FROM tokenEvent WHERE id BETWEEN ? AND ? AND app = ? ORDER BY id",
             arguments: [ids.lowerBound, ids.upperBound, app]
-        ).map(Self.record)
+        ).compactMap(Self.readable)
+    }
+
+    /// `nil` for one that cannot be read: it must not hold up what comes after it.
+    static func readable(_ row: Row) throws -> TokenEventRecord? {
+        do { return try Self.record(row) } catch is DamagedRow { return nil }
     }
 
     static func record(_ row: Row) throws -> TokenEventRecord {

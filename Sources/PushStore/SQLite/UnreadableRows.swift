@@ -10,7 +10,27 @@ struct UnreadableRows {
 
     /// In words; some of each table at most.
     func faults() throws -> [String] {
-        try self.notifications() + self.devices() + self.schedules() + self.webhooks() + self.credentials()
+        try self.apps() + self.notifications() + self.devices() + self.tokenEvents() + self.schedules()
+            + self.webhooks() + self.credentials()
+    }
+
+    private func apps() throws -> [String] {
+        try self.faults("SELECT * FROM app") { row in
+            _ = try SQLiteStore.app(row)
+        } name: {
+            "app \($0["id"] as Int64? ?? 0)"
+        }
+    }
+
+    /// Found by SQL: there may be as many as devices.
+    private func tokenEvents() throws -> [String] {
+        try Int64.fetchAll(
+            self.database,
+            sql: """
+                SELECT id FROM tokenEvent
+                WHERE length(token) NOT BETWEEN 1 AND 512 OR environment NOT IN (0, 1) LIMIT \(Integrity.longestList)
+                """
+        ).map { "token event \($0): \(Self.fault)" }
     }
 
     /// Of those that have ended nothing is sent any more, and there may be very many.

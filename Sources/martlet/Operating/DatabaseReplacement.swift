@@ -2,6 +2,12 @@ import Foundation
 import PushServer
 import PushStore
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// Puts a new database in the place of the old one.
 ///
 /// After a crash at any moment, the old database is where it was, or ``ProviderConfiguration/replacementMarker`` lies there
@@ -53,18 +59,30 @@ struct DatabaseReplacement {
     /// The name to keep the old database under, once the marker tells it.
     private func place() throws -> String {
         // An attempt that was interrupted has moved the database already: what it left behind belongs to that one.
-        if !Self.exists(self.target), let name = try? String(contentsOfFile: self.marker, encoding: .utf8),
-            name.hasPrefix("\(self.target).before-"),
+        if !Self.exists(self.target), let name = self.interrupted,
             !Self.suffixes.contains(where: { Self.exists(self.target + $0) && Self.exists(name + $0) })
         {
             return name
         }
         let name = self.freshName()
-        if Self.exists(self.marker) { try FileManager.default.removeItem(atPath: self.marker) }
-        guard DurableFile.create(self.marker, Array(name.utf8)) else {
+        // Only the last part: the folder may be called otherwise the next time.
+        let text = Array(URL(fileURLWithPath: name).lastPathComponent.utf8)
+        let new = "\(self.marker).new"
+        if Self.exists(new) { try FileManager.default.removeItem(atPath: new) }
+        // There is a marker at every moment, the old one or the new one.
+        guard DurableFile.create(new, text), rename(new, self.marker) == 0 else {
             throw self.failure("\(self.marker) cannot be written")
         }
+        try self.syncFolder()
         return name
+    }
+
+    /// What the marker of an attempt that did not come to its end tells.
+    private var interrupted: String? {
+        guard let name = try? String(contentsOfFile: self.marker, encoding: .utf8),
+            name.hasPrefix(URL(fileURLWithPath: self.target).lastPathComponent + ".before-"), !name.contains("/")
+        else { return nil }
+        return "\(self.folder)/\(name)"
     }
 
     private func freshName() -> String {

@@ -78,7 +78,7 @@ import Testing
     @Test(arguments: 0...4) func anInterruptedRestoreIsNotServedFromAndGoesOn(moved: Int) async throws {
         try await self.withCrashedProvider { places, restore in
             let aside = "\(places.databasePath).before-then"
-            try Data(aside.utf8).write(to: URL(filePath: places.replacementMarker))
+            try Data(URL(filePath: aside).lastPathComponent.utf8).write(to: URL(filePath: places.replacementMarker))
             for suffix in DatabaseReplacement.suffixes.prefix(min(moved, 3)) {
                 try FileManager.default.moveItem(atPath: places.databasePath + suffix, toPath: aside + suffix)
             }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import PushProtocol
+import PushSender
 import PushTesting
 import Testing
 
@@ -104,6 +105,45 @@ import Testing
             #expect(reasons == Array(repeating: EndedRetry.Cause.unreadable.rawValue, count: 3))
             #expect(try await store.checkIntegrity().count == 3)
             try await store.database.write { try $0.execute(sql: "DELETE FROM device WHERE environment = 5") }
+        }
+    }
+
+    /// What is not to be stored has one more try, whether or not the first one left.
+    @Test(arguments: StoreBackend.available)
+    func whatIsNotToBeStoredIsTriedTwiceAtMost(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...5)
+            for number in 1...5 {
+                for _ in 0..<9 { fixture.sender.script(.numbered(number), .notSent(.init("no connection"))) }
+            }
+            let notification = try await fixture.accept(["expiration": 0])
+            let dispatcher = fixture.dispatcher
+            for _ in 0..<4 {
+                try await fixture.settle(dispatcher)
+                fixture.time.advance(by: .seconds(61))
+            }
+            #expect(try await fixture.progress(of: notification).state == .done)
+            #expect(fixture.sender.sent.count == 10)
+        }
+    }
+
+    /// A row that cannot be read ends in a pause, not in a try each second.
+    @Test(arguments: StoreBackend.available)
+    func anAppThatCannotBeReadPausesItsRetries(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            guard let store = fixture.store as? SQLiteStore else { return }
+            try await fixture.register(1...1)
+            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable, after: .seconds(60)))
+            let notification = try await fixture.accept([:])
+            let dispatcher = fixture.dispatcher
+            try await fixture.settle(dispatcher)
+            try await store.database.write { try $0.execute(sql: "UPDATE app SET bundleID = ''") }
+            fixture.time.advance(by: .seconds(61))
+            while try await dispatcher.step() {}
+            #expect(try await fixture.progress(of: notification).state == .paused)
+            #expect(try await store.apps().isEmpty)
+            #expect(try await store.checkIntegrity().count == 1)
+            try await store.database.write { try $0.execute(sql: "UPDATE app SET bundleID = 'a'") }
         }
     }
 

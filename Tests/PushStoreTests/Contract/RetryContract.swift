@@ -18,6 +18,7 @@ import Testing
             #expect(waiting.progress.retrying == 1)
             #expect(try await store.nextDue(lane: .bulk) == self.dueAt)
             #expect(try await self.due(store, at: self.now).isEmpty)
+            #expect(try await store.nextDue(lane: .bulk, after: self.dueAt) == nil)
             let claim = try #require(try await self.due(store, at: self.dueAt).first)
             var again = recipients[0]
             again.attempts = 1
