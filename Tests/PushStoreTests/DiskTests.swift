@@ -250,6 +250,39 @@ import Testing
         }
     }
 
+    /// A push service that makes up reasons does not fill the disk.
+    @Test func moreReasonsThanAreKeptBecomeOne() async throws {
+        try await self.withStore { store, app, _ in
+            for number in 1...3 { try await store.register(number, app: app) }
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            try await store.database.write {
+                try $0.execute(sql: "INSERT INTO reason (id, text) VALUES (1, 'known'), (10000, 'last')")
+            }
+            try await store.commit(claim) { page in
+                page.deliveries = zip(1..., ["known", "new", "newer"]).map { id, reason in
+                    DeliveryResult(
+                        recipient: id,
+                        device: id,
+                        state: .rejected,
+                        reason: reason,
+                        attempts: 1,
+                        at: self.now
+                    )
+                }
+                page.step = .last(claim)
+            }
+            let reasons = try await store.deliveries(of: notification.id, state: nil, after: nil, limit: 9).map(
+                \.reason
+            )
+            #expect(reasons.first == "known")
+            #expect(reasons[1]?.contains("10,000") == true)
+            #expect(reasons[2] == reasons[1])
+            let count = try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM reason") }
+            #expect(count == 3)
+        }
+    }
+
     @Test func aDeviceThatCannotBeReadIsNotTriedAgain() async throws {
         try await self.withStore { store, app, _ in
             try await store.register(1, app: app)

@@ -85,8 +85,9 @@ package struct Dispatcher: Service {
         let wake = self.wakes[lane]
         if places.retrying < self.limits.retryPages {
             // Those first that have no place; then others, as long as one place is left for who comes late.
-            var due = try await self.dueRetries(lane, excluding: places.appsRetrying(with: 1))
-            if due.isEmpty {
+            let served = places.appsRetrying(with: 1)
+            var due = try await self.dueRetries(lane, excluding: served)
+            if due.isEmpty, !served.isEmpty {
                 let limit = max(1, self.limits.retryPages - 1)
                 due = try await self.dueRetries(lane, excluding: places.appsRetrying(with: limit))
             }

@@ -68,15 +68,12 @@ package struct PaceMachine: Sendable {
         }
     }
 
-    /// `count` of those that were counted as sent were not. The bucket holds no more than a second's worth all the same.
+    /// `count` of those that a rate was charged with were not sent. The bucket holds no more than a second's worth all the
+    /// same.
     package mutating func giveBack(_ count: Int, now: Timestamp) {
-        let count = max(0, min(count, Self.enough))
-        switch self.settings {
-        case .rate(let rate):
-            self.refill(rate, now: now)
-            self.credit = min(self.credit + Int64(count) * 1000, Int64(rate) * 1000)
-        case .waves: self.state.sentInWave = max(0, self.state.sentInWave - count)
-        }
+        guard case .rate(let rate) = self.settings else { return }
+        self.refill(rate, now: now)
+        self.credit = min(self.credit + Int64(max(0, min(count, Self.enough))) * 1000, Int64(rate) * 1000)
     }
 
     /// Each millisecond adds `rate` thousandths.

@@ -39,6 +39,21 @@ import Testing
         #expect(refusal?.field == field)
     }
 
+    @Test func whatIsGivenBackMayBeSentOnceMoreAndNoMore() {
+        var machine = PaceMachine(settings: .rate(500), now: Self.moment(0))
+        let full = machine.allowance(now: Self.moment(1000)).count
+        #expect(full == 500)
+        machine.send(full, now: Self.moment(1000))
+        let none = machine.allowance(now: Self.moment(1000)).count
+        #expect(none == 0)
+        machine.giveBack(300, now: Self.moment(1000))
+        let some = machine.allowance(now: Self.moment(1000)).count
+        #expect(some == 300)
+        for count in [-1, .max, 300] { machine.giveBack(count, now: Self.moment(1000)) }
+        let most = machine.allowance(now: Self.moment(1000)).count
+        #expect(most == 500, "a second's worth at most")
+    }
+
     /// Sends as fast as `machine` allows until `end`; recipients per second of that time.
     static func run(_ machine: inout PaceMachine, page: Int, from start: Int64, to end: Int64) -> [Int] {
         var sent = Array(repeating: 0, count: Int((end - start) / 1000))
