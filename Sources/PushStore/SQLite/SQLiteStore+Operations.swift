@@ -53,8 +53,7 @@ extension SQLiteStore {
             figures.oldestRetryDueAt = try Int64.fetchOne(database, sql: "SELECT min(dueAt) FROM retry")
                 .map(Timestamp.init(milliseconds:))
             figures.shardsLeased = try count(
-                "SELECT count(*) FROM shard WHERE isDone = 0 AND leaseUntil > ?",
-                [now.milliseconds]
+                "SELECT count(*) FROM shard WHERE isDone = 0 AND lease IS NOT NULL"
             )
             figures.shardsWaiting = try count("SELECT count(*) FROM shard WHERE isDone = 0") - figures.shardsLeased
             figures.tokensDeactivated = try count("SELECT count(*) FROM tokenEvent WHERE action = 'deactivated'")
