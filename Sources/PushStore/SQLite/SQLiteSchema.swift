@@ -78,6 +78,7 @@ enum SQLiteSchema {
         migrator.registerMigration(RetryByAppMigration.identifier, migrate: RetryByAppMigration.run)
         migrator.registerMigration(LeaseMigration.identifier, migrate: LeaseMigration.run)
         migrator.registerMigration(RecipientMigration.identifier, migrate: RecipientMigration.run)
+        migrator.registerMigration(EventPositionMigration.identifier, migrate: EventPositionMigration.run)
         return migrator
     }
 }

@@ -60,7 +60,9 @@ extension SQLiteStore {
             figures.tokensWithheld = try count("SELECT count(*) FROM tokenEvent WHERE action = 'withheld'")
             figures.webhookBacklog = try count(
                 """
-                SELECT max((SELECT count(*) FROM eventBlock WHERE app = webhook.app AND id > webhook.cursor))
+                SELECT max((
+                    SELECT count(*) FROM eventBlock
+                    WHERE app = webhook.app AND (position IS NULL OR position > webhook.cursor)))
                 FROM webhook WHERE isActive = 1
                 """
             )
