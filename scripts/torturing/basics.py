@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 
 APP = "com.example.MyApp"
 
@@ -12,6 +13,11 @@ class Failure(Exception):
 
 def fail(text):
     raise Failure(text)
+
+
+def size(name, default):
+    """How much of something, from the environment."""
+    return int(os.environ.get(name) or default)
 
 
 def figure(name, value, unit):
