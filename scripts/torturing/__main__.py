@@ -9,7 +9,7 @@ from basics import Failure
 
 # Each is a function in the file of its name. The first ones send to a gateway, the others to a push service of their own.
 WITH_GATEWAY = ["kills", "disk"]
-ALONE = ["churn"]
+ALONE = ["churn", "power"]
 
 parser = argparse.ArgumentParser()
 parser.add_argument("part", choices=WITH_GATEWAY + ALONE)

@@ -11,6 +11,7 @@ from churn_judge import complaints
 from people import USERS, ZONES, Person
 from provider import Provider
 from pushservice import Answer, PushService
+from worker import Worker
 
 BAD = Answer(400, "BadDeviceToken", 0.002)
 
@@ -72,9 +73,9 @@ class Churn:
         ]
         return [self.provider.send(APP, {**body, "alert": "churn"}) for body in bodies]
 
-    def run(self):
+    def run(self, people):
         """Everything happens until the campaigns have ended."""
-        people, known = [person for person in self.people for _ in range(2)], set()
+        people, known = people * 2, set()
         self.rng.shuffle(people)
         events = [self.new_token, self.moved, self.relogin, self.relogin, self.renewed, self.gone, self.other_user,
                   self.other_zone, self.other_zone]
@@ -153,12 +154,28 @@ class Churn:
         self.put(person)
 
 
+class Newcomers(Worker):
+    """Who registers in the very moment in which campaigns are accepted is a recipient or is not, and counted so."""
+
+    def __init__(self, world):
+        self.world = world
+
+    def turn(self):
+        world = self.world
+        person = Person(len(world.people), random.Random(world.rng.random()))
+        person.is_split, person.is_new = False, True
+        world.people.append(person)
+        world.put(person)
+
+
 def churn(options, rng):
     world = Churn(options, rng)
     world.start()
-    identities = world.campaigns()
+    with Newcomers(world):
+        identities = world.campaigns()
     begin = time.monotonic()
-    worker = threading.Thread(target=world.run)
+    people = [person for person in world.people if not person.is_new]
+    worker = threading.Thread(target=world.run, args=[people])
     worker.start()
     answers = world.provider.await_end(identities, 90)
     world.is_over = True

@@ -49,22 +49,22 @@ def count_complaints(answer, deliveries, accepted):
 def doubles(answer, accepted, owners):
     """Nobody was told twice, whatever the apns-ids."""
     tokens = collections.Counter(push.token for push in accepted)
-    for token, count in tokens.items():
-        if count > 1:
-            yield f"{answer['id']}: token {token[:8]}… of {owners[token].name} was accepted {count} times"
+    again = [f"{token[:8]}… of {owners[token].name}" for token, count in tokens.items() if count > 1]
+    if again:
+        yield f"{answer['id']}: {len(again)} tokens were accepted more than once, such as {again[:3]}"
     # A device with two rows from the start was two recipients; its tokens are judged alone.
     devices = collections.Counter(owners[token].name for token, count in tokens.items()
                                   if count == 1 and not owners[token].is_split)
-    for device, count in devices.items():
-        if count > 1:
-            yield f"{answer['id']}: {device} got it {count} times, with different tokens"
+    again = [device for device, count in devices.items() if count > 1]
+    if again:
+        yield f"{answer['id']}: {len(again)} devices got it more than once, with different tokens, such as {again[:3]}"
 
 
 def left_out(answer, accepted, owners, people):
     """All who were there all the time have it, and nearly all who were away for a moment."""
     reached = {owners[push.token].name for push in accepted}
     missing = [person.name for person in people
-               if not person.has_left and not person.absences and person.name not in reached]
+               if not (person.has_left or person.is_new or person.absences) and person.name not in reached]
     if missing:
         yield f"{answer['id']}: {len(missing)} were never away and got nothing, such as {missing[:3]}"
     returned = [person for person in people if person.absences and not person.has_left]
