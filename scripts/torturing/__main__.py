@@ -7,9 +7,11 @@ import sys
 
 from basics import Failure
 
-# Each is a function in the file of its name. The first ones send to a gateway, the others to a push service of their own.
+# Each is a function of its name, in the file of that name unless it is said here. These send to a gateway, all others to a
+# push service of their own.
 WITH_GATEWAY = ["kills", "disk"]
-ALONE = ["churn", "power"]
+ALONE = ["churn", "power", "time"]
+NAMES = {"time": "clocks"}
 
 parser = argparse.ArgumentParser()
 parser.add_argument("part", choices=WITH_GATEWAY + ALONE)
@@ -23,7 +25,8 @@ arguments = [options]
 if options.part in WITH_GATEWAY:
     with open(f"{options.work}/tokens") as file:
         arguments.append(file.read().split())
-run = getattr(importlib.import_module(options.part), options.part)
+name = NAMES.get(options.part, options.part)
+run = getattr(importlib.import_module(name), name)
 try:
     run(*arguments, random.Random(options.seed))
 except Failure as failure:
