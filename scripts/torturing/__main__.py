@@ -10,11 +10,12 @@ from basics import Failure
 # Each is a function of its name, in the file of that name unless it is said here. These send to a gateway, all others to a
 # push service of their own.
 WITH_GATEWAY = ["kills", "disk"]
-ALONE = ["churn", "power", "time", "apps", "history"]
+ALONE = ["churn", "power", "time", "apps", "history", "network"]
 NAMES = {"time": "clocks"}
 
 parser = argparse.ArgumentParser()
 parser.add_argument("part", choices=WITH_GATEWAY + ALONE)
+parser.add_argument("--load")
 for name in ("--martlet", "--work"):
     parser.add_argument(name, required=True)
 for name in ("--admin-port", "--http2-port", "--kills"):
