@@ -5,6 +5,7 @@ import os
 import shutil
 import struct
 import subprocess
+import time
 
 from basics import fail
 
@@ -63,12 +64,37 @@ class Recorder:
 
 
 class Clock:
-    """The wall clock of a program."""
+    """The clocks of a program."""
 
     def __init__(self, work):
-        self.control = Control(f"{work}/clock.control", "<q")
+        self.control, self.wall, self.steady = Control(f"{work}/clock.control", "<qq"), 0, 0
         self.variables = {"LD_PRELOAD": build("clock", work), "CLOCK_CONTROL": self.control.path}
 
+    def set(self):
+        self.control.set(int((self.wall + self.steady) * 1e9), int(self.steady * 1e9))
+
     def step_to(self, seconds):
-        """So far ahead of the true time from now on; below zero behind it."""
-        self.control.set(int(seconds * 1e9))
+        """The wall clock is so far ahead from now on; below zero behind."""
+        self.wall = seconds
+        self.set()
+
+    def let_pass(self, seconds):
+        """So much time passes at once, by all clocks."""
+        self.steady += seconds
+        self.set()
+
+    @property
+    def now(self):
+        """What the wall clock shows."""
+        return time.time() + self.wall + self.steady
+
+
+def make_certificate(work, clock):
+    """One that is valid a year ago and in a year: made by a program whose clock is a year behind."""
+    clock.step_to(-365 * 86_400)
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "900",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+         "-keyout", f"{work}/server.key", "-out", f"{work}/server.pem"],
+        check=True, capture_output=True, env={**os.environ, **clock.variables})
+    clock.step_to(0)
