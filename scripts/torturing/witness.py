@@ -17,9 +17,12 @@ Promises = collections.namedtuple("Promises", "notes devices finals")
 class Witness:
     """Three clients at the same time. Moments are nanoseconds of the monotonic clock, taken once the answer is there."""
 
-    def __init__(self, provider, rng, devices):
-        self.provider, self.rng, self.count = provider, rng, devices
-        self.notes, self.devices, self.finals, self.refusals = [], [], [], 0
+    def __init__(self, provider, rng, devices, may_be_silent=False):
+        """Without an answer a client may remain only where the provider ends meanwhile."""
+        self.provider, self.rng, self.count, self.may_be_silent = provider, rng, devices, may_be_silent
+        self.notes, self.devices, self.finals, self.refusals, self.silences = [], [], [], 0, 0
+        # Requests without an answer, by idempotency key.
+        self.open = {}
         self.failure, self.seen = None, set()
 
     def register_all(self):
@@ -54,13 +57,25 @@ class Witness:
             {"to": {"tokens": self.rng.sample(self.tokens, 5)}},
             {"to": {"all": True}, "when": {"at": int(time.time() * 1000) + 700}},
         ]
-        body, key = {**self.rng.choice(bodies), "environment": "sandbox", "alert": "power"}, str(uuid.UUID(int=self.rng.getrandbits(128)))
-        status, answer = self.provider.call("POST", f"/v1/apps/{APP}/notifications", body, {"idempotency-key": key})
+        key = str(uuid.UUID(int=self.rng.getrandbits(128)))
+        self.open[key] = {**self.rng.choice(bodies), "environment": "sandbox", "alert": "witness"}
+        self.post(key)
+        time.sleep(self.rng.uniform(0.05, 0.3))
+
+    def post(self, key):
+        status, answer = self.provider.call(
+            "POST", f"/v1/apps/{APP}/notifications", self.open[key], {"idempotency-key": key})
         if status == 202:
-            self.notes.append(Note(time.monotonic_ns(), key, answer["id"], body))
+            self.notes.append(Note(time.monotonic_ns(), key, answer["id"], self.open.pop(key)))
         else:
             self.refused(status, answer)
-        time.sleep(self.rng.uniform(0.05, 0.3))
+
+    def repeat(self):
+        """Asks again what has no answer."""
+        for key in list(self.open):
+            # Its moment may be over.
+            self.open[key].pop("when", None)
+            self.post(key)
 
     def register(self):
         token = f"{self.rng.getrandbits(256):064x}"
@@ -73,8 +88,11 @@ class Witness:
         time.sleep(0.01)
 
     def refused(self, status, answer):
+        if status is None and self.may_be_silent:
+            self.silences += 1
+            return
         if status != 503:
-            fail(f"while the disk fails, the answer is {status} {answer}")
+            fail(f"a request is answered {status} {answer}")
         self.refusals += 1
 
     def look(self):
