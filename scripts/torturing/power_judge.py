@@ -3,8 +3,10 @@
 import collections
 import contextlib
 import os
+import shutil
 import sqlite3
 import subprocess
+import tempfile
 
 from apns_id import apns_id, prefix_of
 
@@ -17,11 +19,18 @@ Ledger = collections.namedtuple("Ledger", "verdict keys tokens states guarantees
 
 
 def in_ledger(folder):
-    """What the database says; None without one. A copy of it is read, for reading changes the log."""
-    path = f"{folder}/provider.sqlite"
-    if not os.path.exists(path):
+    """What the database says; None without one. A copy of it is read, for reading may roll back or shorten a log."""
+    if not os.path.exists(f"{folder}/provider.sqlite"):
         return None
-    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(folder)) as copy:
+        for suffix in ("", "-wal", "-journal"):
+            if os.path.exists(f"{folder}/provider.sqlite{suffix}"):
+                shutil.copyfile(f"{folder}/provider.sqlite{suffix}", f"{copy}/provider.sqlite{suffix}")
+        return read(f"{copy}/provider.sqlite")
+
+
+def read(path):
+    with contextlib.closing(sqlite3.connect(path)) as database:
         try:
             verdict = [row[0] for row in database.execute("PRAGMA integrity_check")]
             if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'delivery'").fetchone():

@@ -14,13 +14,14 @@ from basics import fail, figure
 from falsified import DEVICES, Record
 from linear import Operation, first_impossible
 from powerloss import Disk, Operation as Change
+from selftest_kills import kills
 from witness import Device, Final, Note, Promises
 
 
 
 def selftest(options, rng):
     tried = 0
-    for trial in (records, power, disk, history, apps, weeks, bursts):
+    for trial in (kills, records, power, disk, history, apps, weeks, bursts):
         for name, is_true, complaints in trial():
             if is_true == bool(complaints):
                 fail(f"{trial.__name__}: {name}: {complaints or 'nobody complains'}")
