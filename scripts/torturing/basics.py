@@ -17,7 +17,8 @@ def fail(text):
 
 def size(name, default):
     """How much of something, from the environment."""
-    return int(os.environ.get(name) or default)
+    text = os.environ.get(name)
+    return int(text) if text else default
 
 
 def figure(name, value, unit):

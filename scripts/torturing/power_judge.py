@@ -33,7 +33,8 @@ def read(path):
     with contextlib.closing(sqlite3.connect(path)) as database:
         try:
             verdict = [row[0] for row in database.execute("PRAGMA integrity_check")]
-            if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'delivery'").fetchone():
+            # Before the third migration nothing can have been promised.
+            if not database.execute("SELECT 1 FROM pragma_table_info('notification') WHERE name = 'number'").fetchone():
                 return Ledger(verdict, {}, set(), {}, {})
             rows = database.execute("SELECT number, id, idempotencyKey, guarantee FROM notification").fetchall()
             prefixes = {row[0]: prefix_of(row[1]) for row in rows}

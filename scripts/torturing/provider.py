@@ -50,12 +50,22 @@ class Provider:
                 if "admin API key" in line:
                     self.key = line.split()[-1]
                 if '"provider is open"' in line:
+                    self.read_key_file()
                     self.port = int(json.loads(line)["metadata"]["api"].split(":")[2].split("/")[0])
                     return time.monotonic() - begin
             if self.process.poll() is not None:
                 break
             time.sleep(0.02)
         fail(f"the provider does not open:\n{self.text()[-2000:]}")
+
+    def read_key_file(self):
+        """The first admin key, where it was not printed."""
+        if "--admin-key-file" in self.arguments:
+            try:
+                with open(self.arguments[self.arguments.index("--admin-key-file") + 1]) as file:
+                    self.key = file.read().strip()
+            except OSError as error:
+                fail(f"the provider is open and nobody has its first admin key: {error}")
 
     def text(self):
         with open(self.log_path, errors="replace") as file:
