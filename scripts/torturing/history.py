@@ -7,10 +7,12 @@ import time
 
 import history_models as models
 from basics import APP, Failure, call, fail, figure, size
+from history_runs import DueSchedules
 from linear import Operation, first_impossible
 from provider import Provider
 from pushservice import PushService
 from receiver import is_genuine
+from shim import Clock
 
 CLIENTS = 3
 
@@ -133,7 +135,7 @@ class Notification(Thing):
 
 
 class Keys(Thing):
-    """In each turn two keys delete each other, and one of them deletes a third one that both could."""
+    """In each round two keys delete each other, which only one of them can do."""
 
     def __init__(self, world):
         self.texts, self.identities = {"first": world.provider.key}, {}
@@ -156,7 +158,7 @@ class Keys(Thing):
         self.history.append(Operation(begin, time.monotonic_ns(), "delete", (by, target), (status,)))
 
     def rounds(self, count):
-        """The key that is left after the last one; complaints."""
+        """Complaints; after the first one it ends."""
         left = "first"
         for number in range(count):
             names, self.history = [left, f"key {number}"], []
@@ -167,12 +169,11 @@ class Keys(Thing):
             for thread in threads:
                 thread.join()
             self.initial = frozenset(names)
-            if found := self.complaint():
-                return left, [found]
+            found = self.complaint()
             left = next((name for name in names if self.call(name, "GET", "/v1/apps")[0] == 200), None)
-            if left is None:
-                return left, [f"keys: no admin key is left: {self.history}"]
-        return left, []
+            if left is None or found:
+                return [found or f"keys: no admin key is left: {self.history}"]
+        return []
 
 
 class World:
@@ -192,7 +193,9 @@ class World:
 
         self.receiver = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.receiver.serve_forever, daemon=True).start()
-        self.provider = Provider(options, f"{options.work}/history", PushService(options.work), ["--page", "20"])
+        self.clock = Clock(options.work)
+        self.provider = Provider(options, f"{options.work}/history", PushService(options.work), ["--page", "20"],
+                                 self.clock.variables)
         self.provider.start()
         self.provider.add_app(APP)
         self.provider.register(APP, [{"token": f"{rng.getrandbits(256):064x}", "environment": "sandbox"}
@@ -235,7 +238,9 @@ def history(options, rng):
         raise world.failure
     found = [thing.complaint() for thing in things]
     found += [thing.signature_complaint() for thing in things if isinstance(thing, Webhook)]
-    found += Keys(world).rounds(size("HISTORY_KEYS", 15))[1]
+    due = DueSchedules(world.provider, world.clock, rng)
+    found += [complaint for _ in range(size("HISTORY_TURNS", 3)) for complaint in due.round()]
+    found += Keys(world).rounds(size("HISTORY_KEYS", 15))
     world.provider.kill()
     found = [complaint for complaint in found if complaint]
     figure("history_operations", sum(len(thing.history) for thing in things), f"requests by {len(clients)} clients")
