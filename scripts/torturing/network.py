@@ -11,9 +11,12 @@ from network_judge import complaints
 from provider import Provider
 from proxy import Proxy
 from pushservice import Answer, PushService
+from shim import Clock
 
 PAGE, DEVICES = 50, 300
-TROUBLES = ["partition", "black hole", "black hole and cut", "half-close", "goaway", "cut"]
+TROUBLES = ["partition", "black hole", "long black hole", "half-close", "goaway", "cut", "black hole and cut"]
+# Longer than any deadline for an answer.
+LONG = 100
 
 
 class World:
@@ -22,7 +25,8 @@ class World:
     def __init__(self, options, rng, folder, port, authority):
         self.rng, self.proxy = rng, Proxy(port)
         way = SimpleNamespace(ports=dict.fromkeys(("sandbox", "production"), self.proxy.port), authority=authority)
-        self.provider = Provider(options, f"{options.work}/{folder}", way, ["--page", str(PAGE)])
+        self.clock = Clock(options.work)
+        self.provider = Provider(options, f"{options.work}/{folder}", way, ["--page", str(PAGE)], self.clock.variables)
         self.provider.start()
         self.provider.add_app(APP)
         # Notifications by id; nanoseconds in which something was wrong; how often what happened.
@@ -40,8 +44,12 @@ class World:
             service.go_away()
         else:
             {"partition": self.proxy.partition, "black hole": self.proxy.black_hole, "cut": self.proxy.cut,
-             "black hole and cut": self.proxy.black_hole, "half-close": self.proxy.half_close}[kind]()
+             "black hole and cut": self.proxy.black_hole, "long black hole": self.proxy.black_hole,
+             "half-close": self.proxy.half_close}[kind]()
         time.sleep(self.rng.uniform(0.1, 0.8))
+        if kind == "long black hole":
+            self.clock.let_pass(LONG)
+            time.sleep(0.5)
         if self.rng.random() < 0.35:
             self.provider.kill()
             self.provider.start()
@@ -65,7 +73,7 @@ def with_service(options, rng):
     world = World(options, rng, "network", service.ports["sandbox"], service.authority)
     tokens = [f"{rng.getrandbits(256):064x}" for _ in range(DEVICES)]
     world.provider.register(APP, [{"token": token, "environment": "sandbox"} for token in tokens])
-    for number in range(size("NETWORK_TROUBLES", 12)):
+    for number in range(size("NETWORK_TROUBLES", 14)):
         for _ in range(3):
             world.send(tokens)
         time.sleep(rng.uniform(0.05, 0.4))

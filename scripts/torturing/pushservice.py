@@ -3,12 +3,15 @@
 import asyncio
 import collections
 import json
+import logging
 import ssl
 import threading
 import time
 
 from hpack import Decoder, literal
 
+# It warns of what is written to a connection that a killed provider has closed.
+logging.getLogger("asyncio").setLevel(logging.ERROR)
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 4, 6, 7, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
