@@ -4,7 +4,8 @@ FILTER ?=
 SECONDS_EACH ?= 60
 TARGET ?= all
 # Sizes of the benchmarks; exported to the scripts, which have quick defaults.
-export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS EXAMPLES SEED
+export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS EXAMPLES SEED MARTLET LOAD \
+	POWER_STATES POWER_STARTS CHURN_DEVICES HISTORY_OPERATIONS NETWORK_TROUBLES GATEWAY_KILLS SIGTERMS BACKUPS WEEKS_DAYS
 
 .PHONY: help demo build test check format setup clean bench-sender bench-gateway bench-campaign conformance fuzz \
 	fuzz-api torture-gateway torture
@@ -55,7 +56,8 @@ torture-gateway:  ## a running gateway against half-open connections (CONNECTION
 	@scripts/setup bench
 	@scripts/torture-gateway
 
-torture:  ## kill -9 and full disks against the provider, with proofs from outside (KILLS=10 SEED=1 ONLY=kills,disk)
+# ONLY=kills,disk,power,time,churn,apps,history,network,sigterm,backup,weeks; sizes: Benchmarks/README.md
+torture:  ## the provider's promises under kills, power loss, wrong clocks, churn … (ONLY=power,churn KILLS=10 SEED=1)
 	@scripts/setup bench
 	@scripts/torture
 

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 
 APP = "com.example.MyApp"
 
@@ -12,6 +13,12 @@ class Failure(Exception):
 
 def fail(text):
     raise Failure(text)
+
+
+def size(name, default):
+    """How much of something, from the environment."""
+    text = os.environ.get(name)
+    return int(text) if text else default
 
 
 def figure(name, value, unit):

@@ -1,0 +1,73 @@
+"""What churn must not do: send a notification twice to a token or device, leave somebody out, or lose count."""
+
+import collections
+
+from apns_id import prefix_of
+
+STATES = ["accepted", "rejected", "failed", "skipped"]
+# Of those that left and came back, so many per cent may have been away in the moment of their page.
+AWAY = 20
+
+
+def complaints(answers, ledger, pushes, people):
+    """Answers are what the API says of each notification at the end, the ledger its deliveries by notification; people
+    say which tokens are of one device."""
+    owners = {token: person for person in people for token in person.tokens}
+    found = []
+    for answer in answers:
+        prefix = prefix_of(answer["id"])
+        received = [push for push in pushes if prefix_of(push.apns_id) == prefix]
+        accepted = [push for push in received if push.status == 200]
+        found += count_complaints(answer, ledger[answer["id"]], accepted)
+        found += doubles(answer, accepted, owners)
+        found += left_out(answer, accepted, owners, people)
+    return found
+
+
+def count_complaints(answer, deliveries, accepted):
+    """The counters, the ledger and the push service agree."""
+    name, counters = answer["id"], answer["counters"]
+    total = sum(counters.get(state, 0) for state in STATES)
+    if total != answer["recipients"]:
+        yield f"{name}: {answer['recipients']} recipients and {total} final states: {counters}"
+    if len(deliveries) != total:
+        yield f"{name}: {total} final states counted, {len(deliveries)} listed"
+    for apns_id, count in collections.Counter(row["apnsId"] for row in deliveries).items():
+        if count > 1:
+            yield f"{name}: {apns_id} has {count} final states"
+    states = collections.Counter(row["state"] for row in deliveries)
+    for state in STATES:
+        if states[state] != counters.get(state, 0):
+            yield f"{name}: {states[state]} are listed as {state}, {counters.get(state, 0)} counted"
+    known = {row["apnsId"].lower() for row in deliveries if row["state"] == "accepted"}
+    taken = {push.apns_id for push in accepted}
+    if known != taken:
+        yield (f"{name}: {len(known - taken)} are accepted in the ledger only, {len(taken - known)} by the push"
+               f" service only, such as {next(iter(known ^ taken))}")
+
+
+def doubles(answer, accepted, owners):
+    """Nobody was told twice, whatever the apns-ids."""
+    tokens = collections.Counter(push.token for push in accepted)
+    again = [f"{token[:8]}… of {owners[token].name}" for token, count in tokens.items() if count > 1]
+    if again:
+        yield f"{answer['id']}: {len(again)} tokens were accepted more than once, such as {again[:3]}"
+    # A device with two rows from the start was two recipients; its tokens are judged alone.
+    devices = collections.Counter(owners[token].name for token, count in tokens.items()
+                                  if count == 1 and not owners[token].is_split)
+    again = [device for device, count in devices.items() if count > 1]
+    if again:
+        yield f"{answer['id']}: {len(again)} devices got it more than once, with different tokens, such as {again[:3]}"
+
+
+def left_out(answer, accepted, owners, people):
+    """All who were there all the time have it, and nearly all who were away for a moment."""
+    reached = {owners[push.token].name for push in accepted}
+    missing = [person.name for person in people
+               if not (person.has_left or person.is_new or person.absences) and person.name not in reached]
+    if missing:
+        yield f"{answer['id']}: {len(missing)} were never away and got nothing, such as {missing[:3]}"
+    returned = [person for person in people if person.absences and not person.has_left]
+    away = [person.name for person in returned if person.name not in reached]
+    if len(away) * 100 > AWAY * len(returned) + 100:
+        yield f"{answer['id']}: {len(away)} of {len(returned)} that came back at once got nothing, such as {away[:3]}"
