@@ -8,8 +8,9 @@ struct PageJudge {
     let notification: PreparedNotification
     let hygiene: TokenHygiene
     let policy: RetryPolicy
-    let sentAt: Timestamp
-    let now: Timestamp
+    let sentAt: ClockReading
+    let clocks: ClockReading
+    private var now: Timestamp { self.clocks.later }
 
     private(set) var result: PageResult
     private(set) var report = BackoffMachine.Report()
@@ -20,14 +21,14 @@ struct PageJudge {
         _ notification: PreparedNotification,
         hygiene: TokenHygiene,
         policy: RetryPolicy,
-        sentAt: Timestamp,
-        now: Timestamp
+        sentAt: ClockReading,
+        clocks: ClockReading
     ) {
         self.notification = notification
         self.hygiene = hygiene
         self.policy = policy
         self.sentAt = sentAt
-        self.now = now
+        self.clocks = clocks
         self.result = PageResult(notificationNumber: notification.number)
     }
 
@@ -105,7 +106,7 @@ struct PageJudge {
             if let answer = decision.token, let device = recipient.device,
                 let verdict = judgements[recipient.movedFrom ?? lot.environment]?.verdict(
                     on: answer,
-                    sentAt: self.sentAt,
+                    sentAt: self.sentAt.wall,
                     triesElsewhere: goesElsewhere
                 )
             {
@@ -114,7 +115,7 @@ struct PageJudge {
                 )
             }
             if goesElsewhere {
-                self.retry(recipient, in: lot.environment.other, attempts: recipient.attempts + 1, at: self.now)
+                self.retry(recipient, in: lot.environment.other, attempts: recipient.attempts + 1, at: self.clocks.steady)
             } else {
                 self.apply(decision, to: recipient)
             }
@@ -148,11 +149,11 @@ struct PageJudge {
         return DeliveryDecision.make(
             outcome,
             attempts: recipient.attempts + 1,
-            sentAt: self.sentAt,
-            expires: self.notification.record.lastRetry(sentAt: self.sentAt, isRetry: recipient.attempts > 0),
+            sentAt: self.sentAt.wall,
+            expires: self.notification.record.lastRetry(sentAt: self.sentAt.earlier, isRetry: recipient.attempts > 0),
             repeatsUnknown: self.notification.record.guarantee == .atLeastOnce,
             policy: self.policy,
-            now: self.now,
+            clocks: self.clocks,
             using: &self.generator
         )
     }

@@ -35,9 +35,11 @@ struct PageSender: Sendable {
 
     /// - Parameter step: where the walk stands after this page; `nil` for retries. At-most-once writes it first.
     func send(_ work: PageWork, of notification: PreparedNotification, step: ShardStep?) async throws -> Sent {
+        let sentAt = self.time.reading
+        var work = work
+        work.holdBack(notification.expires, at: sentAt)
         let badges = try await self.badges(of: work.recipients, notification)
-        let sentAt = self.time.now
-        var draft = PageDraft(work.recipients, of: notification, badges: badges, now: sentAt)
+        var draft = PageDraft(work.recipients, of: notification, badges: badges, now: sentAt.earlier)
         var (later, over) = (work.later, work.over)
         if notification.record.guarantee == .atMostOnce {
             let (mayGoOn, begun) = try await self.begin(draft, work, of: notification, step: step)
@@ -53,7 +55,7 @@ struct PageSender: Sendable {
             hygiene: self.hygiene,
             policy: self.policy,
             sentAt: sentAt,
-            now: self.time.now
+            clocks: self.time.reading
         )
         for retry in over { judge.end(retry) }
         for (recipient, reason) in draft.failures { judge.fail(recipient, reason: reason) }
@@ -98,7 +100,7 @@ struct PageSender: Sendable {
         of notification: PreparedNotification,
         step: ShardStep?
     ) async throws -> (mayGoOn: Bool, begun: Set<Int64>) {
-        let now = self.time.now
+        let now = self.time.recorded
         var result = PageResult(notificationNumber: notification.number)
         result.step = step
         result.retries = work.later
@@ -122,7 +124,7 @@ struct PageSender: Sendable {
 
     /// Begun, but the notification was stopped meanwhile: they wait in the queue for what becomes of it.
     private func postponed(_ draft: inout PageDraft) -> [RetryResult] {
-        let now = self.time.now
+        let now = self.time.steady
         let postponed = draft.recipients.map { RetryResult($0, dueAt: now) }
         draft.keep([])
         return postponed
