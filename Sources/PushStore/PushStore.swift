@@ -223,7 +223,13 @@ extension DispatchStore {
 /// What is known of tokens and environments, and what was done about it.
 package protocol HygieneStore: Sendable {
     func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth
+    /// Writes whether the breaker is open, and why.
     func setHealth(_ health: EnvironmentHealth, app: Int64, environment: PushEnvironment) async throws
+    /// Writes that a push was accepted, unless that is known.
+    func setProven(app: Int64, environment: PushEnvironment, at: Timestamp) async throws
+    /// The first device that was added at this moment or later; `Int64.max` if there is none. Ids are in the order in which
+    /// devices were added.
+    func firstDevice(addedSince: Timestamp) async throws -> Int64
     /// Newest first, those before `before`.
     func tokenEvents(
         app: Int64,

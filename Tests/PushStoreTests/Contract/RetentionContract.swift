@@ -1,3 +1,4 @@
+import Foundation
 import PushProtocol
 import PushStore
 import PushTesting
@@ -61,14 +62,12 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func eventsOfTheFutureKeepNoOthers(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            try await store.addWebhook(.fixture(app: app))
-            _ = try await store.register(1, app: app)
             for at in [self.later, self.now] {
                 let notification = try await store.start(app: app, to: .tokens([.numbered(1)]))
                 let claim = try await store.claimed()
                 try await store.commit(claim, now: at) { page in
                     page.step = .last(claim)
-                    page.events = Array("{}".utf8).withUnsafeBytes { .init($0) }
+                    page.events = Data("{}".utf8)
                 }
                 #expect(try await store.current(notification).state == .done)
             }
