@@ -227,8 +227,8 @@ package protocol HygieneStore: Sendable {
     func setHealth(_ health: EnvironmentHealth, app: Int64, environment: PushEnvironment) async throws
     /// Writes that a push was accepted, unless that is known.
     func setProven(app: Int64, environment: PushEnvironment, at: Timestamp) async throws
-    /// The first device that was added at this moment or later; `Int64.max` if there is none. Ids are in the order in which
-    /// devices were added.
+    /// The bound between the devices that were added before this moment, whose ids are lower, and all later ones;
+    /// `Int64.max` if there are no later ones. Ids are in the order in which devices were added.
     func firstDevice(addedSince: Timestamp) async throws -> Int64
     /// Newest first, those before `before`.
     func tokenEvents(

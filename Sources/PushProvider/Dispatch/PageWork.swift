@@ -42,10 +42,10 @@ extension PageWork {
     /// How long it takes at most until clocks that disagree are asked again.
     private static let longestHold: Duration = .seconds(3600)
 
-    /// Keeps what has expired by one clock only until both agree: one of them may be wrong.
+    /// Keeps what has expired by the wall clock only until both agree: it may be ahead.
     mutating func holdBack(_ expires: Timestamp, at clocks: ClockReading) {
-        guard expires > clocks.earlier, expires <= clocks.later else { return }
-        let dueAt = clocks.steady.advanced(by: min(expires.since(clocks.earlier), Self.longestHold))
+        guard expires <= clocks.wall, expires > clocks.steady else { return }
+        let dueAt = clocks.steady.advanced(by: min(expires.since(clocks.steady), Self.longestHold))
         self.later += self.recipients.map { RetryResult($0, dueAt: dueAt) }
         self.recipients = []
     }

@@ -77,6 +77,8 @@ struct PlaceMachine: Sendable {
         let held = self.held
         let most = isShared ? self.share(held) : self.settings.perService
         let lateCount = self.places.count - regular
+        // Of a service that has none yet too.
+        limit = min(limit, inReserve ? self.settings.reservePerService : most)
         for service in Set(held.keys).union(self.late.keys) {
             let count = held[service] ?? 0
             let free =

@@ -53,7 +53,7 @@ import Testing
 
         func send(_ app: AppRecord, lane: [String: JSONValue] = ["all": true]) async throws -> NotificationRecord {
             let request = try NotificationRequest(
-                parsing: JSONValue.object(["alert": "Hello", "to": .object(lane)]).text,
+                parsing: JSONValue.object(["alert": "Hello", "to": .object(lane), "environment": "sandbox"]).text,
                 bundleID: app.bundleID,
                 now: self.fixture.time.now
             )
@@ -159,6 +159,7 @@ import Testing
             for _ in 0..<20 {
                 let urgent = try await apps.send(app, lane: to)
                 try await apps.wait(.seconds(1)) { try await apps.isDone(urgent) }
+                #expect(try await apps.fixture.progress(of: urgent).progress.accepted == 1)
             }
         }
     }

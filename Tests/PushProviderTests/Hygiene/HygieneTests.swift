@@ -180,7 +180,9 @@ import Testing
         try await DispatchFixture.run(backend, page: 50) { fixture in
             try await fixture.register(1...400)
             fixture.time.advance(by: .seconds(8 * 86_400))
-            try await fixture.accept(["to": ["tokens": [.string(DeviceToken.numbered(1).hex)]]])
+            try await fixture.accept([
+                "to": ["tokens": [.string(DeviceToken.numbered(1).hex)]], "environment": "sandbox",
+            ])
             try await fixture.settle()
             fixture.sender.always(.refused(400, .badDeviceToken), in: .sandbox)
             let notification = try await fixture.accept([:])

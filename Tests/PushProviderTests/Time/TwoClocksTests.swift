@@ -59,7 +59,7 @@ import Testing
         for to in [["all": true], ["tokens": [token]]] as [JSONValue] {
             try await DispatchFixture.run(backend) { fixture in
                 try await fixture.register(1...1)
-                let notification = try await fixture.accept(["to": to])
+                let notification = try await fixture.accept(["to": to, "environment": "sandbox"])
                 fixture.time.step(by: step)
                 try await fixture.settle()
                 #expect(fixture.sender.sent.count == 1)
@@ -120,8 +120,8 @@ import Testing
             let notification = try await fixture.accept([
                 "pace": ["waves": ["size": 2, "intervalSeconds": 60]]
             ])
-            let wrong = Duration.seconds(40 * 86_400)
-            fixture.time.advance(by: wrong)
+            // Not so far that it expires.
+            fixture.time.advance(by: .seconds(20 * 86_400))
             try await fixture.settle()
             #expect(fixture.sender.sent.count == 2)
             // The next start, with the right clock.
