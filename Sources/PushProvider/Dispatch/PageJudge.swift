@@ -124,7 +124,12 @@ struct PageJudge {
                 )
             }
             if goesElsewhere {
-                self.retry(recipient, in: lot.environment.other, attempts: recipient.attempts + 1, at: self.clocks.steady)
+                self.retry(
+                    recipient,
+                    in: lot.environment.other,
+                    attempts: recipient.attempts + 1,
+                    at: self.clocks.steady
+                )
             } else {
                 self.apply(decision, to: recipient)
             }

@@ -84,7 +84,9 @@ package final class TokenHygiene: Sendable {
             var place = places[key] ?? self.place(nil)
             defer { places[key] = place }
             let (before, wasProven) = (place.areOthersHeld, place.isProvenEver)
-            return (place.judge(evidence, topic: topic), place.isProvenEver && !wasProven, place.areOthersHeld && !before)
+            return (
+                place.judge(evidence, topic: topic), place.isProvenEver && !wasProven, place.areOthersHeld && !before
+            )
         }
         if isNewlyProven { try? await self.store.setProven(app: app, environment: environment, at: now) }
         if isNewlyHeld, !judgement.isBreakerOpen {
@@ -110,7 +112,9 @@ package final class TokenHygiene: Sendable {
     /// Reads what is stored of an environment, once.
     private func isKnown(_ key: Key) async -> Bool {
         if self.places.withLock({ $0[key] }) != nil { return true }
-        guard let health = try? await self.store.health(app: key.app, environment: key.environment) else { return false }
+        guard let health = try? await self.store.health(app: key.app, environment: key.environment) else {
+            return false
+        }
         self.places.withLock { places in
             if places[key] == nil { places[key] = self.place(health) }
         }
@@ -167,12 +171,14 @@ extension TokenHygiene.Judgement {
         sentAt: Timestamp,
         triesElsewhere: Bool
     ) -> TokenFinding.Verdict? {
-        let isHeld = self.isBreakerOpen || (self.areOthersHeld && !isEstablished)
+        // Nobody has to decide about these: they are judged again with the next push.
+        let isKept = self.areOthersHeld && !isEstablished
         return switch answer {
-        case .dead(let since): isHeld ? .withheld(since: since) : .dead(since: since)
+        case .dead(let since) where self.isBreakerOpen: .withheld(since: since)
+        case .dead(let since): isKept ? .suspect : .dead(since: since)
         case .bad where triesElsewhere: nil
         case .unclear: .suspect
-        case .bad where isHeld: .suspect
+        case .bad where self.isBreakerOpen || isKept: .suspect
         case .bad: self.isProven ? .dead(since: sentAt) : .suspect
         }
     }

@@ -29,27 +29,30 @@ package struct RetentionService: Service {
 
     private let store: any PushStore
     private let settings: RetentionSettings
+    private let wake: Wake
     private let time: any TimeSource
     private let logger: Logger
 
+    /// - Parameter wake: signalled when the clocks are to be looked at again.
     package init(
         store: any PushStore,
         settings: RetentionSettings = RetentionSettings(),
+        wake: Wake = Wake(),
         time: any TimeSource,
         logger: Logger
     ) {
         self.store = store
         self.settings = settings
+        self.wake = wake
         self.time = time
         self.logger = logger
     }
 
     /// Works until graceful shutdown.
     package func run() async throws {
-        let wake = Wake()
         await withTaskCancellationOrGracefulShutdownHandler {
             var next = self.time.steady.advanced(by: self.settings.firstCleaning)
-            while await wake.wait(atMost: max(.milliseconds(1), next.since(self.time.steady))) {
+            while await self.wake.wait(atMost: max(.milliseconds(1), next.since(self.time.steady))) {
                 guard self.time.steady >= next else { continue }
                 do {
                     try await self.clean()
@@ -59,7 +62,7 @@ package struct RetentionService: Service {
                 next = self.time.steady.advanced(by: self.settings.cleaning)
             }
         } onCancelOrGracefulShutdown: {
-            wake.end()
+            self.wake.end()
         }
     }
 

@@ -66,6 +66,31 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreBackend.available)
+    func theServiceCleansAfterItHasRunForAWhile(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...1)
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            fixture.time.advance(by: .seconds(31 * 86_400))
+            let wake = Wake()
+            let service = RetentionService(
+                store: fixture.store,
+                wake: wake,
+                time: fixture.time,
+                logger: silentLogger
+            )
+            try await withServices([service]) {
+                while try await fixture.store.notification(notification.id) != nil {
+                    try Task.checkCancellation()
+                    fixture.time.advance(by: .seconds(1))
+                    wake.signal()
+                }
+            }
+            #expect(fixture.time.now.since(notification.createdAt) >= .seconds(31 * 86_400 + 600))
+        }
+    }
+
     /// The same key is the same request, whatever the clock says.
     @Test(arguments: StoreBackend.available)
     func anIdempotencyKeySurvivesAClockThatIsAhead(backend: StoreBackend) async throws {

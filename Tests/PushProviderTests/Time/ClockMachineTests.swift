@@ -32,7 +32,8 @@ import Testing
         #expect(machine.start == self.mark)
         #expect(machine.disbelieved == .seconds(40 * 86_400))
         #expect(
-            self.machine(ClockMark(steady: self.mark), wall: self.later(960), isConfirmed: true).start == self.later(960)
+            self.machine(ClockMark(steady: self.mark), wall: self.later(960), isConfirmed: true).start
+                == self.later(960)
         )
     }
 

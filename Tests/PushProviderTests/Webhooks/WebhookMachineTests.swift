@@ -48,7 +48,11 @@ import Testing
         var machine = WebhookMachine(.fixture(port: 1))
         machine.failed(.status(503, retryAfter: .seconds(120)), at: ClockReading(self.start), using: &generator)
         #expect(machine.record.nextTryAt == self.start.advanced(by: .seconds(120)))
-        machine.failed(.status(429, retryAfter: .seconds(4_000_000_000)), at: ClockReading(self.start), using: &generator)
+        machine.failed(
+            .status(429, retryAfter: .seconds(4_000_000_000)),
+            at: ClockReading(self.start),
+            using: &generator
+        )
         #expect(machine.record.nextTryAt == self.start.advanced(by: .seconds(3600)))
     }
 
