@@ -75,7 +75,7 @@ struct PlaceMachine: Sendable {
         var limit = (inReserve ? self.settings.places + self.settings.reserve : self.settings.places) - regular
         var excluded: Set<SendingService> = []
         let held = self.held
-        let most = isShared ? self.share(held) : self.settings.perService
+        let most = isShared ? self.share : self.settings.perService
         let lateCount = self.places.count - regular
         // Of a service that has none yet too.
         limit = min(limit, inReserve ? self.settings.reservePerService : most)
@@ -97,9 +97,10 @@ struct PlaceMachine: Sendable {
         self.places.values.reduce(into: [:]) { $0[$1.service, default: 0] += 1 }
     }
 
-    private func share(_ held: [SendingService: Int]) -> Int {
-        let others = Set(self.places.values.filter { !$0.isLate }.map(\.service)).count
-        return min(self.settings.perService, max(1, (self.settings.places + others - 1) / max(1, others)))
+    /// Rounded up.
+    private var share: Int {
+        let services = max(1, Set(self.places.values.filter { !$0.isLate }.map(\.service)).count)
+        return min(self.settings.perService, (self.settings.places + services - 1) / services)
     }
 
     mutating func start(_ service: SendingService) -> Ticket {

@@ -38,7 +38,10 @@ extension SQLiteStore {
             )
             // The end of a wave may be later: who asks then is told again when it is.
             try database.execute(
-                sql: "UPDATE notification SET nextPageAt = ?1 WHERE finishedAt IS NULL AND nextPageAt > ?1",
+                sql: """
+                    UPDATE notification SET nextPageAt = ?1
+                    WHERE state IN ('accepted', 'sending', 'paused') AND finishedAt IS NULL AND nextPageAt > ?1
+                    """,
                 arguments: [soon.milliseconds]
             )
         }

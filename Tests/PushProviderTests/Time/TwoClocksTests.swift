@@ -145,6 +145,32 @@ import Testing
         }
     }
 
+    /// As a process that was stopped for minutes finds it: every lease has run out.
+    @Test(arguments: StoreBackend.available)
+    func aProcessThatStoodStillRepeatsNothing(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...9)
+            fixture.sender.script(.numbered(3), .refused(503, .serviceUnavailable, after: .seconds(60)))
+            let (time, wakes) = (fixture.time, fixture.wakes)
+            fixture.sender.onSend { _ in
+                time.advance(by: .seconds(600))
+                for lane in NotificationRecord.Lane.allCases { wakes[lane].signal() }
+                await Task.yield()
+            }
+            let notification = try await fixture.accept([:])
+            let store = fixture.store
+            try await withServices([fixture.dispatcher]) {
+                while try await store.notification(notification.id)?.state != .done {
+                    try Task.checkCancellation()
+                    time.advance(by: .milliseconds(100))
+                    wakes[.bulk].signal()
+                }
+            }
+            #expect(try await fixture.progress(of: notification).progress.accepted == 9)
+            #expect(fixture.sender.sent.count == 10)
+        }
+    }
+
     @Test func aWebhookWaitsForNothingFurtherThanABackoff() {
         var record = WebhookRecord(
             id: UUID(),
