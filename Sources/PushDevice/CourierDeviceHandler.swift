@@ -37,12 +37,12 @@ final class CourierDeviceHandler: ChannelInboundHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        self.perform(self.machine.start(self.connect, now: self.time.now), context: context)
+        self.perform(self.machine.start(self.connect, now: self.time.steady), context: context)
         context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.perform(self.machine.received(Self.unwrapInboundIn(data), now: self.time.now), context: context)
+        self.perform(self.machine.received(Self.unwrapInboundIn(data), now: self.time.steady), context: context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -84,9 +84,9 @@ final class CourierDeviceHandler: ChannelInboundHandler {
     private func schedule(context: ChannelHandlerContext) {
         self.timer?.cancel()
         guard let deadline = self.machine.nextDeadline else { return }
-        let delay = max(.zero, deadline.since(self.time.now))
+        let delay = max(.zero, deadline.since(self.time.steady))
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
-            self.perform(self.machine.tick(now: self.time.now), context: context)
+            self.perform(self.machine.tick(now: self.time.steady), context: context)
         }
     }
 }

@@ -16,8 +16,11 @@ package struct ProviderConfiguration: Sendable {
     package var dispatch = DispatchLimits()
     /// When no token is deactivated any more.
     package var breaker = BreakerMachine.Limits()
-    /// What is forgotten when, among others.
     package var schedules = ScheduleRunner.Settings()
+    /// What is forgotten when.
+    package var retention = RetentionSettings()
+    /// Whether an operator says that the wall clock is right, however far it is ahead of the last start.
+    package var confirmsClock = false
     /// Default: addresses that everybody can reach.
     package var webhookAddresses = AddressPolicy()
     package var limits = Limits()

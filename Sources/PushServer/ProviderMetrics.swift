@@ -22,7 +22,7 @@ struct ProviderMetrics: Sendable {
         self.source.add(.retries) { try await figures.latest().retries }
         self.source.add(.retryAge) {
             let due = try await figures.latest().oldestRetryDueAt
-            return due.map { max(0, Int(time.now.since($0).components.seconds)) } ?? 0
+            return due.map { max(0, Int(time.steady.since($0).components.seconds)) } ?? 0
         }
         self.source.add(.shardsLeased) { try await figures.latest().shardsLeased }
         self.source.add(.shardsWaiting) { try await figures.latest().shardsWaiting }
@@ -50,7 +50,7 @@ private final class FigureCache: Sendable {
     }
 
     func latest() async throws -> StoreFigures {
-        let now = self.time.now
+        let now = self.time.steady
         if let last = self.last.withLock({ $0 }), now >= last.at, now.since(last.at) < Self.age { return last.figures }
         let figures = try await self.store.figures(now: now)
         self.last.withLock { $0 = (now, figures) }

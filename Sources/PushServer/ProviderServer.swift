@@ -22,6 +22,8 @@ package final class ProviderServer: Service {
     let store: SQLiteStore
     private let dispatcher: Dispatcher
     private let schedules: ScheduleRunner
+    private let retention: RetentionService
+    private let clock: ClockKeeper
     private let webhooks: WebhookDelivery
     private let api: API
     private let bound = Bound<Int>()
@@ -49,6 +51,12 @@ package final class ProviderServer: Service {
             path: configuration.databasePath,
             masterKey: MasterKey.load(orCreateAt: configuration.masterKeyPath)
         )
+        let clock = ClockMachine(
+            mark: try await self.store.clockMark(),
+            wall: time.now,
+            isConfirmed: configuration.confirmsClock
+        )
+        let time = ProviderTime(time, startingAt: clock.start)
         let keys = APIKeys(store: self.store, time: time)
         let wakes = LaneWakes()
         let directory = SenderDirectory(store: self.store, source: senders, logger: logger)
@@ -73,6 +81,19 @@ package final class ProviderServer: Service {
             wake: scheduleWake,
             settings: configuration.schedules,
             time: time,
+            logger: logger
+        )
+        self.retention = RetentionService(
+            store: self.store,
+            settings: configuration.retention,
+            time: time,
+            logger: logger
+        )
+        self.clock = ClockKeeper(
+            store: self.store,
+            machine: clock,
+            time: time,
+            wakes: [wakes[.urgent], wakes[.bulk], scheduleWake, webhookWake],
             logger: logger
         )
         let store = self.store
@@ -142,6 +163,8 @@ package final class ProviderServer: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await self.dispatcher.run() }
                 group.addTask { try await self.schedules.run() }
+                group.addTask { try await self.retention.run() }
+                group.addTask { try await self.clock.run() }
                 group.addTask { try await self.webhooks.run() }
                 group.addTask { try await self.serve() }
                 // The failure of either ends both.

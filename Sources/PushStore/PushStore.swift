@@ -3,7 +3,7 @@ package import PushProtocol
 
 /// Everything that a provider must remember. What a method has written is on disk when it returns.
 package protocol PushStore: AppStore, DeviceStore, NotificationStore, DispatchStore, HygieneStore, BadgeStore,
-    ScheduleStore, WebhookStore, APIKeyStore, AuditStore, OperationStore
+    ScheduleStore, WebhookStore, APIKeyStore, AuditStore, OperationStore, ClockStore
 {}
 
 /// Apps and what they prove themselves with.
@@ -162,11 +162,11 @@ package protocol DispatchStore: Sendable {
     func due(now: Timestamp, limit: Int) async throws -> [NotificationRecord]
     /// Splits a scheduled notification, so that it can be claimed.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
-    /// Shards that may be sent now, leased until `until`: of different notifications where there are several, so that
-    /// none waits for another to end.
+    /// Shards that may be sent now, leased until `until` of the steady clock: of different notifications where there are
+    /// several, so that none waits for another to end.
     func claim(
         lane: NotificationRecord.Lane,
-        now: Timestamp,
+        at clocks: ClockReading,
         until: Timestamp,
         limit: Int,
         from filter: ClaimFilter
@@ -182,9 +182,13 @@ package protocol DispatchStore: Sendable {
         from filter: ClaimFilter,
         needs: @Sendable @escaping (NotificationRecord) -> RecipientNeeds
     ) async throws -> [RetryClaim]
-    /// When the next retry or shard of the lane is due, of those that are due later than `after`; a shard that is leased
-    /// does not count.
-    func nextDue(lane: NotificationRecord.Lane, after: Timestamp) async throws -> Timestamp?
+    /// When the next retry or shard of the lane is due by the steady clock, of those that are due later than `after`; a
+    /// shard that is leased does not count.
+    func nextDue(
+        lane: NotificationRecord.Lane,
+        after: Timestamp,
+        at clocks: ClockReading
+    ) async throws -> Timestamp?
     /// When the next scheduled notification is to be opened.
     func nextOpening() async throws -> Timestamp?
     /// Writes that the recipients of a page are being sent to, before they are. The lease is kept.
@@ -197,42 +201,24 @@ package protocol DispatchStore: Sendable {
 }
 
 extension DispatchStore {
-    /// As ``nextDue(lane:after:)``, of all: it may be due already.
-    package func nextDue(lane: NotificationRecord.Lane) async throws -> Timestamp? {
-        try await self.nextDue(lane: lane, after: Timestamp(milliseconds: .min))
+    /// As ``nextDue(lane:after:at:)``, where both clocks agree; without `after` of all: it may be due already.
+    package func nextDue(
+        lane: NotificationRecord.Lane,
+        after: Timestamp = Timestamp(milliseconds: .min)
+    ) async throws -> Timestamp? {
+        try await self.nextDue(lane: lane, after: after, at: ClockReading(Timestamp(milliseconds: 0)))
     }
 
-    /// As ``claim(lane:now:until:limit:from:)``, of everything.
+    /// As ``claim(lane:at:until:limit:from:)``, where both clocks agree.
     package func claim(
         lane: NotificationRecord.Lane,
         now: Timestamp,
         until: Timestamp,
-        limit: Int
+        limit: Int,
+        from filter: ClaimFilter = ClaimFilter()
     ) async throws -> [ShardClaim] {
-        try await self.claim(lane: lane, now: now, until: until, limit: limit, from: ClaimFilter())
+        try await self.claim(lane: lane, at: ClockReading(now), until: until, limit: limit, from: filter)
     }
-}
-
-/// What is known of tokens and environments, and what was done about it.
-package protocol HygieneStore: Sendable {
-    func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth
-    func setHealth(_ health: EnvironmentHealth, app: Int64, environment: PushEnvironment) async throws
-    /// Newest first, those before `before`.
-    func tokenEvents(
-        app: Int64,
-        token: DeviceToken?,
-        action: TokenEventRecord.Action?,
-        before: Int64?,
-        limit: Int
-    ) async throws -> [TokenEventRecord]
-    /// Deactivates the devices whose deactivation was withheld, or forgets that it was, in several transactions if they
-    /// are many. How many it were.
-    func settleWithheld(
-        app: Int64,
-        environment: PushEnvironment,
-        deactivates: Bool,
-        now: Timestamp
-    ) async throws -> Int
 }
 
 /// Badge counts, kept per user; a device without a user has its own.

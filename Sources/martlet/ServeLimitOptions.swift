@@ -20,6 +20,9 @@ struct ServeLimitOptions: ParsableArguments {
     @Option(help: "Days that events for webhooks are kept (serve.eventRetentionDays; default: 7).")
     var eventRetentionDays: Int?
 
+    @Flag(help: "The clock is right, however far it is ahead of the last start (serve.confirmClock).")
+    var confirmClock = false
+
     @Option(help: "Connections to the API at a time (serve.connections; default: 1000).")
     var connections: Int?
 
@@ -38,6 +41,7 @@ struct ServeLimitOptions: ParsableArguments {
             "serve.retentionDays": self.retentionDays.setting(),
             "serve.auditRetentionDays": self.auditRetentionDays.setting(),
             "serve.eventRetentionDays": self.eventRetentionDays.setting(),
+            "serve.confirmClock": self.confirmClock.setting(),
             "serve.connections": self.connections.setting(), "serve.requestSeconds": self.requestSeconds.setting(),
             "serve.webhooks.allowPrivate": self.allowPrivateWebhooks.setting(),
             "serve.webhooks.allowHTTP": self.allowHTTPWebhooks.setting(),
@@ -51,14 +55,15 @@ struct ServeLimitOptions: ParsableArguments {
             configuration.dispatch.walkers = walkers
         }
         if let days = settings.integer("serve.retentionDays", in: 1...3650) {
-            configuration.schedules.retention = .seconds(days * 86_400)
+            configuration.retention.notifications = .seconds(days * 86_400)
         }
         if let days = settings.integer("serve.auditRetentionDays", in: 1...3650) {
-            configuration.schedules.auditRetention = .seconds(days * 86_400)
+            configuration.retention.audit = .seconds(days * 86_400)
         }
         if let days = settings.integer("serve.eventRetentionDays", in: 1...365) {
-            configuration.schedules.eventRetention = .seconds(days * 86_400)
+            configuration.retention.events = .seconds(days * 86_400)
         }
+        configuration.confirmsClock = settings.flag("serve.confirmClock")
         if let connections = settings.integer("serve.connections", in: 1...100_000) {
             configuration.limits.connections = connections
         }

@@ -20,6 +20,9 @@ import Testing
             try self.makeOldDatabase(path)
             let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
             #expect(try await store.recover(now: self.now) == 0)
+            // A clock that is wrong at the first start after it is noticed.
+            let mark = try #require(try await store.clockMark())
+            #expect(mark.steady >= self.now && mark.claim == nil)
             let app = try #require(try await store.apps().first)
             #expect(app.name == "My app")
             #expect(try await store.credential(app: app.id, environment: .production) == self.key)

@@ -106,6 +106,10 @@ import Testing
         _ = try await store.deliveries(app: app, device: 1, before: nil, limit: 10)
         _ = try await store.deliveries(app: app, unregistered: .numbered(9), before: nil, limit: 10)
         _ = try await store.recover(now: self.now)
+        try await store.settleWaiting(at: ClockReading(self.now))
+        _ = try await store.firstDevice(addedSince: self.now)
+        _ = try await store.forgetEvents(before: self.now)
+        _ = try await store.forgetAudit(before: self.now, limit: 10)
         _ = try await store.forget(before: self.now.advanced(by: .seconds(9)), limit: 10)
         _ = try await store.figures(now: self.now)
     }

@@ -28,7 +28,7 @@ final class BinaryServiceHandler: ChannelInboundHandler {
     ) {
         self.door = door
         self.certificate = certificate
-        self.machine = BinaryServiceMachine(limits: door.limits, now: door.time.now)
+        self.machine = BinaryServiceMachine(limits: door.limits, now: door.time.steady)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -44,7 +44,7 @@ final class BinaryServiceHandler: ChannelInboundHandler {
                 self.door.logger.info("certificate refused", metadata: ["door": "binary", "reason": "\(reason.text)"])
             }
         case is ChannelShouldQuiesceEvent:
-            self.machine.shutDown(now: self.door.time.now)
+            self.machine.shutDown(now: self.door.time.steady)
             self.proceed(context.eventLoop)
         default:
             break
@@ -53,7 +53,7 @@ final class BinaryServiceHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.machine.received(Self.unwrapInboundIn(data), now: self.door.time.now)
+        self.machine.received(Self.unwrapInboundIn(data), now: self.door.time.steady)
         self.proceed(context.eventLoop)
     }
 
@@ -83,7 +83,7 @@ final class BinaryServiceHandler: ChannelInboundHandler {
     private func proceed(_ eventLoop: any EventLoop) {
         var submissions: [Submission] = []
         lazy var owner = Owner(handler: NIOLoopBound(self, eventLoop: eventLoop))
-        while !self.isStalled, let action = self.machine.next(now: self.door.time.now) {
+        while !self.isStalled, let action = self.machine.next(now: self.door.time.steady) {
             switch action {
             case .push(let ticket, let notification):
                 let delay: Duration?
@@ -180,9 +180,9 @@ final class BinaryServiceHandler: ChannelInboundHandler {
     private func schedule() {
         self.timer?.cancel()
         guard let context, let deadline = self.machine.nextDeadline else { return }
-        let delay = max(.zero, deadline.since(self.door.time.now))
+        let delay = max(.zero, deadline.since(self.door.time.steady))
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
-            self.machine.tick(now: self.door.time.now)
+            self.machine.tick(now: self.door.time.steady)
             self.proceed(context.eventLoop)
         }
     }

@@ -21,7 +21,7 @@ final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
 
     init(door: CourierDoor) {
         self.door = door
-        let now = door.time.now
+        let now = door.time.steady
         self.machine = CourierServiceMachine(limits: door.limits, now: now)
         self.handshakeDeadline = now.advanced(by: door.handshake)
     }
@@ -38,7 +38,7 @@ final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
 
     func sweep() {
         guard let context, let deadline = self.machine.nextDeadline else { return }
-        let now = self.door.time.now
+        let now = self.door.time.steady
         if let handshakeDeadline, handshakeDeadline <= now { return context.close(promise: nil) }
         if deadline <= now { self.perform(self.machine.tick(now: now), context: context) }
     }
@@ -49,7 +49,7 @@ final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.perform(self.machine.received(Self.unwrapInboundIn(data), now: self.door.time.now), context: context)
+        self.perform(self.machine.received(Self.unwrapInboundIn(data), now: self.door.time.steady), context: context)
     }
 
     /// A device that does not read must not make the gateway keep ever more for it.
@@ -146,7 +146,8 @@ final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
         let actions = self.machine.authenticated(
             baseToken: session.baseToken,
             isNew: session.isNewToken,
-            now: self.door.time.now
+            serverTime: self.door.time.now,
+            now: self.door.time.steady
         )
         self.perform(actions, context: context)
     }

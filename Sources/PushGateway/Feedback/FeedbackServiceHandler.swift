@@ -24,7 +24,7 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
     ) {
         self.door = door
         self.certificate = certificate
-        self.machine = FeedbackServiceMachine(limits: door.limits, now: door.time.now)
+        self.machine = FeedbackServiceMachine(limits: door.limits, now: door.time.steady)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -82,7 +82,7 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
         self.hasTurn = true
         guard context.channel.isActive else { return self.leave(after: []) }
         let topics = identity.topics.union([identity.defaultTopic]).sorted { $0.name < $1.name }
-        self.perform(self.machine.start(topics, now: self.door.time.now), context: context)
+        self.perform(self.machine.start(topics, now: self.door.time.steady), context: context)
     }
 
     private func perform(_ actions: [FeedbackServiceMachine.Action], context: ChannelHandlerContext) {
@@ -96,7 +96,7 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
             case .finish:
                 let closed = context.eventLoop.makePromise(of: Void.self)
                 closed.futureResult.assumeIsolated().whenSuccess {
-                    self.machine.outputClosed(now: self.door.time.now)
+                    self.machine.outputClosed(now: self.door.time.steady)
                     self.schedule(context: context)
                 }
                 context.close(mode: .output, promise: closed)
@@ -115,7 +115,7 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
             .whenComplete { result in
                 switch result {
                 case .success(let entries):
-                    self.perform(self.machine.loaded(entries, now: door.time.now), context: context)
+                    self.perform(self.machine.loaded(entries, now: door.time.steady), context: context)
                 case .failure(let error):
                     door.logger.error("feedback could not be read", metadata: ["error": "\(error)"])
                     self.perform(self.machine.failed(), context: context)
@@ -125,7 +125,7 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
 
     private func written(_ result: Result<Void, any Error>, context: ChannelHandlerContext) {
         switch result {
-        case .success: self.perform(self.machine.written(now: self.door.time.now), context: context)
+        case .success: self.perform(self.machine.written(now: self.door.time.steady), context: context)
         case .failure: self.perform(self.machine.failed(), context: context)
         }
     }
@@ -151,9 +151,9 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
     private func schedule(context: ChannelHandlerContext) {
         self.timer?.cancel()
         guard context.channel.isActive, let deadline = self.machine.nextDeadline else { return }
-        let delay = max(.zero, deadline.since(self.door.time.now))
+        let delay = max(.zero, deadline.since(self.door.time.steady))
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
-            self.perform(self.machine.tick(now: self.door.time.now), context: context)
+            self.perform(self.machine.tick(now: self.door.time.steady), context: context)
         }
     }
 }

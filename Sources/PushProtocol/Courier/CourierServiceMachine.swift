@@ -95,10 +95,19 @@ package struct CourierServiceMachine: Sendable {
     }
 
     /// The certificate and its proof are good. `isNew` says whether the device must be told its base token.
-    package mutating func authenticated(baseToken: [UInt8], isNew: Bool, now: Timestamp) -> [Action] {
+    package mutating func authenticated(
+        baseToken: [UInt8],
+        isNew: Bool,
+        serverTime: Timestamp? = nil,
+        now: Timestamp
+    ) -> [Action] {
         guard case .authenticating(let waiting, _) = self.state else { return [] }
         self.state = .connected(deadline: now.advanced(by: self.limits.idle))
-        let response = CourierConnectResponse(status: .ok, baseToken: isNew ? baseToken : nil, serverTime: now)
+        let response = CourierConnectResponse(
+            status: .ok,
+            baseToken: isNew ? baseToken : nil,
+            serverTime: serverTime ?? now
+        )
         var actions: [Action] = [.send(response.packet)]
         for packet in waiting {
             actions += self.received(packet, now: now)

@@ -7,7 +7,9 @@ package import PushStore
 package struct DeliveryDecision: Hashable, Sendable {
     package enum Next: Hashable, Sendable {
         case final(DeliveryRecord.State, reason: String?)
-        /// - Parameter attempts: tries that count so far.
+        /// - Parameters:
+        ///   - at: of the steady clock.
+        ///   - attempts: tries that count so far.
         case retry(at: Timestamp, attempts: Int)
     }
 
@@ -35,7 +37,7 @@ package struct DeliveryDecision: Hashable, Sendable {
         expires: Timestamp,
         repeatsUnknown: Bool = true,
         policy: RetryPolicy,
-        now: Timestamp,
+        clocks: ClockReading,
         using generator: inout some RandomNumberGenerator
     ) -> DeliveryDecision {
         func again(_ reason: String, atLeast: Duration? = nil, counts: Bool = true) -> DeliveryDecision {
@@ -46,7 +48,7 @@ package struct DeliveryDecision: Hashable, Sendable {
                     counts: counts,
                     atLeast: atLeast,
                     expires: expires,
-                    now: now,
+                    clocks: clocks,
                     using: &generator
                 ),
                 reason: reason
@@ -92,7 +94,7 @@ package struct RetryPolicy: Hashable, Sendable {
         counts: Bool,
         atLeast: Duration?,
         expires: Timestamp,
-        now: Timestamp,
+        clocks: ClockReading,
         using generator: inout some RandomNumberGenerator
     ) -> DeliveryDecision.Next {
         if counts, attempts >= self.maximumAttempts {
@@ -105,8 +107,9 @@ package struct RetryPolicy: Hashable, Sendable {
             let (low, high) = (self.unreachable.lowerBound, self.unreachable.upperBound)
             delay = low + (high - low) * Double.random(in: 0...1, using: &generator)
         }
-        let at = now.advanced(by: delay)
-        if at > expires { return .final(.failed, reason: "expired before it could be sent: \(reason)") }
-        return .retry(at: at, attempts: counts ? attempts : attempts - 1)
+        if clocks.earlier.advanced(by: delay) > expires {
+            return .final(.failed, reason: "expired before it could be sent: \(reason)")
+        }
+        return .retry(at: clocks.steady.advanced(by: delay), attempts: counts ? attempts : attempts - 1)
     }
 }

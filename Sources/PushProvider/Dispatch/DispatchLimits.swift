@@ -1,5 +1,6 @@
 /// How much the dispatcher does at the same time. A crash costs at most what is in flight, sent again with the same
-/// `apns-id`s: ``page`` recipients in each of ``walkers`` places for campaigns, and the retries under way.
+/// `apns-id`s: ``page`` recipients in each of ``walkers`` places for campaigns and one in reserve, and the retries under
+/// way, and as much of each service that answers late.
 package struct DispatchLimits: Hashable, Sendable {
     /// Recipients per transaction. Default 1,000.
     package var page = 1000
@@ -11,6 +12,10 @@ package struct DispatchLimits: Hashable, Sendable {
     package var urgentClaims = 64
     /// Pages of retries of each lane that are sent at the same time. Default 4.
     package var retryPages = 4
+    /// A page without its answers after this time leaves its place to others. Default 5 s.
+    package var pageDeadline: Duration = .seconds(5)
+    /// Pages of campaigns, and of retries, that are begun beside the others for services that answer late. Default 32.
+    package var latePages = 32
     /// After this time a shard is given back, so that campaigns take turns. Default 5 s.
     package var turn: Duration = .seconds(5)
     /// A claim is given up after this time without a commit. Default 5 min.
@@ -30,6 +35,7 @@ package struct DispatchLimits: Hashable, Sendable {
         limits.urgentPlaces = max(4, self.urgentPlaces)
         limits.urgentClaims = max(1, self.urgentClaims)
         limits.retryPages = max(1, self.retryPages)
+        limits.latePages = max(1, self.latePages)
         return limits
     }
 }

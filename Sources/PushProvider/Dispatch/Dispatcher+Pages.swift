@@ -22,33 +22,35 @@ extension Dispatcher {
     }
 
     /// Sends a shard page by page, to its end, until something stops it, or until others have their turn.
-    func walk(_ claim: ShardClaim, pages: Int = .max) async throws {
+    func walk(_ claim: ShardClaim, pages: Int = .max, in place: LanePlaces.Place? = nil) async throws {
         defer { self.held.end(claim.fence) }
         var claim = claim
         do {
-            try await self.walk(&claim, pages: pages)
+            try await self.walk(&claim, pages: pages, in: place)
         } catch {
             // Back to where it was, at once: nobody else would try before the lease ends.
             _ = try await self.writer.write([self.given(back: claim, after: error)])
         }
     }
 
-    private func walk(_ claim: inout ShardClaim, pages: Int) async throws {
+    private func walk(_ claim: inout ShardClaim, pages: Int, in place: LanePlaces.Place?) async throws {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
         let hours = SendingHours(claim, notification)
         let needs = notification.needs(in: claim.zone)
-        let turnEnds = self.time.now.advanced(by: self.limits.turn)
+        let service = SendingService(claim.notification)
+        let turnEnds = self.time.steady.advanced(by: self.limits.turn)
         var pagesLeft = pages
         while true {
-            let now = self.time.now
-            let opening = hours.opening(onOrAfter: now)
-            if opening > now { return try await self.pause(claim, shardUntil: opening) }
+            let clocks = self.time.reading
+            let now = clocks.steady
+            let opening = hours.opening(onOrAfter: clocks.wall)
+            if opening > clocks.wall { return try await self.pause(claim, shardUntil: opening) }
             let allowance = self.pacing.allowance(for: claim.notification, app: notification.app, now: now)
             if allowance.count <= 0 { return try await self.pause(claim, notificationUntil: allowance.next) }
             let page = try await self.store.page(claim, limit: allowance.count, needs: needs)
-            let work = hours.work(page, now: now)
+            let work = hours.work(page, at: clocks)
             let unused = allowance.count - work.recipients.count
-            self.pacing.giveBack(unused, app: notification.app, now: self.time.now)
+            self.pacing.giveBack(unused, app: notification.app, now: self.time.steady)
             let wave = self.pacing.spend(work.recipients.count, of: claim.notification, now: now)
             let until = now.advanced(by: self.limits.lease)
             let step = ShardStep(
@@ -57,13 +59,15 @@ extension Dispatcher {
                 isLast: page.isLast,
                 leaseUntil: page.isLast ? nil : until
             )
+            place?.pageBegins()
             var sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
-            let delay = self.pacing.record(sent.report, app: claim.notification.app)
+            let keepsPlace = place?.pageEnds(sent.report) ?? true
+            let delay = self.pacing.record(sent.report, of: service, now: self.time.steady)
             pagesLeft -= 1
-            let isTurnOver = pagesLeft <= 0 || self.time.now >= turnEnds || self.isEnding
+            let isTurnOver = pagesLeft <= 0 || !keepsPlace || self.time.steady >= turnEnds || self.isEnding
             let stops = page.isLast || delay > .zero || isTurnOver
             if stops { sent.result.step?.leaseUntil = nil }
-            if delay > .zero { sent.result.nextPageAt = self.time.now.advanced(by: delay) }
+            if delay > .zero { sent.result.nextPageAt = self.time.steady.advanced(by: delay) }
             sent.result.wave = wave
             let answer = try await self.writer.write([sent.result]).first ?? .stops
             guard answer.mayGoOn, !stops else { return self.left(claim, page, mayGoOn: answer.mayGoOn) }
@@ -114,43 +118,52 @@ extension Dispatcher {
     }
 
     /// Sends a page of an urgent notification.
-    func sendUrgent(_ claim: ShardClaim) async {
+    func sendUrgent(_ claim: ShardClaim, in place: LanePlaces.Place? = nil) async {
         defer { self.held.end(claim.fence) }
         do {
-            await self.group.commit(try await self.sendPage(claim))
+            await self.group.commit(try await self.sendPage(claim, in: place))
         } catch {
             await self.group.commit(self.given(back: claim, after: error))
         }
     }
 
-    private func sendPage(_ claim: ShardClaim) async throws -> PageResult {
+    private func sendPage(_ claim: ShardClaim, in place: LanePlaces.Place?) async throws -> PageResult {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
-        let now = self.time.now
+        let clocks = self.time.reading
         let hours = SendingHours(claim, notification)
-        let opening = hours.opening(onOrAfter: now)
-        if opening > now { return self.given(back: claim, shardUntil: opening) }
+        let opening = hours.opening(onOrAfter: clocks.wall)
+        if opening > clocks.wall { return self.given(back: claim, shardUntil: opening) }
         let needs = notification.needs(in: claim.zone)
         let page = try await self.store.page(claim, limit: self.limits.page, needs: needs)
         let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
-        let work = hours.work(page, now: now)
-        return try await self.pages.send(work, of: notification, fence: claim.fence, step: step).result
+        let work = hours.work(page, at: clocks)
+        place?.pageBegins()
+        let sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
+        _ = place?.pageEnds(sent.report)
+        return sent.result
     }
 
     /// Tries again what is due, all at the same time; each is written as it ends.
-    func retry(_ due: [RetryClaim]) async {
-        await withDiscardingTaskGroup { group in
-            for claim in due {
-                group.addTask {
-                    defer { self.held.end(claim.fence) }
-                    do {
-                        let sent = try await self.retry(claim)
-                        _ = self.pacing.record(sent.report, app: claim.notification.app)
-                        await self.group.commit(sent.result)
-                    } catch {
-                        await self.group.commit(self.given(back: claim, after: error))
-                    }
-                }
-            }
+    func retry(_ due: [RetryClaim], in place: LanePlaces.Place? = nil) async {
+        place?.pageBegins()
+        let report = await withTaskGroup(of: BackoffMachine.Report.self) { group in
+            for claim in due { group.addTask { await self.retryAndCommit(claim) } }
+            return await group.reduce(into: BackoffMachine.Report()) { $0.add($1) }
+        }
+        _ = place?.pageEnds(report)
+    }
+
+    private func retryAndCommit(_ claim: RetryClaim) async -> BackoffMachine.Report {
+        defer { self.held.end(claim.fence) }
+        do {
+            let sent = try await self.retry(claim)
+            let service = SendingService(claim.notification)
+            _ = self.pacing.record(sent.report, of: service, now: self.time.steady)
+            await self.group.commit(sent.result)
+            return sent.report
+        } catch {
+            await self.group.commit(self.given(back: claim, after: error))
+            return BackoffMachine.Report()
         }
     }
 
@@ -166,7 +179,7 @@ extension Dispatcher {
         return result
     }
 
-    private var afterFailure: Timestamp { self.time.now.advanced(by: self.limits.writePause) }
+    private var afterFailure: Timestamp { self.time.steady.advanced(by: self.limits.writePause) }
 
     private func sayFailed(_ error: any Error) {
         self.logger.error("sending failed, trying again soon", metadata: ["error": "\(error)"])
@@ -178,9 +191,9 @@ extension Dispatcher {
             number: claim.notificationNumber,
             isToBeSent: claim.recipients.contains { if case .here = $0 { true } else { false } }
         )
-        let now = self.time.now
-        let work = PageWork(retries: claim.recipients, hours: notification.hours, now: now)
-        _ = self.pacing.spend(work.recipients.count, of: claim.notification, now: now)
+        let clocks = self.time.reading
+        let work = PageWork(retries: claim.recipients, hours: notification.hours, at: clocks)
+        _ = self.pacing.spend(work.recipients.count, of: claim.notification, now: clocks.steady)
         return try await self.pages.send(work, of: notification, fence: claim.fence, step: nil)
     }
 }

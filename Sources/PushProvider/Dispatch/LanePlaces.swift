@@ -1,48 +1,104 @@
+import PushProtocol
+import PushStore
 import Synchronization
 
-/// How much of a lane is under way, and of which apps.
+/// The places of one lane: for what was accepted, and for retries.
 final class LanePlaces: Sendable {
-    private struct State {
-        var running = 0
-        var byApp: [Int64: Int] = [:]
-        var retryingByApp: [Int64: Int] = [:]
+    /// What a place is for.
+    enum Kind: CaseIterable, Sendable {
+        case shards
+        case retries
     }
 
-    private let state = Mutex(State())
+    private let machines: Mutex<[Kind: PlaceMachine]>
+    private let time: any TimeSource
 
-    var running: Int { self.state.withLock { $0.running } }
-    var retrying: Int { self.state.withLock { $0.retryingByApp.values.reduce(0, +) } }
-    var isBusy: Bool { self.state.withLock { $0.running > 0 || !$0.retryingByApp.isEmpty } }
-
-    /// The apps that have this many places or more.
-    func apps(with count: Int) -> Set<Int64> {
-        self.state.withLock { state in Set(state.byApp.filter { $0.value >= count }.keys) }
+    init(_ lane: NotificationRecord.Lane, limits: DispatchLimits, time: any TimeSource) {
+        self.time = time
+        self.machines = Mutex([
+            .shards: PlaceMachine(lane == .urgent ? limits.urgent : limits.bulk),
+            .retries: PlaceMachine(limits.retries),
+        ])
     }
 
-    /// The apps that have this many pages of retries or more.
-    func appsRetrying(with count: Int) -> Set<Int64> {
-        self.state.withLock { state in Set(state.retryingByApp.filter { $0.value >= count }.keys) }
+    var isBusy: Bool { self.machines.withLock { $0.values.contains { $0.isBusy } } }
+
+    /// What may be started, to be tried one after the other: equal shares first, then what others leave free.
+    func offers(_ kind: Kind) -> [PlaceMachine.Offer] {
+        let (shared, other) = self.machines.withLock { machines in
+            (machines[kind]?.offer(isShared: true), machines[kind]?.offer(isShared: false))
+        }
+        return [shared, other == shared ? nil : other].compactMap { $0 }.filter { $0.limit > 0 }
     }
 
-    func start(_ app: Int64) {
-        self.state.withLock { state in
-            state.running += 1
-            state.byApp[app, default: 0] += 1
+    func start(_ kind: Kind, _ service: SendingService) -> Place? {
+        let ticket = self.machines.withLock { $0[kind]?.start(service) }
+        return ticket.map { Place(kind: kind, ticket: $0, places: self) }
+    }
+
+    /// Frees the places of pages that are late.
+    func tick() {
+        let now = self.time.steady
+        self.machines.withLock { machines in
+            for kind in Kind.allCases { _ = machines[kind]?.tick(now: now) }
         }
     }
 
-    func end(_ app: Int64) {
-        self.state.withLock { state in
-            state.running -= 1
-            Self.takeOne(of: app, from: &state.byApp)
+    var nextDeadline: Timestamp? {
+        self.machines.withLock { $0.values.compactMap(\.nextDeadline).min() }
+    }
+
+    /// A place that is in use.
+    struct Place: Sendable {
+        fileprivate let kind: Kind
+        fileprivate let ticket: PlaceMachine.Ticket
+        fileprivate let places: LanePlaces
+
+        func pageBegins() {
+            let now = self.places.time.steady
+            self.places.machines.withLock { $0[self.kind]?.pageBegins(self.ticket, now: now) }
+        }
+
+        /// - Returns: whether another page may be sent in this place.
+        func pageEnds(_ report: BackoffMachine.Report) -> Bool {
+            let now = self.places.time.steady
+            return self.places.machines.withLock {
+                $0[self.kind]?.pageEnds(self.ticket, isAnswered: report.isAnswered, now: now) ?? false
+            }
+        }
+
+        func end() {
+            self.places.machines.withLock { $0[self.kind]?.end(self.ticket) }
         }
     }
+}
 
-    func startRetry(_ app: Int64) { self.state.withLock { $0.retryingByApp[app, default: 0] += 1 } }
-    func endRetry(_ app: Int64) { self.state.withLock { Self.takeOne(of: app, from: &$0.retryingByApp) } }
-
-    private static func takeOne(of app: Int64, from counts: inout [Int64: Int]) {
-        let left = (counts[app] ?? 1) - 1
-        counts[app] = left > 0 ? left : nil
+extension DispatchLimits {
+    fileprivate var bulk: PlaceMachine.Settings {
+        .init(places: self.walkers, perService: self.walkers, late: self.latePages, deadline: self.pageDeadline)
     }
+
+    /// A quarter for one service; in reserve for services with little under way.
+    fileprivate var urgent: PlaceMachine.Settings {
+        .init(
+            places: self.urgentPlaces,
+            perService: max(1, self.urgentPlaces / 4),
+            reserve: max(1, self.urgentPlaces / 8),
+            reservePerService: max(1, self.urgentPlaces / 32),
+            late: self.urgentPlaces,
+            perSilentService: max(1, self.urgentPlaces / 32),
+            deadline: self.pageDeadline
+        )
+    }
+
+    /// The last one is in reserve.
+    fileprivate var retries: PlaceMachine.Settings {
+        let places = max(1, self.retryPages - 1)
+        return .init(places: places, perService: places, late: self.latePages, deadline: self.pageDeadline)
+    }
+}
+
+extension BackoffMachine.Report {
+    /// Whether the push service answered at least half of what it was sent.
+    var isAnswered: Bool { self.unreachable * 2 <= self.total }
 }

@@ -46,7 +46,7 @@ package struct NotificationIntake: Sendable {
         if record.startsAt > now {
             record.state = .scheduled
         } else {
-            shards = try await self.shards(of: record, delivery: request.delivery)
+            shards = self.begun(try await self.shards(of: record, delivery: request.delivery))
             record.progress.recipients = try await self.count(record)
             // Nobody to send to: no page would end it, but opening it does.
             if record.progress.recipients == 0 || shards.isEmpty { (record.state, shards) = (.scheduled, []) }
@@ -71,7 +71,7 @@ package struct NotificationIntake: Sendable {
             } catch let error where !(error is StoreError) {
                 // It would stand in front of all others for good.
                 let reason = "it cannot be opened: \(error)"
-                _ = try await self.store.setState(.pause(reason: reason), of: notification.id, now: self.time.now)
+                _ = try await self.store.setState(.pause(reason: reason), of: notification.id, now: self.time.recorded)
             }
         }
         return opened
@@ -82,11 +82,17 @@ package struct NotificationIntake: Sendable {
         let recipients = try await self.count(notification)
         try await self.store.open(
             notification.id,
-            shards: recipients == 0 ? [] : try await self.shards(of: notification, delivery: delivery),
+            shards: recipients == 0 ? [] : self.begun(try await self.shards(of: notification, delivery: delivery)),
             recipients: recipients,
-            now: self.time.now
+            now: self.time.recorded
         )
         self.wakes[notification.lane].signal()
+    }
+
+    /// What may be sent now is due whatever becomes of the wall clock.
+    private func begun(_ plans: [ShardPlan]) -> [ShardPlan] {
+        let now = self.time.now
+        return plans.map { $0.notBefore > now ? $0 : ShardPlan(zone: $0.zone, notBefore: .atOnce) }
     }
 
     private func count(_ notification: NotificationRecord) async throws -> Int {

@@ -8,8 +8,9 @@ struct PageJudge {
     let notification: PreparedNotification
     let hygiene: TokenHygiene
     let policy: RetryPolicy
-    let sentAt: Timestamp
-    let now: Timestamp
+    let sentAt: ClockReading
+    let clocks: ClockReading
+    private var now: Timestamp { self.clocks.later }
 
     private(set) var result: PageResult
     private(set) var report = BackoffMachine.Report()
@@ -20,14 +21,14 @@ struct PageJudge {
         _ notification: PreparedNotification,
         hygiene: TokenHygiene,
         policy: RetryPolicy,
-        sentAt: Timestamp,
-        now: Timestamp
+        sentAt: ClockReading,
+        clocks: ClockReading
     ) {
         self.notification = notification
         self.hygiene = hygiene
         self.policy = policy
         self.sentAt = sentAt
-        self.now = now
+        self.clocks = clocks
         self.result = PageResult(notificationNumber: notification.number)
     }
 
@@ -57,13 +58,15 @@ struct PageJudge {
     }
 
     mutating func add(_ lot: PageDraft.Lot, _ outcomes: [Outcome]) async {
-        var others: [(recipient: Recipient, decision: DeliveryDecision)] = []
-        var answers: [PushEnvironment: BreakerMachine.Answers] = [:]
-        var accepted = 0
+        var others: [Judged] = []
+        var answers: [PushEnvironment: TokenEvidence] = [:]
+        var (accepted, ofEstablished) = (0, 0)
+        let firstNew = await self.hygiene.firstNewDevice(now: self.now)
         self.result.deliveries.reserveCapacity(self.result.deliveries.count + lot.recipients.count)
         for (recipient, outcome) in zip(lot.recipients, outcomes) {
             if case .accepted = outcome {
                 accepted += 1
+                if TokenEvidence.isEstablished(recipient, firstNew: firstNew) { ofEstablished += 1 }
                 self.accept(recipient)
                 continue
             }
@@ -71,21 +74,27 @@ struct PageJudge {
             let decision = self.decide(outcome, recipient)
             // What the other environment says of a token that is tried there counts for its own.
             let home = recipient.movedFrom ?? lot.environment
+            let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
             switch decision.token {
-            case .dead: answers[home, default: .init()].dead += 1
-            case .bad where !self.triesElsewhere(recipient, decision): answers[home, default: .init()].bad += 1
+            case .dead: answers[home, default: .init()].add(.init(dead: 1), isEstablished: isEstablished)
+            case .bad where !self.triesElsewhere(recipient, decision):
+                answers[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)
             case .bad, .unclear, nil: break
             }
-            others.append((recipient, decision))
+            others.append((recipient, decision, isEstablished))
         }
-        answers[lot.environment, default: .init()].accepted += accepted
+        answers[lot.environment, default: .init()].established.accepted += ofEstablished
+        answers[lot.environment, default: .init()].others.accepted += accepted - ofEstablished
         self.report.accepted += accepted
         await self.settle(others, answers, of: lot)
     }
 
+    /// A recipient that was not accepted.
+    private typealias Judged = (recipient: Recipient, decision: DeliveryDecision, isEstablished: Bool)
+
     private mutating func settle(
-        _ others: [(recipient: Recipient, decision: DeliveryDecision)],
-        _ answers: [PushEnvironment: BreakerMachine.Answers],
+        _ others: [Judged],
+        _ answers: [PushEnvironment: TokenEvidence],
         of lot: PageDraft.Lot
     ) async {
         var judgements: [PushEnvironment: TokenHygiene.Judgement] = [:]
@@ -100,12 +109,13 @@ struct PageJudge {
             judgements[environment] = judgement
             if let reason = judgement.opened, self.notification.record.lane == .bulk { self.result.pauses = reason }
         }
-        for (recipient, decision) in others {
+        for (recipient, decision, isEstablished) in others {
             let goesElsewhere = self.triesElsewhere(recipient, decision)
             if let answer = decision.token, let device = recipient.device,
                 let verdict = judgements[recipient.movedFrom ?? lot.environment]?.verdict(
                     on: answer,
-                    sentAt: self.sentAt,
+                    isEstablished: isEstablished,
+                    sentAt: self.sentAt.wall,
                     triesElsewhere: goesElsewhere
                 )
             {
@@ -114,7 +124,12 @@ struct PageJudge {
                 )
             }
             if goesElsewhere {
-                self.retry(recipient, in: lot.environment.other, attempts: recipient.attempts + 1, at: self.now)
+                self.retry(
+                    recipient,
+                    in: lot.environment.other,
+                    attempts: recipient.attempts + 1,
+                    at: self.clocks.steady
+                )
             } else {
                 self.apply(decision, to: recipient)
             }
@@ -148,11 +163,11 @@ struct PageJudge {
         return DeliveryDecision.make(
             outcome,
             attempts: recipient.attempts + 1,
-            sentAt: self.sentAt,
-            expires: self.notification.record.lastRetry(sentAt: self.sentAt, isRetry: recipient.attempts > 0),
+            sentAt: self.sentAt.wall,
+            expires: self.notification.record.lastRetry(sentAt: self.sentAt.earlier, isRetry: recipient.attempts > 0),
             repeatsUnknown: self.notification.record.guarantee == .atLeastOnce,
             policy: self.policy,
-            now: self.now,
+            clocks: self.clocks,
             using: &self.generator
         )
     }

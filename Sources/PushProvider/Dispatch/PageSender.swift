@@ -43,9 +43,11 @@ struct PageSender: Sendable {
         step: ShardStep?
     ) async throws -> Sent {
         var step = step
+        let sentAt = self.time.reading
+        var work = work
+        work.holdBack(notification.expires, at: sentAt)
         let badges = try await self.badges(of: work.recipients, notification)
-        let sentAt = self.time.now
-        var draft = PageDraft(work.recipients, of: notification, badges: badges, now: sentAt)
+        var draft = PageDraft(work.recipients, of: notification, badges: badges, now: sentAt.earlier)
         var (later, over) = (work.later, work.over)
         if notification.record.guarantee == .atMostOnce {
             let page = try await self.begin(draft, work, of: notification, fence: fence, step: step)
@@ -62,7 +64,7 @@ struct PageSender: Sendable {
             hygiene: self.hygiene,
             policy: self.policy,
             sentAt: sentAt,
-            now: self.time.now
+            clocks: self.time.reading
         )
         for retry in over { judge.end(retry) }
         for (recipient, reason) in draft.failures { judge.fail(recipient, reason: reason) }
@@ -109,7 +111,7 @@ struct PageSender: Sendable {
         fence: Int64,
         step: ShardStep?
     ) async throws -> BegunPage {
-        let now = self.time.now
+        let now = self.time.recorded
         var result = PageResult(notificationNumber: notification.number, fence: fence)
         result.step = step
         result.retries = work.later
@@ -133,7 +135,7 @@ struct PageSender: Sendable {
 
     /// Begun, but the notification was stopped meanwhile: they wait in the queue for what becomes of it.
     private func postponed(_ draft: inout PageDraft) -> [RetryResult] {
-        let now = self.time.now
+        let now = self.time.steady
         let postponed = draft.recipients.map { RetryResult($0, dueAt: now) }
         draft.keep([])
         return postponed

@@ -19,22 +19,37 @@ struct PageWork: Sendable {
     }
 
     /// - Parameter hours: those in which the notification may be sent; `nil`: at any.
-    init(retries: [RetryRecipient], hours: DeliveryTime?, now: Timestamp) {
+    init(retries: [RetryRecipient], hours: DeliveryTime?, at clocks: ClockReading) {
+        let now = clocks.wall
         for retry in retries {
             switch retry {
             case .here(let recipient):
-                self.add(recipient, at: hours?.opening(onOrAfter: now, for: recipient.timeZone) ?? now, now: now)
+                self.add(recipient, at: hours?.opening(onOrAfter: now, for: recipient.timeZone) ?? now, clocks)
             case .over(let retry): self.over.append(retry)
             }
         }
     }
 
-    mutating func add(_ recipient: Recipient, at moment: Timestamp, now: Timestamp) {
-        if moment > now {
-            self.later.append(RetryResult(recipient, dueAt: moment))
+    /// - Parameter moment: of the wall clock.
+    mutating func add(_ recipient: Recipient, at moment: Timestamp, _ clocks: ClockReading) {
+        if moment > clocks.wall {
+            self.later.append(RetryResult(recipient, dueAt: clocks.steady(atWall: moment)))
         } else {
             self.recipients.append(recipient)
         }
+    }
+}
+
+extension PageWork {
+    /// How long it takes at most until clocks that disagree are asked again.
+    private static let longestHold: Duration = .seconds(3600)
+
+    /// Keeps what has expired by the wall clock only until both agree: it may be ahead.
+    mutating func holdBack(_ expires: Timestamp, at clocks: ClockReading) {
+        guard expires <= clocks.wall, expires > clocks.steady else { return }
+        let dueAt = clocks.steady.advanced(by: min(expires.since(clocks.steady), Self.longestHold))
+        self.later += self.recipients.map { RetryResult($0, dueAt: dueAt) }
+        self.recipients = []
     }
 }
 

@@ -17,7 +17,7 @@ struct ResultWriter: Sendable {
         var hasSaidSo = false
         while true {
             do {
-                let (store, now) = (self.store, self.time.now)
+                let (store, now) = (self.store, self.time.recorded)
                 // Not to be cancelled: what has been sent is to be written even when the process has to end.
                 let answers = try await Task { try await store.commit(results, now: now) }.value
                 self.note(answers)
@@ -56,7 +56,7 @@ struct ResultWriter: Sendable {
         for result in results {
             var stop = PageResult(notificationNumber: result.notificationNumber)
             stop.pauses = "what was sent could not be written: \(error)"
-            _ = try await self.store.commit([stop], now: self.time.now)
+            _ = try await self.store.commit([stop], now: self.time.recorded)
         }
         return results.map { _ in .stops }
     }

@@ -32,7 +32,7 @@ struct SendingHours {
 
     /// What is to be done with these now. Those that the request leaves out, because the time had passed where they are,
     /// are not in it.
-    func work(_ page: RecipientPage, now: Timestamp) -> PageWork {
+    func work(_ page: RecipientPage, at clocks: ClockReading) -> PageWork {
         guard self.zone == .leftOver, let delivery = self.delivery else {
             return PageWork(page, recipients: page.recipients)
         }
@@ -40,7 +40,7 @@ struct SendingHours {
         for recipient in page.recipients {
             let zone = recipient.timeZone
             guard let start = delivery.start(for: zone, acceptedAt: self.acceptedAt) else { continue }
-            work.add(recipient, at: delivery.opening(onOrAfter: max(start, now), for: zone), now: now)
+            work.add(recipient, at: delivery.opening(onOrAfter: max(start, clocks.wall), for: zone), clocks)
         }
         return work
     }

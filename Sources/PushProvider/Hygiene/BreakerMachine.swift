@@ -32,6 +32,12 @@ package struct BreakerMachine: Hashable, Sendable {
         }
 
         var total: Int { self.accepted + self.dead + self.bad }
+
+        mutating func add(_ other: Answers) {
+            self.accepted += other.accepted
+            self.dead += other.dead
+            self.bad += other.bad
+        }
     }
 
     private let limits: Limits
@@ -47,9 +53,16 @@ package struct BreakerMachine: Hashable, Sendable {
     /// Counts what some pushes came to, before anything is done about their tokens.
     /// - Returns: whether the breaker has opened by that.
     package mutating func record(_ new: Answers) -> Bool {
-        self.answers.accepted += new.accepted
-        self.answers.dead += new.dead
-        self.answers.bad += new.bad
+        let suspicion = self.count(new)
+        guard self.openReason == nil else { return false }
+        self.openReason = suspicion
+        return suspicion != nil
+    }
+
+    /// Counts without opening, for answers that prove nothing about others.
+    /// - Returns: why these tokens should not be deactivated; `nil` if they may be.
+    package mutating func count(_ new: Answers) -> String? {
+        self.answers.add(new)
         defer {
             while self.answers.total > self.limits.memory {
                 self.answers.accepted /= 2
@@ -57,18 +70,23 @@ package struct BreakerMachine: Hashable, Sendable {
                 self.answers.bad /= 2
             }
         }
-        guard self.openReason == nil, self.answers.total >= self.limits.minimum else { return false }
+        guard self.answers.total >= self.limits.minimum else { return nil }
         let total = Double(self.answers.total)
         if Double(self.answers.bad) / total >= self.limits.bad {
-            self.openReason = """
+            return """
                 \(self.answers.bad) of the last \(self.answers.total) tokens are called bad: the environment, the topic \
                 or the credential is likelier to be wrong than the tokens
                 """
-        } else if Double(self.answers.dead) / total >= self.limits.dead {
-            self.openReason = """
-                \(self.answers.dead) of the last \(self.answers.total) tokens are called dead, far more than usual
-                """
         }
-        return self.openReason != nil
+        guard Double(self.answers.dead) / total >= self.limits.dead else { return nil }
+        return "\(self.answers.dead) of the last \(self.answers.total) tokens are called dead, far more than usual"
+    }
+
+    /// Opens for a reason that was found elsewhere.
+    /// - Returns: whether it was closed.
+    package mutating func open(_ reason: String) -> Bool {
+        guard self.openReason == nil else { return false }
+        self.openReason = reason
+        return true
     }
 }

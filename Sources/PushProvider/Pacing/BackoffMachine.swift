@@ -38,6 +38,15 @@ package struct BackoffMachine: Sendable {
 
         var total: Int { self.accepted + self.rejected + self.strained }
         var strained: Int { self.throttled + self.unavailable + self.unreachable }
+
+        mutating func add(_ other: Report) {
+            self.accepted += other.accepted
+            self.rejected += other.rejected
+            self.throttled += other.throttled
+            self.unavailable += other.unavailable
+            self.unreachable += other.unreachable
+            if let retryAfter = other.retryAfter { self.retryAfter = max(retryAfter, self.retryAfter ?? .zero) }
+        }
     }
 
     private let settings: Settings
@@ -58,7 +67,7 @@ package struct BackoffMachine: Sendable {
         _ report: Report,
         using generator: inout some RandomNumberGenerator
     ) -> Duration {
-        self.add(report)
+        self.pending.add(report)
         guard self.pending.total >= self.settings.sample else { return .zero }
         let judged = self.pending
         self.pending = Report()
@@ -75,16 +84,5 @@ package struct BackoffMachine: Sendable {
     private mutating func recover() {
         self.level = max(0, self.level - 1)
         self.pageSize = min(max(1, self.settings.page), self.pageSize + max(1, self.settings.page / 10))
-    }
-
-    private mutating func add(_ report: Report) {
-        self.pending.accepted += report.accepted
-        self.pending.rejected += report.rejected
-        self.pending.throttled += report.throttled
-        self.pending.unavailable += report.unavailable
-        self.pending.unreachable += report.unreachable
-        if let retryAfter = report.retryAfter {
-            self.pending.retryAfter = max(retryAfter, self.pending.retryAfter ?? .zero)
-        }
     }
 }

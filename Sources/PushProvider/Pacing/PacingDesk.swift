@@ -3,8 +3,8 @@ import PushProtocol
 import PushStore
 import Synchronization
 
-/// Who may send how much now: the pace of each notification, the rate of each app, and the strain that the push service
-/// shows. One for the whole provider.
+/// Who may send how much now: the pace of each notification, the rate of each app, and the strain that each push service
+/// shows. One for the whole provider; all moments are of the steady clock.
 final class PacingDesk: Sendable {
     /// Recipients for the next page; with 0, when to ask again.
     struct Allowance: Hashable, Sendable {
@@ -15,7 +15,9 @@ final class PacingDesk: Sendable {
     private struct State {
         var notifications: [UUID: PaceMachine] = [:]
         var apps: [Int64: PaceMachine] = [:]
-        var strain: [Int64: BackoffMachine] = [:]
+        var strain: [SendingService: BackoffMachine] = [:]
+        /// No campaign of the service sends before that.
+        var restsUntil: [SendingService: Timestamp] = [:]
     }
 
     private let settings: BackoffMachine.Settings
@@ -31,7 +33,12 @@ final class PacingDesk: Sendable {
     /// The app's rate is taken with the allowance, because its campaigns are sent at the same time.
     func allowance(for notification: NotificationRecord, app: AppRecord?, now: Timestamp) -> Allowance {
         self.state.withLock { state in
-            let page = state.strain[notification.app]?.pageSize ?? self.settings.page
+            let service = SendingService(notification)
+            if let end = state.restsUntil[service] {
+                if end > now { return Allowance(count: 0, next: end) }
+                state.restsUntil[service] = nil
+            }
+            let page = state.strain[service]?.pageSize ?? self.settings.page
             var allowance = Allowance(count: page, next: now)
             if var machine = Self.machine(of: notification, in: &state, now: now) {
                 allowance.limit(by: machine.allowance(now: now))
@@ -67,13 +74,15 @@ final class PacingDesk: Sendable {
         }
     }
 
-    /// The time to wait before the app's next page.
-    func record(_ report: BackoffMachine.Report, app: Int64) -> Duration {
+    /// The time to wait before the next page of any campaign to this service.
+    func record(_ report: BackoffMachine.Report, of service: SendingService, now: Timestamp) -> Duration {
         var generator = SystemRandomNumberGenerator()
         return self.state.withLock { state in
-            var machine = state.strain[app] ?? BackoffMachine(settings: self.settings)
-            defer { state.strain[app] = machine }
-            return machine.record(report, using: &generator)
+            var machine = state.strain[service] ?? BackoffMachine(settings: self.settings)
+            defer { state.strain[service] = machine }
+            let delay = machine.record(report, using: &generator)
+            if delay > .zero { state.restsUntil[service] = now.advanced(by: delay) }
+            return delay
         }
     }
 

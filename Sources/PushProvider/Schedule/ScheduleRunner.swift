@@ -5,25 +5,15 @@ package import PushProtocol
 package import PushStore
 import ServiceLifecycle
 
-/// Does what has its time: opens scheduled notifications, runs recurring schedules, forgets what is old.
+/// Does what has its time: opens scheduled notifications, runs recurring schedules.
 package struct ScheduleRunner: Service {
     package struct Settings: Hashable, Sendable {
-        /// How long finished notifications, their deliveries and token events are kept. Default 30 days.
-        package var retention: Duration = .seconds(30 * 86_400)
-        /// How long events for webhooks are kept. Default 7 days.
-        package var eventRetention: Duration = .seconds(7 * 86_400)
-        /// How long it is kept who changed what. Default 365 days.
-        package var auditRetention: Duration = .seconds(365 * 86_400)
-        /// Between two looks for what is old. Default 1 h.
-        package var cleaning: Duration = .seconds(3600)
         /// The longest sleep. Default 5 s.
         package var sleep: Duration = .seconds(5)
 
         package init() {}
     }
 
-    /// Rows forgotten in one transaction.
-    private static let forgotten = 5000
     /// Notifications or schedules handled in one turn.
     private static let batch = 50
 
@@ -53,20 +43,9 @@ package struct ScheduleRunner: Service {
     package func run() async throws {
         await withTaskCancellationOrGracefulShutdownHandler {
             var isAwake = true
-            var cleanedAt: Timestamp?
             while isAwake, !Task.isShuttingDownGracefully, !Task.isCancelled {
                 let turn = await self.turn()
-                let now = self.time.now
                 if turn.hasWorked { continue }
-                // Whatever became of the turn: what is old goes.
-                if cleanedAt.map({ now.since($0) >= self.settings.cleaning }) ?? true {
-                    cleanedAt = now
-                    do {
-                        try await self.clean()
-                    } catch {
-                        self.logger.error("what is old could not be forgotten", metadata: ["error": "\(error)"])
-                    }
-                }
                 // What failed is still due: it is not tried again at once.
                 let pause = turn.hasFailed ? self.settings.sleep : await self.untilNext()
                 isAwake = await self.wake.wait(atMost: pause)
@@ -120,18 +99,6 @@ package struct ScheduleRunner: Service {
             }
         }
         return turn
-    }
-
-    /// Forgets what is older than it is to be kept, a little at a time.
-    package func clean() async throws {
-        let now = self.time.now
-        let before = now.advanced(by: .zero - self.settings.retention)
-        while try await self.store.forget(before: before, limit: Self.forgotten) > 0, !Task.isShuttingDownGracefully {}
-        let oldest = now.advanced(by: .zero - self.settings.auditRetention)
-        while try await self.store.forgetAudit(before: oldest, limit: Self.forgotten) > 0,
-            !Task.isShuttingDownGracefully
-        {}
-        _ = try await self.store.forgetEvents(before: now.advanced(by: .zero - self.settings.eventRetention))
     }
 
     /// Each run has a notification of its own, always the same one: a crash between the two writes repeats nothing.

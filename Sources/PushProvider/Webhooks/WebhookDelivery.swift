@@ -119,7 +119,7 @@ package final class WebhookDelivery: Service {
             self.logger.error("webhooks cannot be read, trying again", metadata: ["error": "\(error)"])
             return self.limits.sleep
         }
-        let now = self.time.now
+        let now = self.time.steady
         var pause = self.limits.sleep
         for webhook in webhooks where webhook.isActive {
             if WebhookMachine(webhook).isDue(at: now) {
@@ -162,7 +162,7 @@ package final class WebhookDelivery: Service {
         for _ in 0..<max(1, self.limits.turn) {
             guard !Task.isCancelled, !Task.isShuttingDownGracefully else { return .idle }
             guard let webhook = try await self.store.webhook(id),
-                WebhookMachine(webhook).isDue(at: self.time.now),
+                WebhookMachine(webhook).isDue(at: self.time.steady),
                 url ?? webhook.url == webhook.url,
                 let batch = try await self.reader.next(for: webhook, through: self.unfinishedEnd(webhook)),
                 let app = try await self.bundleID(webhook.app)
@@ -221,7 +221,7 @@ package final class WebhookDelivery: Service {
             guard now.isActive, now.url == webhook.url else { return }
             self.unfinished.withLock { $0[webhook.id] = batch.last }
             var generator = SystemRandomNumberGenerator()
-            machine.failed(failure, at: self.time.now, using: &generator)
+            machine.failed(failure, at: self.time.reading, using: &generator)
             self.report(failure, machine.record)
         } else {
             self.unfinished.withLock { $0[webhook.id] = nil }

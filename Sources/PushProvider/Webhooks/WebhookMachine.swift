@@ -46,9 +46,13 @@ package struct WebhookMachine: Hashable, Sendable {
         self.policy = policy
     }
 
-    /// Whether it may post now, if there is anything to tell.
+    /// Whether it may post now, if there is anything to tell. A next try later than any back-off was written under a clock
+    /// that was wrong.
+    /// - Parameter now: of the steady clock.
     package func isDue(at now: Timestamp) -> Bool {
-        self.record.isActive && self.record.nextTryAt ?? now <= now
+        guard self.record.isActive, let next = self.record.nextTryAt else { return self.record.isActive }
+        let longest = max(self.policy.backoff.maximum, self.policy.maximumRetryAfter)
+        return next <= now || next > now.advanced(by: longest)
     }
 
     /// The receiver has taken everything up to and including block `last`.
@@ -61,7 +65,7 @@ package struct WebhookMachine: Hashable, Sendable {
     /// A post was not taken: it is repeated later, or the webhook is given up.
     package mutating func failed(
         _ failure: WebhookFailure,
-        at now: Timestamp,
+        at clocks: ClockReading,
         using generator: inout some RandomNumberGenerator
     ) {
         let failures = self.record.failures.addingReportingOverflow(1)
@@ -70,14 +74,14 @@ package struct WebhookMachine: Hashable, Sendable {
         if case .status(410, _) = failure {
             return self.giveUp("the receiver answered with HTTP status 410: it is gone")
         }
-        let idle = now.since(self.record.lastSuccessAt ?? self.record.createdAt)
+        let idle = clocks.wall.since(self.record.lastSuccessAt ?? self.record.createdAt)
         if self.record.failures >= self.policy.leastFailures, idle >= self.policy.patience {
             let hours = idle.components.seconds / 3600
             return self.giveUp("nothing was taken for \(hours) h, \(self.record.failures) posts; the last: \(failure)")
         }
         var delay = self.policy.backoff.delay(afterFailures: self.record.failures, using: &generator)
         if case .status(_, let after?) = failure { delay = max(delay, min(after, self.policy.maximumRetryAfter)) }
-        self.record.nextTryAt = now.advanced(by: delay)
+        self.record.nextTryAt = clocks.steady.advanced(by: delay)
     }
 
     /// Works again from where it was, after it was given up or switched off.

@@ -20,7 +20,7 @@ extension BinarySender {
 
     func received(_ bytes: ByteBuffer, number: Int) {
         guard number == self.connectionNumber else { return }
-        self.perform(self.machine.received(bytes, now: self.time.now))
+        self.perform(self.machine.received(bytes, now: self.time.steady))
         self.proceed()
     }
 
@@ -70,7 +70,7 @@ extension BinarySender {
     /// Gives the connection as much as it takes; the quiet period of each write begins when the system has it.
     func write() {
         guard case .open(let channel) = self.link else { return }
-        let (now, number) = (self.time.now, self.connectionNumber)
+        let (now, number) = (self.time.steady, self.connectionNumber)
         while channel.isWritable, number == self.connectionNumber {
             var (bytes, last) = (ByteBuffer(), UInt32?.none)
             while bytes.readableBytes < Self.writeLength {
@@ -91,7 +91,7 @@ extension BinarySender {
         guard let deadline = self.machine.nextDeadline else { return }
         if let timer = self.timer, timer.at <= deadline { return }
         self.timer?.task.cancel()
-        let delay = max(.zero, deadline.since(self.time.now))
+        let delay = max(.zero, deadline.since(self.time.steady))
         let task = self.eventLoop.scheduleTask(in: TimeAmount(delay)) {
             self.assumeIsolated { $0.tick() }
         }
@@ -100,13 +100,13 @@ extension BinarySender {
 
     private func written(through identifier: UInt32, number: Int) {
         guard number == self.connectionNumber else { return }
-        self.machine.written(through: identifier, now: self.time.now)
+        self.machine.written(through: identifier, now: self.time.steady)
         self.proceed()
     }
 
     private func tick() {
         self.timer = nil
-        self.perform(self.machine.tick(now: self.time.now))
+        self.perform(self.machine.tick(now: self.time.steady))
         self.proceed()
     }
 

@@ -172,7 +172,7 @@ package actor BinarySender {
             self.finish(batch, index, .notSent(.init("the caller was cancelled")))
         } else if self.isClosing {
             self.finish(batch, index, .notSent(.init("the sender is closing")))
-        } else if let (identifier, actions) = self.machine.submit(content, now: now) {
+        } else if let (identifier, actions) = self.machine.submit(content, now: self.time.steady) {
             self.tickets[identifier] = Ticket(batch: batch, index: index, id: notification.id)
             self.perform(actions)
         } else {

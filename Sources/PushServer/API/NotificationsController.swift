@@ -139,7 +139,7 @@ struct NotificationsController: Controller {
 
     private func changed(_ id: UUID, _ change: StateChange) async throws -> NotificationRecord? {
         do {
-            return try await self.store.setState(change, of: id, now: self.time.now)
+            return try await self.store.setState(change, of: id, now: self.time.recorded)
         } catch is DamagedRow {
             throw APIRefusal(
                 status: 409,

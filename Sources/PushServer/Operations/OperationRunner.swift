@@ -112,7 +112,7 @@ struct OperationRunner: Sendable {
     /// The change stands even if this fails: it is said in the log then.
     private func record(_ request: Request, status: Int, key: APIKeyRecord) async {
         let entry = AuditRecord(
-            at: self.time.now,
+            at: self.time.recorded,
             key: key.id,
             keyName: key.name,
             action: "\(request.method.rawValue) \(request.uri.path.prefix(300))",

@@ -32,6 +32,8 @@ package struct EnvironmentHealth: Hashable, Sendable {
     /// Since when tokens are not deactivated; `nil` while they are.
     package var breakerOpenSince: Timestamp?
     package var breakerReason: String?
+    /// When a push was first accepted with the credential; `nil` before that.
+    package var provenAt: Timestamp?
 
     package init() {}
 }

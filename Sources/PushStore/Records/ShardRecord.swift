@@ -14,12 +14,18 @@ package struct ShardPlan: Hashable, Sendable {
     }
 
     package var zone: Zone
+    /// Of the wall clock.
     package var notBefore: Timestamp
 
     package init(zone: Zone = .any, notBefore: Timestamp) {
         self.zone = zone
         self.notBefore = notBefore
     }
+}
+
+extension Timestamp {
+    /// A moment that has come by any clock.
+    package static let atOnce = Timestamp(milliseconds: 0)
 }
 
 /// A shard that the caller may send now, until the lease ends.

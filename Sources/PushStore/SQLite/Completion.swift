@@ -5,7 +5,7 @@ import PushProtocol
 enum Completion {
     /// Done once its shards are walked and no recipient is without a final state.
     static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
-        try Self.releaseHeld(number, now: now, in: database)
+        try Self.releaseHeld(number, in: database)
         let statement = try RawStatement(
             """
             UPDATE notification SET state = 'done', finishedAt = ?
@@ -37,17 +37,16 @@ enum Completion {
     /// Registrations that are forgotten with the notification that needed them; the rest goes with what is old.
     private static let forgottenAtOnce = 500
 
-    /// What waits for the end of the walk is due once all shards have been walked.
-    private static func releaseHeld(_ number: Int64, now: Timestamp, in database: Database) throws {
+    /// What waits for the end of the walk is due, by any clock, once all shards have been walked.
+    private static func releaseHeld(_ number: Int64, in database: Database) throws {
         let statement = try RawStatement(
             """
-            UPDATE retry SET dueAt = ?1 WHERE notification = ?2 AND dueAt = 9223372036854775807
-                AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = ?2 AND isDone = 0)
+            UPDATE retry SET dueAt = 0 WHERE notification = ?1 AND dueAt = 9223372036854775807
+                AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = ?1 AND isDone = 0)
             """,
             in: database
         )
-        statement.bind(now.milliseconds, at: 1)
-        statement.bind(number, at: 2)
+        statement.bind(number, at: 1)
         try statement.run()
     }
 

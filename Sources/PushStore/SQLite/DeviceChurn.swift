@@ -46,15 +46,14 @@ struct DeviceChurn {
         try self.run("UPDATE device SET churn = ? WHERE id = ?", try self.tick(), device)
     }
 
-    /// Brings a device back that had left: notifications that passed it meanwhile send to it now.
+    /// Brings a device back that had left: notifications that passed it meanwhile send to it at once, by any clock.
     func returned(_ device: Int64) throws {
         try self.run("UPDATE device SET hasLeft = 0, churn = ? WHERE id = ?", try self.tick(), device)
         try self.run(
             """
-            UPDATE retry SET dueAt = ? WHERE recipient = ? AND dueAt = 9223372036854775807 AND notification IN (
+            UPDATE retry SET dueAt = 0 WHERE recipient = ? AND dueAt = 9223372036854775807 AND notification IN (
                 SELECT number FROM notification WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL)
             """,
-            self.now.milliseconds,
             device,
             self.app
         )

@@ -202,7 +202,7 @@ struct PageCommit {
         statement.bind(retry.environment?.code, at: 3)
         statement.bind(self.lane.rawValue, at: 4)
         statement.bind(Int64(retry.attempts), at: 5)
-        statement.bind((self.state == .cancelled ? self.now : retry.dueAt).milliseconds, at: 6)
+        statement.bind((self.state == .cancelled ? min(self.now, retry.dueAt) : retry.dueAt).milliseconds, at: 6)
         statement.bind(self.app, at: 7)
         try statement.run()
     }

@@ -16,13 +16,9 @@ extension SQLiteStore {
 
     package func forgetAudit(before: Timestamp, limit: Int) async throws -> Int {
         try await self.database.write { database in
-            // From the oldest on: there is no index by time, because they came in its order.
             try database.execute(
-                sql: """
-                    DELETE FROM audit WHERE id IN (
-                        SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ?) WHERE at < ?)
-                    """,
-                arguments: [limit, before.milliseconds]
+                sql: "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?)",
+                arguments: [before.milliseconds, limit]
             )
             return database.changesCount
         }

@@ -88,7 +88,7 @@ extension SQLiteStore {
 
     package func claim(
         lane: NotificationRecord.Lane,
-        now: Timestamp,
+        at clocks: ClockReading,
         until: Timestamp,
         limit: Int,
         from filter: ClaimFilter
@@ -96,17 +96,17 @@ extension SQLiteStore {
         let owner = try await self.owner.number(self.database)
         // Most questions find nothing: they should not wait for the writer.
         let isThereAny = try await self.database.read { database in
-            try !Leases.lost(owner: owner, held: filter.held, now: now, in: database).isEmpty
-                || !Self.claimable(lane, now: now, limit: 1, excluding: filter.apps, in: database).isEmpty
+            try !Leases.lost(owner: owner, held: filter.held, now: clocks.steady, in: database).isEmpty
+                || !Self.claimable(lane, at: clocks, limit: 1, from: filter, in: database).isEmpty
         }
         guard isThereAny else { return [] }
         return try await self.database.write { database in
             try Leases.release(
-                try Leases.lost(owner: owner, held: filter.held, now: now, in: database),
+                try Leases.lost(owner: owner, held: filter.held, now: clocks.steady, in: database),
                 in: database
             )
             var damaged: [Int64] = []
-            var claims = try Self.claimable(lane, now: now, limit: limit, excluding: filter.apps, in: database)
+            var claims = try Self.claimable(lane, at: clocks, limit: limit, from: filter, in: database)
                 .compactMap { try Self.readable($0, orElse: { damaged.append($0) }, Self.claim) }
             try Self.setAside(damaged, in: database)
             for index in claims.indices {
@@ -121,16 +121,15 @@ extension SQLiteStore {
         }
     }
 
-    /// Campaigns in turns: one shard of each before a second of any, those first whose last page is longest ago; a paced
-    /// one has one at a time. Urgent ones in the order of their times, however many wait.
+    /// Campaigns in turns: one shard of each before a second of any, those first whose last page is longest ago (a page
+    /// of the future was written before the clock went back); a paced one has one at a time. Urgent ones in the order of their times, however many wait.
     private static func claimable(
         _ lane: NotificationRecord.Lane,
-        now: Timestamp,
+        at clocks: ClockReading,
         limit: Int,
-        excluding apps: Set<Int64>,
+        from filter: ClaimFilter,
         in database: Database
     ) throws -> [Row] {
-        let others = apps.sorted().map { "\($0)" }.joined(separator: ", ")
         let sql =
             switch lane {
             case .bulk:
@@ -139,30 +138,35 @@ extension SQLiteStore {
                     SELECT notification, number AS shard, zoneKind, zone, cursor, upTo,
                         row_number() OVER (PARTITION BY notification ORDER BY number) AS turn
                     FROM shard
-                    WHERE lane = 1 AND isDone = 0 AND notBefore <= ?1 AND lease IS NULL
+                    WHERE lane = 1 AND isDone = 0 AND notBefore <= ?3 AND lease IS NULL
                         AND \(Self.isNotTooEarly))
                 SELECT notification.*, shard, zoneKind, zone, cursor, upTo
                 FROM free JOIN notification ON notification.number = free.notification
-                WHERE state IN ('accepted', 'sending') AND nextPageAt <= ?1
+                WHERE state IN ('accepted', 'sending') AND nextPageAt <= ?1 AND \(filter.isOfOtherServices)
                     AND (pace IS NULL OR turn = 1 AND NOT EXISTS (
                         SELECT 1 FROM shard AS other
                         WHERE other.notification = notification.number AND other.lease IS NOT NULL))
                 ORDER BY turn, coalesce((
                     SELECT max(walked.lastPageAt) FROM shard AS walked
-                    WHERE walked.notification = notification.number), 0), notification.number
+                    WHERE walked.notification = notification.number AND walked.lastPageAt <= max(?1, ?3)), 0),
+                    notification.number
                 LIMIT ?2
                 """
             case .urgent:
                 """
                 SELECT notification.*, shard.number AS shard, zoneKind, zone, cursor, upTo
                 FROM shard CROSS JOIN notification ON notification.number = shard.notification
-                WHERE shard.lane = 0 AND isDone = 0 AND notBefore <= ?1 AND lease IS NULL
+                WHERE shard.lane = 0 AND isDone = 0 AND notBefore <= ?3 AND lease IS NULL
                     AND \(Self.isNotTooEarly)
-                    AND state IN ('accepted', 'sending') AND nextPageAt <= ?1 AND app NOT IN (\(others))
+                    AND state IN ('accepted', 'sending') AND nextPageAt <= ?1 AND \(filter.isOfOtherServices)
                 ORDER BY shard.notBefore LIMIT ?2
                 """
             }
-        return try Row.fetchAll(database, sql: sql, arguments: [now.milliseconds, limit])
+        return try Row.fetchAll(
+            database,
+            sql: sql,
+            arguments: [clocks.steady.milliseconds, limit, clocks.wall.milliseconds]
+        )
     }
 
     /// Whoever is left over is known when all others have been walked.
@@ -194,22 +198,28 @@ extension SQLiteStore {
         )
     }
 
-    package func nextDue(lane: NotificationRecord.Lane, after: Timestamp) async throws -> Timestamp? {
-        try await self.database.read { database in
+    package func nextDue(
+        lane: NotificationRecord.Lane,
+        after: Timestamp,
+        at clocks: ClockReading
+    ) async throws -> Timestamp? {
+        // From people's moments to the steady clock.
+        let shift = clocks.steady.milliseconds - clocks.wall.milliseconds
+        return try await self.database.read { database in
             try Int64.fetchOne(
                 database,
                 sql: """
                     SELECT min(at) FROM (
-                        SELECT min(max(shard.notBefore, nextPageAt)) AS at
+                        SELECT min(max(shard.notBefore + ?3, nextPageAt)) AS at
                         FROM shard JOIN notification ON notification.number = shard.notification
                         WHERE shard.lane = ?1 AND isDone = 0 AND lease IS NULL AND \(Self.isNotTooEarly)
-                            AND state IN ('accepted', 'sending') AND max(shard.notBefore, nextPageAt) > ?2
+                            AND state IN ('accepted', 'sending') AND max(shard.notBefore + ?3, nextPageAt) > ?2
                         UNION ALL
                         SELECT * FROM (
                             SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
                             WHERE retry.lane = ?1 AND dueAt > ?2 AND dueAt < 9223372036854775807 AND lease IS NULL AND \(Self.mayRetry) ORDER BY dueAt LIMIT 1))
                     """,
-                arguments: [lane.rawValue, after.milliseconds]
+                arguments: [lane.rawValue, after.milliseconds, shift]
             ).map(Timestamp.init(milliseconds:))
         }
     }

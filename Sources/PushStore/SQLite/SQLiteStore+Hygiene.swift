@@ -15,6 +15,7 @@ extension SQLiteStore {
             else { return health }
             health.breakerOpenSince = row.time("breakerOpenSince")
             health.breakerReason = row["breakerReason"]
+            health.provenAt = row.time("provenAt")
             return health
         }
     }
@@ -27,8 +28,9 @@ extension SQLiteStore {
         try await self.database.write { database in
             try database.execute(
                 sql: """
-                    INSERT OR REPLACE INTO health (app, environment, breakerOpenSince, breakerReason)
-                    VALUES (?, ?, ?, ?)
+                    INSERT INTO health (app, environment, breakerOpenSince, breakerReason) VALUES (?, ?, ?, ?)
+                    ON CONFLICT (app, environment) DO UPDATE
+                    SET breakerOpenSince = excluded.breakerOpenSince, breakerReason = excluded.breakerReason
                     """,
                 arguments: [
                     app, environment.code, health.breakerOpenSince?.milliseconds, health.breakerReason,

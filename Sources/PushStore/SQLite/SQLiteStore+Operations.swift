@@ -50,8 +50,11 @@ extension SQLiteStore {
                 figures.notifications[state] = row["count"]
             }
             figures.retries = try count("SELECT count(*) FROM retry")
-            figures.oldestRetryDueAt = try Int64.fetchOne(database, sql: "SELECT min(dueAt) FROM retry")
-                .map(Timestamp.init(milliseconds:))
+            figures.oldestRetryDueAt = try Int64.fetchOne(
+                database,
+                sql: "SELECT min(dueAt) FROM retry WHERE dueAt > 0 AND dueAt < 9223372036854775807"
+            )
+            .map(Timestamp.init(milliseconds:))
             figures.shardsLeased = try count(
                 "SELECT count(*) FROM shard WHERE isDone = 0 AND lease IS NOT NULL"
             )

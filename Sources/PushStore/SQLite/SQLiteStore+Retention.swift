@@ -15,14 +15,12 @@ extension SQLiteStore {
         }
     }
 
-    /// From the oldest on: there is no index by time, because they came in its order.
     private static func forgetTokenEvents(before: Timestamp, limit: Int, in database: Database) throws -> Int {
         try database.execute(
             sql: """
-                DELETE FROM tokenEvent WHERE id IN (
-                    SELECT id FROM (SELECT id, at FROM tokenEvent ORDER BY id LIMIT ?) WHERE at < ?)
+                DELETE FROM tokenEvent WHERE id IN (SELECT id FROM tokenEvent WHERE at < ? ORDER BY at LIMIT ?)
                 """,
-            arguments: [limit, before.milliseconds]
+            arguments: [before.milliseconds, limit]
         )
         return database.changesCount
     }

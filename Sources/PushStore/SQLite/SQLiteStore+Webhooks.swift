@@ -131,14 +131,7 @@ extension SQLiteStore {
 
     package func forgetEvents(before: Timestamp) async throws -> Int {
         try await self.database.write { database in
-            // They came in the order of their time: no further is looked than is forgotten.
-            try database.execute(
-                sql: """
-                    DELETE FROM eventBlock WHERE id < coalesce(
-                        (SELECT id FROM eventBlock WHERE at >= ? ORDER BY id LIMIT 1), 9223372036854775807)
-                    """,
-                arguments: [before.milliseconds]
-            )
+            try database.execute(sql: "DELETE FROM eventBlock WHERE at < ?", arguments: [before.milliseconds])
             return database.changesCount
         }
     }

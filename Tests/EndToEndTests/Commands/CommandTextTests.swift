@@ -109,7 +109,7 @@ import Testing
         ServeLimitOptions.apply(settings, to: &configuration)
         try settings.check()
         #expect(configuration.dispatch.page == 200 && configuration.dispatch.walkers == 4)
-        #expect(configuration.schedules.retention == .seconds(7 * 86_400))
+        #expect(configuration.retention.notifications == .seconds(7 * 86_400))
         #expect(configuration.webhookAddresses.allowsPrivate && !configuration.webhookAddresses.allowsPlainHTTP)
 
         let wrong = try ServeLimitOptions.parse(["--walkers", "0", "--retention-days", "\(Int.max)"])

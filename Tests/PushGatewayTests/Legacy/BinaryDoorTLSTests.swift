@@ -142,6 +142,8 @@ private struct TimeOfIntake: TimeSource {
         if self.intakes.map(\.pushes.count).reduce(0, +) >= self.count { self.time.advance(by: .seconds(1)) }
         return self.time.now
     }
+
+    var steady: Timestamp { self.now }
 }
 
 extension Outcome {

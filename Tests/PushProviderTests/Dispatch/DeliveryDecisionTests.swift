@@ -98,7 +98,7 @@ import Testing
             sentAt: self.now,
             expires: expires ?? self.later,
             policy: RetryPolicy(),
-            now: self.now,
+            clocks: ClockReading(self.now),
             using: &generator
         )
     }

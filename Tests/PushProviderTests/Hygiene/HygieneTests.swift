@@ -150,6 +150,49 @@ import Testing
         }
     }
 
+    /// Whoever has the registration key adds garbage: campaigns to the others go on, also after a restart.
+    @Test(arguments: StoreBackend.available, [false, true])
+    func garbageThatWasRegisteredLatelyStopsNoCampaign(backend: StoreBackend, isRestarted: Bool) async throws {
+        try await DispatchFixture.run(backend, page: 50) { fixture in
+            try await fixture.register(1...10)
+            try await fixture.accept([:])
+            try await fixture.settle()
+            let garbage = 100...3099
+            try await fixture.register(garbage)
+            try await fixture.register(4000...4010)
+            for number in garbage { fixture.sender.script(.numbered(number), .refused(400, .badDeviceToken)) }
+            if isRestarted { fixture.hygiene.forget(app: fixture.app) }
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 21)
+            let health = try await fixture.store.health(app: fixture.app, environment: .sandbox)
+            #expect(health.breakerOpenSince == nil)
+            // They are not deactivated by the thousand either.
+            #expect(try await self.active(fixture) > 2500)
+        }
+    }
+
+    /// What was added long ago stands for the population, however much was accepted before.
+    @Test(arguments: StoreBackend.available)
+    func badTokensOfThePopulationOpenTheBreaker(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 50) { fixture in
+            try await fixture.register(1...400)
+            fixture.time.advance(by: .seconds(8 * 86_400))
+            try await fixture.accept([
+                "to": ["tokens": [.string(DeviceToken.numbered(1).hex)]], "environment": "sandbox",
+            ])
+            try await fixture.settle()
+            fixture.sender.always(.refused(400, .badDeviceToken), in: .sandbox)
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            #expect(try await fixture.progress(of: notification).state == .paused)
+            let health = try await fixture.store.health(app: fixture.app, environment: .sandbox)
+            #expect(health.breakerOpenSince != nil)
+        }
+    }
+
     private func events(_ fixture: DispatchFixture) async throws -> [TokenEventRecord] {
         try await fixture.store.tokenEvents(app: fixture.app, token: nil, action: nil, before: nil, limit: 100)
     }

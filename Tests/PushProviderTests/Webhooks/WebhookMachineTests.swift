@@ -14,7 +14,7 @@ import Testing
         var longest: Duration = .zero
         for failure in 1...60 {
             #expect(machine.isDue(at: now))
-            machine.failed(.noAnswer(why: "none"), at: now, using: &generator)
+            machine.failed(.noAnswer(why: "none"), at: ClockReading(now), using: &generator)
             let next = try #require(machine.record.nextTryAt)
             let limit = WebhookPolicy().backoff.limit(afterFailures: failure)
             #expect(next.since(now) <= min(limit, .seconds(900)))
@@ -33,7 +33,7 @@ import Testing
     @Test func aSuccessForgetsFailures() {
         var generator = SeededGenerator(seed: 2)
         var machine = WebhookMachine(.fixture(port: 1))
-        machine.failed(.status(500, retryAfter: nil), at: self.start, using: &generator)
+        machine.failed(.status(500, retryAfter: nil), at: ClockReading(self.start), using: &generator)
         machine.taken(through: 12, at: self.start)
         #expect(machine.record.cursor == 12)
         #expect(machine.record.failures == 0)
@@ -46,16 +46,20 @@ import Testing
     @Test func retryAfterCountsUpToAnHour() {
         var generator = SeededGenerator(seed: 3)
         var machine = WebhookMachine(.fixture(port: 1))
-        machine.failed(.status(503, retryAfter: .seconds(120)), at: self.start, using: &generator)
+        machine.failed(.status(503, retryAfter: .seconds(120)), at: ClockReading(self.start), using: &generator)
         #expect(machine.record.nextTryAt == self.start.advanced(by: .seconds(120)))
-        machine.failed(.status(429, retryAfter: .seconds(4_000_000_000)), at: self.start, using: &generator)
+        machine.failed(
+            .status(429, retryAfter: .seconds(4_000_000_000)),
+            at: ClockReading(self.start),
+            using: &generator
+        )
         #expect(machine.record.nextTryAt == self.start.advanced(by: .seconds(3600)))
     }
 
     @Test func aReceiverThatIsGoneEndsTheWebhook() {
         var generator = SeededGenerator(seed: 4)
         var machine = WebhookMachine(.fixture(port: 1))
-        machine.failed(.status(410, retryAfter: nil), at: self.start, using: &generator)
+        machine.failed(.status(410, retryAfter: nil), at: ClockReading(self.start), using: &generator)
         #expect(!machine.record.isActive)
         #expect(!machine.isDue(at: self.start.advanced(by: .seconds(86_400))))
         #expect(machine.record.lastError?.hasPrefix("disabled: ") == true)
@@ -70,7 +74,7 @@ import Testing
         machine.taken(through: 1, at: self.start)
         var now = self.start
         while machine.record.isActive, machine.record.failures < 10_000 {
-            machine.failed(.status(500, retryAfter: nil), at: now, using: &generator)
+            machine.failed(.status(500, retryAfter: nil), at: ClockReading(now), using: &generator)
             now = machine.record.nextTryAt ?? now
         }
         #expect(!machine.record.isActive)
@@ -84,7 +88,7 @@ import Testing
         var generator = SeededGenerator(seed: 6)
         var machine = WebhookMachine(.fixture(port: 1))
         let later = self.start.advanced(by: .seconds(30 * 86_400))
-        for _ in 0..<100 { machine.failed(.status(500, retryAfter: nil), at: later, using: &generator) }
+        for _ in 0..<100 { machine.failed(.status(500, retryAfter: nil), at: ClockReading(later), using: &generator) }
         #expect(machine.record.isActive)
     }
 
@@ -95,11 +99,11 @@ import Testing
         record.createdAt = Timestamp(milliseconds: .min)
         record.lastSuccessAt = nil
         var machine = WebhookMachine(record)
-        machine.failed(.noAnswer(why: ""), at: Timestamp(milliseconds: .max), using: &generator)
+        machine.failed(.noAnswer(why: ""), at: ClockReading(Timestamp(milliseconds: .max)), using: &generator)
         #expect(!machine.record.isActive)
         record.failures = .min
         machine = WebhookMachine(record)
-        machine.failed(.noAnswer(why: ""), at: Timestamp(milliseconds: .max), using: &generator)
+        machine.failed(.noAnswer(why: ""), at: ClockReading(Timestamp(milliseconds: .max)), using: &generator)
         #expect(machine.record.isActive)
     }
 }

@@ -224,13 +224,14 @@ import Testing
         try await backend.withStore { store, app in
             let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
             for owner in [app, app, other] { _ = try await store.start(app: owner) { $0.lane = .urgent } }
-            func claim(_ excluded: Set<Int64>) async throws -> [Int64] {
-                try await store.claim(
+            func claim(_ excluded: [Int64]) async throws -> [Int64] {
+                let services = Set(excluded.map { SendingService(app: $0, environment: nil) })
+                return try await store.claim(
                     lane: .urgent,
                     now: self.now,
                     until: self.now,
                     limit: 9,
-                    from: ClaimFilter(excluding: excluded)
+                    from: ClaimFilter(services: services)
                 )
                 .map(\.notification.app)
             }

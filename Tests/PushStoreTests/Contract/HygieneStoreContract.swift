@@ -146,4 +146,42 @@ import Testing
     private func events(_ store: any PushStore, _ app: Int64) async throws -> [TokenEventRecord] {
         try await store.tokenEvents(app: app, token: nil, action: nil, before: nil, limit: 100)
     }
+
+    @Test(arguments: StoreBackend.available)
+    func anEnvironmentIsProvenOnceForACredential(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            #expect(try await store.health(app: app, environment: .sandbox).provenAt == nil)
+            for at in [self.now, self.now.advanced(by: .seconds(60))] {
+                try await store.setProven(app: app, environment: .sandbox, at: at)
+            }
+            var health = EnvironmentHealth()
+            health.breakerOpenSince = self.now
+            health.breakerReason = "why"
+            try await store.setHealth(health, app: app, environment: .sandbox)
+            let stored = try await store.health(app: app, environment: .sandbox)
+            #expect(stored.provenAt == self.now)
+            #expect(stored.breakerReason == "why")
+            let key = CredentialRecord.key(teamID: "team", keyID: "key", privateKey: "PEM")
+            try await store.setCredential(key, app: app, environment: .sandbox)
+            #expect(try await store.health(app: app, environment: .sandbox) == EnvironmentHealth())
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func theFirstDeviceOfATimeIsFound(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            #expect(try await store.firstDevice(addedSince: self.now) == .max)
+            var ids: [Int64] = []
+            for number in 0..<20 {
+                let at = self.now.advanced(by: .seconds(Int64(number)))
+                ids.append(try await store.register(number, app: app, now: at))
+            }
+            _ = try await store.deleteDevices(app: app, token: .numbered(10), environment: nil, now: self.now)
+            for (number, id) in ids.enumerated().dropFirst() {
+                let first = try await store.firstDevice(addedSince: self.now.advanced(by: .seconds(Int64(number))))
+                #expect(first > ids[number == 11 ? 9 : number - 1] && first <= id)
+            }
+            #expect(try await store.firstDevice(addedSince: self.now.advanced(by: .seconds(20))) == .max)
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import PushProtocol
 import PushStore
 import PushTesting
@@ -35,6 +36,44 @@ import Testing
             #expect(deliveries.count == 5)
             let events = try await store.tokenEvents(app: app, token: nil, action: nil, before: nil, limit: 10)
             #expect(events.map(\.action) == [.deleted])
+        }
+    }
+
+    /// What was written under a clock that was ahead stands in front of what is old.
+    @Test(arguments: StoreBackend.available)
+    func whatIsOfTheFutureKeepsNothingElse(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            for (number, at) in [self.later, self.now, self.now].enumerated() {
+                _ = try await store.register(number, app: app)
+                _ = try await store.deleteDevices(app: app, token: .numbered(number), environment: nil, now: at)
+                try await store.addAudit(AuditRecord(at: at, key: nil, keyName: "key", action: "act", status: 200))
+            }
+            #expect(try await store.forget(before: self.later, limit: 1) == 1)
+            #expect(try await store.forget(before: self.later, limit: 1) == 1)
+            #expect(try await store.forget(before: self.later, limit: 1) == 0)
+            let events = try await store.tokenEvents(app: app, token: nil, action: nil, before: nil, limit: 10)
+            #expect(events.map(\.at) == [self.later])
+            #expect(try await store.forgetAudit(before: self.later, limit: 1) == 1)
+            #expect(try await store.forgetAudit(before: self.later, limit: 1) == 1)
+            #expect(try await store.audit(before: nil, limit: 10).map(\.at) == [self.later])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func eventsOfTheFutureKeepNoOthers(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            for at in [self.later, self.now] {
+                let notification = try await store.start(app: app, to: .tokens([.numbered(1)]))
+                let claim = try await store.claimed()
+                try await store.commit(claim, now: at) { page in
+                    page.step = .last(claim)
+                    page.events = Data("{}".utf8)
+                }
+                #expect(try await store.current(notification).state == .done)
+            }
+            #expect(try await store.forgetEvents(before: self.later) == 1)
+            let blocks = try await store.eventBlocks(app: app, kinds: [.delivery], after: 0, limit: 10)
+            #expect(blocks.map(\.at) == [self.later])
         }
     }
 

@@ -1,0 +1,83 @@
+package import Logging
+package import PushProtocol
+package import PushStore
+import ServiceLifecycle
+
+/// How long what is over is kept.
+package struct RetentionSettings: Hashable, Sendable {
+    /// Finished notifications with their deliveries and idempotency keys, and token events. Default 30 days.
+    package var notifications: Duration = .seconds(30 * 86_400)
+    /// Events for webhooks. Default 7 days.
+    package var events: Duration = .seconds(7 * 86_400)
+    /// Who changed what. Default 365 days.
+    package var audit: Duration = .seconds(365 * 86_400)
+    /// From the start to the first cleaning: a clock that is wrong at first has been set by then. Default 10 min.
+    package var firstCleaning: Duration = .seconds(600)
+    /// Between two cleanings. Default 1 h.
+    package var cleaning: Duration = .seconds(3600)
+
+    package init() {}
+}
+
+/// Forgets what is older than it is to be kept, a little at a time.
+///
+/// What is deleted does not come back: age counts from the earlier of the two clocks, and the steady one never runs ahead
+/// of what a provider has seen of time (decision 17).
+package struct RetentionService: Service {
+    /// Rows forgotten in one transaction.
+    private static let piece = 5000
+
+    private let store: any PushStore
+    private let settings: RetentionSettings
+    private let wake: Wake
+    private let time: any TimeSource
+    private let logger: Logger
+
+    /// - Parameter wake: signalled when the clocks are to be looked at again.
+    package init(
+        store: any PushStore,
+        settings: RetentionSettings = RetentionSettings(),
+        wake: Wake = Wake(),
+        time: any TimeSource,
+        logger: Logger
+    ) {
+        self.store = store
+        self.settings = settings
+        self.wake = wake
+        self.time = time
+        self.logger = logger
+    }
+
+    /// Works until graceful shutdown.
+    package func run() async throws {
+        await withTaskCancellationOrGracefulShutdownHandler {
+            var next = self.time.steady.advanced(by: self.settings.firstCleaning)
+            while await self.wake.wait(atMost: max(.milliseconds(1), next.since(self.time.steady))) {
+                guard self.time.steady >= next else { continue }
+                do {
+                    try await self.clean()
+                } catch {
+                    self.logger.error("what is old could not be forgotten", metadata: ["error": "\(error)"])
+                }
+                next = self.time.steady.advanced(by: self.settings.cleaning)
+            }
+        } onCancelOrGracefulShutdown: {
+            self.wake.end()
+        }
+    }
+
+    package func clean() async throws {
+        let now = self.time.reading.earlier
+        let oldest = now.advanced(by: .zero - self.settings.notifications)
+        try await self.repeated { try await self.store.forget(before: oldest, limit: Self.piece) }
+        let oldestAudit = now.advanced(by: .zero - self.settings.audit)
+        try await self.repeated { try await self.store.forgetAudit(before: oldestAudit, limit: Self.piece) }
+        _ = try await self.store.forgetEvents(before: now.advanced(by: .zero - self.settings.events))
+    }
+
+    private func repeated(_ forget: () async throws -> Int) async throws {
+        while try await forget() > 0 {
+            guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package import PushProtocol
+
+/// The clocks of a provider: the wall clock as it is, and a steady clock that goes on from start to start
+/// (see ``ClockMachine``).
+package struct ProviderTime: TimeSource {
+    private let base: any TimeSource
+    /// From the base's steady clock to this one.
+    private let shift: Duration
+
+    package init(_ base: any TimeSource, startingAt start: Timestamp) {
+        self.base = base
+        self.shift = start.since(base.steady)
+    }
+
+    package var now: Timestamp { self.base.now }
+    package var steady: Timestamp { self.base.steady.advanced(by: self.shift) }
+}

@@ -1,0 +1,166 @@
+import PushProtocol
+import PushSender
+import PushStore
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import PushProvider
+
+/// Apps beside others whose push service does not answer.
+@Suite(.timeLimit(.minutes(5))) struct FairnessTests {
+    /// An answer that does not come until the gate is opened.
+    private final class Gate: Sendable {
+        private let waiters = Mutex<[CheckedContinuation<Void, Never>]?>([])
+
+        func pass() async {
+            await withCheckedContinuation { waiter in
+                let isOpen = self.waiters.withLock { waiters in
+                    waiters?.append(waiter)
+                    return waiters == nil
+                }
+                if isOpen { waiter.resume() }
+            }
+        }
+
+        func open() {
+            let waiting = self.waiters.withLock { waiters in
+                defer { waiters = nil }
+                return waiters ?? []
+            }
+            for waiter in waiting { waiter.resume() }
+        }
+    }
+
+    /// What the apps of a test have in common.
+    private struct Apps: Sendable {
+        let fixture: DispatchFixture
+        let gate = Gate()
+
+        /// An app with ten devices whose push service is silent or not.
+        func add(_ name: String, isSilent: Bool) async throws -> AppRecord {
+            let topic = try #require(Topic("\(isSilent ? "silent" : "prompt").\(name)"))
+            let app = try await self.fixture.store.addApp(bundleID: topic, name: nil, now: self.fixture.time.now).app
+            try await self.fixture.store.setCredential(
+                .key(teamID: Vectors.teamID, keyID: Vectors.keyID, privateKey: Vectors.privateKey),
+                app: app.id,
+                environment: .sandbox
+            )
+            let devices = (1...10).map { DeviceRegistration(environment: .sandbox, token: .numbered($0)) }
+            _ = try await self.fixture.store.register(devices, app: app.id, now: self.fixture.time.now)
+            return app
+        }
+
+        func send(_ app: AppRecord, lane: [String: JSONValue] = ["all": true]) async throws -> NotificationRecord {
+            let request = try NotificationRequest(
+                parsing: JSONValue.object(["alert": "Hello", "to": .object(lane), "environment": "sandbox"]).text,
+                bundleID: app.bundleID,
+                now: self.fixture.time.now
+            )
+            return try await self.fixture.intake.accept(request, app: app.id).notification
+        }
+
+        /// Silent apps do not answer from now on.
+        func beSilent() {
+            self.fixture.sender.onSend { [gate] sent in
+                if sent.notification.topic.name.hasPrefix("silent") { await gate.pass() }
+            }
+        }
+
+        /// Until it is true; time passes at each look.
+        func wait(_ step: Duration = .zero, until isTrue: () async throws -> Bool) async throws {
+            while try await !isTrue() {
+                try Task.checkCancellation()
+                self.fixture.time.advance(by: step)
+                for lane in NotificationRecord.Lane.allCases { self.fixture.wakes[lane].signal() }
+                await Task.yield()
+            }
+        }
+
+        func isDone(_ notification: NotificationRecord) async throws -> Bool {
+            try await self.fixture.store.notification(notification.id)?.state == .done
+        }
+    }
+
+    private func run(
+        _ backend: StoreBackend,
+        _ body: @escaping @Sendable (Apps) async throws -> Void
+    ) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            let apps = Apps(fixture: fixture)
+            try await withServices([fixture.dispatcher]) {
+                defer { apps.gate.open() }
+                try await body(apps)
+            }
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aCampaignEndsBesideTwelveOfASilentService(backend: StoreBackend) async throws {
+        try await self.run(backend) { apps in
+            apps.beSilent()
+            let silent = try await apps.add("a", isSilent: true)
+            for _ in 0..<12 { _ = try await apps.send(silent) }
+            try await apps.wait { apps.fixture.sender.sent.count >= 4 }
+            // No time passes: a place is free for it.
+            let other = try await apps.send(try await apps.add("b", isSilent: false))
+            try await apps.wait { try await apps.isDone(other) }
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aCampaignEndsBesideManySilentServices(backend: StoreBackend) async throws {
+        try await self.run(backend) { apps in
+            apps.beSilent()
+            for number in 0..<8 {
+                let silent = try await apps.add("a\(number)", isSilent: true)
+                for _ in 0..<4 { _ = try await apps.send(silent) }
+            }
+            let other = try await apps.send(try await apps.add("b", isSilent: false))
+            try await apps.wait(.seconds(1)) { try await apps.isDone(other) }
+            // Its pages are late, and are not lost: each is on its way once.
+            #expect(Set(apps.fixture.sender.sent.map(\.notification.id)).count == apps.fixture.sender.sent.count)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func retriesEndBesideThoseOfManySilentServices(backend: StoreBackend) async throws {
+        try await self.run(backend) { apps in
+            apps.fixture.sender.always(.refused(503, .serviceUnavailable), in: .sandbox)
+            var silent: [NotificationRecord] = []
+            for number in 0..<6 {
+                let app = try await apps.add("a\(number)", isSilent: true)
+                silent.append(try await apps.send(app))
+            }
+            let other = try await apps.send(try await apps.add("b", isSilent: false))
+            for notification in silent + [other] {
+                try await apps.wait(.seconds(1)) {
+                    try await apps.fixture.store.notification(notification.id)?.progress.retrying == 10
+                }
+            }
+            apps.beSilent()
+            apps.fixture.sender.always(nil, in: .sandbox)
+            try await apps.wait(.seconds(1)) { try await apps.isDone(other) }
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func urgentPushesLeaveBesideManySilentServices(backend: StoreBackend) async throws {
+        try await self.run(backend) { apps in
+            apps.beSilent()
+            for number in 0..<6 {
+                let silent = try await apps.add("a\(number)", isSilent: true)
+                for _ in 0..<40 {
+                    _ = try await apps.send(silent, lane: ["tokens": [.string(DeviceToken.numbered(1).hex)]])
+                }
+            }
+            let app = try await apps.add("b", isSilent: false)
+            let to: [String: JSONValue] = ["tokens": [.string(DeviceToken.numbered(1).hex)]]
+            for _ in 0..<20 {
+                let urgent = try await apps.send(app, lane: to)
+                try await apps.wait(.seconds(1)) { try await apps.isDone(urgent) }
+                #expect(try await apps.fixture.progress(of: urgent).progress.accepted == 1)
+            }
+        }
+    }
+}
