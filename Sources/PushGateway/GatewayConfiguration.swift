@@ -1,3 +1,4 @@
+package import PushHTTP
 package import PushProtocol
 
 /// An address and port to listen on.
@@ -72,6 +73,9 @@ package struct GatewayConfiguration: Sendable {
         package var handshake: Duration = .seconds(10)
         /// From the first frame of a request to its last. Default 30 s.
         package var request: Duration = .seconds(30)
+        /// What connections without a valid credential may hold together, over all listeners; their number, and their time
+        /// to show one. Default 8 MiB, 4,096, 60 s.
+        package var unproven = UnprovenMachine.Limits()
         /// Between two requests at the admin door. Default 60 s.
         package var adminIdle: Duration = .seconds(60)
         /// Messages that a device may leave unacknowledged; more wait in the store. Default 100.

@@ -13,6 +13,8 @@ final class GatewayCore: Sendable {
     let adminDoor: AdminDoor
     let faults: FaultPlan
     let doors = OpenDoors()
+    /// Of all listeners, the admin API's too.
+    let unproven: UnprovenConnections
     /// Where a door registers what it counts.
     let gauges = GaugeSource()
     private let events: EventLog
@@ -21,6 +23,7 @@ final class GatewayCore: Sendable {
     private let directory: GatewayDirectory
 
     init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
+        self.unproven = UnprovenConnections(limits: configuration.limits.unproven, logger: logger)
         let directory = try DataDirectory(configuration.dataDirectory)
         let now = Date(timeIntervalSince1970: Double(time.now.seconds))
         let authorities = try Authorities(names: configuration.serverNames, in: directory, now: now)
@@ -69,6 +72,7 @@ final class GatewayCore: Sendable {
         self.adminDoor = AdminDoor(
             parts: parts,
             gauges: self.gauges,
+            unproven: self.unproven,
             authorityPEM: try authorities.gateway.pem,
             logger: logger
         )

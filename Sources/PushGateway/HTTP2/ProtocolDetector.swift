@@ -63,7 +63,9 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
 
     /// A connection that has said nothing yet has nothing to finish when the gateway ends.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ChannelShouldQuiesceEvent, !self.hasDecided { context.close(promise: nil) }
+        if event is ChannelShouldQuiesceEvent || event as? ChannelEvent == .inputClosed, !self.hasDecided {
+            context.close(promise: nil)
+        }
         context.fireUserInboundEventTriggered(event)
     }
 

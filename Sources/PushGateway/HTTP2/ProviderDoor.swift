@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import PushHTTP
 import PushProtocol
 
 /// The provider API of one environment: pushes, broadcasts and channels over HTTP/2.
@@ -59,8 +60,11 @@ final class ProviderDoor: Sendable {
                     self.logger.info("certificate refused", metadata: ["door": "HTTP/2", "reason": "\(reason.text)"])
                     handle.goAway(reason)
                 }
-                return ProviderReceiver(door: self, handle: handle, session: session, eventLoop: channel.eventLoop)
+                return ProviderReceiver(door: self, handle: handle, session: session, eventLoop: channel.eventLoop) {
+                    UnprovenConnections.prove(channel)
+                }
             }
         )
+        if session.credential != nil { UnprovenConnections.prove(channel) }
     }
 }

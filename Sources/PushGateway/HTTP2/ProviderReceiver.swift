@@ -10,6 +10,8 @@ final class ProviderReceiver: ProviderRequestReceiver {
     let eventLoop: any EventLoop
     private let owner: PendingAnswers
     private var session: ProviderSession
+    /// Called once, with the first valid credential.
+    private var onProof: (() -> Void)?
     /// Requests so far, for faults.
     var ordinal = 0
     /// A fault: nothing is answered any more.
@@ -19,13 +21,15 @@ final class ProviderReceiver: ProviderRequestReceiver {
         door: ProviderDoor,
         handle: ProviderConnectionHandle,
         session: ProviderSession,
-        eventLoop: any EventLoop
+        eventLoop: any EventLoop,
+        onProof: @escaping () -> Void
     ) {
         self.door = door
         self.handle = handle
         self.session = session
         self.eventLoop = eventLoop
         self.owner = PendingAnswers(handle)
+        self.onProof = onProof
     }
 
     /// What one turn of the event loop comes to.
@@ -51,6 +55,7 @@ final class ProviderReceiver: ProviderRequestReceiver {
             if let instruction = verdict.instruction { self.perform(instruction, &turn) }
         }
         self.finish(turn)
+        if self.session.credential != nil { self.onProof.take()?() }
     }
 
     func cancelled(_ streams: [UInt32]) { self.owner.forget(streams) }
