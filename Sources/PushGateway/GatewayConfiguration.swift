@@ -56,6 +56,8 @@ package struct GatewayConfiguration: Sendable {
     package var admin = ListenAddress(port: 2198)
     /// Names in the server certificate, besides the loopback addresses. Default localhost.
     package var serverNames = ["localhost"]
+    /// The kind of key in the server certificate. Default P-256.
+    package var serverKey = ServerKeyType.p256
     package var limits = Limits()
     /// How exactly providers have to keep the rules. Default lenient.
     package var rules = ProviderRules.lenient

@@ -26,7 +26,12 @@ final class GatewayCore: Sendable {
         self.unproven = UnprovenConnections(limits: configuration.limits.unproven, logger: logger)
         let directory = try DataDirectory(configuration.dataDirectory)
         let now = Date(timeIntervalSince1970: Double(time.now.seconds))
-        let authorities = try Authorities(names: configuration.serverNames, in: directory, now: now)
+        let authorities = try Authorities(
+            names: configuration.serverNames,
+            serverKey: configuration.serverKey,
+            in: directory,
+            now: now
+        )
         let database = try GatewayDatabase.open(path: directory.file(GatewayDatabase.file))
         let commit = GroupCommit(database)
         var eventLimits = EventLog.Limits()
@@ -141,7 +146,10 @@ final class GatewayCore: Sendable {
 
     /// Removes what is too old. Called from time to time.
     func tick(now: Timestamp) async throws {
-        for environment in self.environments { environment.router.tick() }
+        for environment in self.environments {
+            environment.router.tick()
+            environment.providerDoor.refusals.flush()
+        }
         try await self.events.trim(now: now)
     }
 

@@ -21,7 +21,7 @@ final class Listener: Sendable {
     private let watchesHandshake: Bool
     private let checksCertificates: Bool
     private let allowsHalfClosure: Bool
-    private let unproven: UnprovenConnections
+    private let unproven: UnprovenConnections?
     private let tls: NIOSSLContext
     private let faults: ConnectionFaults?
     private let logger: Logger
@@ -40,7 +40,7 @@ final class Listener: Sendable {
         watchesHandshake: Bool = true,
         checksCertificates: Bool = true,
         allowsHalfClosure: Bool = false,
-        unproven: UnprovenConnections,
+        unproven: UnprovenConnections? = nil,
         faults: ConnectionFaults? = nil,
         logger: Logger
     ) throws {
@@ -119,7 +119,7 @@ final class Listener: Sendable {
             self.state.withLock { $0.children[id] = nil }
             self.memory.connectionClosed()
         }
-        guard try self.unproven.admit(channel, listener: self.name) else { return }
+        guard try self.unproven?.admit(channel, listener: self.name) ?? true else { return }
         let pipeline = channel.pipeline.syncOperations
         let fault = self.faults?.decide()
         if let rate = fault?.bytesPerSecond { try pipeline.addHandler(SlowReader(bytesPerSecond: rate)) }

@@ -52,7 +52,7 @@ final class ProviderReceiver: ProviderRequestReceiver {
             } else {
                 self.perform(verdict.decision, stream, &turn)
             }
-            if let instruction = verdict.instruction { self.perform(instruction, &turn) }
+            if let instruction = verdict.instruction { self.perform(instruction, after: stream, &turn) }
         }
         self.finish(turn)
         if self.session.credential != nil { self.onProof.take()?() }
@@ -94,18 +94,26 @@ final class ProviderReceiver: ProviderRequestReceiver {
     }
 
     /// What was accepted before a GOAWAY is still answered.
-    private func perform(_ instruction: ProviderSession.Instruction, _ turn: inout Turn) {
+    private func perform(
+        _ instruction: ProviderSession.Instruction,
+        after stream: UInt32,
+        _ turn: inout Turn
+    ) {
         self.finish(turn)
         turn = Turn()
         switch instruction {
         case .announce(let limit): self.handle.announce(streamLimit: limit)
         case .goAway(let reason): self.handle.goAway(reason)
+        case .endUnheard:
+            self.isStalled = true
+            let text = "too many provider tokens that are no good"
+            self.handle.goAway(.enhanceYourCalm, debugData: text, lastStream: stream)
         }
     }
 
     private func note(_ refusal: ProviderRefusal, _ answer: ProviderAnswer) {
         let id = answer.apnsID ?? answer.requestID ?? ""
-        self.door.logger.info("request refused", metadata: ["id": "\(id)", "reason": "\(refusal.reason.text)"])
+        self.door.refusals.write("request refused", refusal.reason, id: id)
         guard let gone = refusal.token, let since = refusal.timestamp else { return }
         self.door.router.refusedUnregistered(
             gone.token,

@@ -81,6 +81,10 @@ package final class UnprovenConnections: Sendable {
         if let victim { self.end([Victim(handler: victim, cause: .bytes)]) }
     }
 
+    func heard(_ id: UnprovenMachine.ID) {
+        self.state.withLock { $0.machine.heard(id) }
+    }
+
     func close(_ id: UnprovenMachine.ID) {
         self.state.withLock { state in
             state.machine.close(id)

@@ -12,17 +12,27 @@ package struct UnprovenEnd: Sendable {
 
 /// Stands first in the pipeline of a connection that has proven nothing, and tells ``UnprovenConnections`` what it holds.
 ///
-/// All bytes that came count as held, until a handler behind it says better (``hold(_:)``) or starts anew
-/// (``startOver()``). With the proof it leaves the pipeline.
+/// All bytes that came beyond ``allowance`` count as held, until a handler behind it says better (``hold(_:)``) or starts
+/// anew (``startOver()``). With the proof it leaves the pipeline.
 package final class UnprovenHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = ByteBuffer
+
+    /// Bytes that count with the connection itself: of a handshake and a first packet. A crowd of honest clients that comes
+    /// back at once holds nothing.
+    package static let allowance = 8192
+
+    /// Bytes that any greeting has: the start of a TLS handshake, or of a request.
+    private static let greeting = 64
 
     let listener: String
     /// Given when the connection is admitted.
     var id: UnprovenMachine.ID = 0
     private let owner: UnprovenConnections
+    /// Since the start, or since it was started over.
     private var received = 0
+    private var reported = 0
     private var countsReads = true
+    private var isSilent = true
     private var isOver = false
     private var context: ChannelHandlerContext?
 
@@ -42,6 +52,7 @@ package final class UnprovenHandler: ChannelInboundHandler, RemovableChannelHand
 
     /// What came so far is done with.
     package func startOver() {
+        self.received = 0
         self.report(0)
     }
 
@@ -60,7 +71,14 @@ package final class UnprovenHandler: ChannelInboundHandler, RemovableChannelHand
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if self.countsReads { self.report(self.received + Self.unwrapInboundIn(data).readableBytes) }
+        if self.countsReads {
+            self.received += Self.unwrapInboundIn(data).readableBytes
+            if self.isSilent, self.received >= Self.greeting, !self.isOver {
+                self.isSilent = false
+                self.owner.heard(self.id)
+            }
+            self.report(max(0, self.received - Self.allowance))
+        }
         context.fireChannelRead(data)
     }
 
@@ -80,8 +98,8 @@ package final class UnprovenHandler: ChannelInboundHandler, RemovableChannelHand
     }
 
     private func report(_ bytes: Int) {
-        guard !self.isOver, bytes != self.received else { return }
-        self.received = bytes
+        guard !self.isOver, bytes != self.reported else { return }
+        self.reported = bytes
         self.owner.hold(self.id, bytes: bytes)
     }
 

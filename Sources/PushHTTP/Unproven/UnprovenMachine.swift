@@ -15,6 +15,8 @@ package struct UnprovenMachine: Sendable {
         package var deadline: TimeAmount = .seconds(60)
         /// The age under which a connection does not make room for a new one. Default 2 s: an honest client needs less.
         package var patience: TimeAmount = .seconds(2)
+        /// The same for a connection that has sent nothing to speak of. Default 0.5 s: an honest client greets at once.
+        package var silence: TimeAmount = .milliseconds(500)
 
         package init() {}
     }
@@ -29,12 +31,15 @@ package struct UnprovenMachine: Sendable {
     private struct Entry {
         let opened: NIODeadline
         var bytes = 0
+        var isSilent = true
     }
 
     package let limits: Limits
     private var entries: [ID: Entry] = [:]
     /// By age; ids whose connection has left lie here until they are passed or swept.
     private var order = CircularBuffer<ID>()
+    /// The same for those that have said nothing; here those that spoke are passed too.
+    private var silent = CircularBuffer<ID>()
     private var lastID: ID = 0
     /// Held by all together.
     package private(set) var bytes = 0
@@ -50,14 +55,32 @@ package struct UnprovenMachine: Sendable {
     package mutating func open(now: NIODeadline) -> (id: ID?, ends: ID?) {
         var ends: ID?
         if self.entries.count >= max(1, self.limits.connections) {
-            guard let oldest = self.oldest, now >= oldest.entry.opened + self.limits.patience else { return (nil, nil) }
-            ends = oldest.id
-            self.close(oldest.id)
+            guard let victim = self.victim(now: now) else { return (nil, nil) }
+            ends = victim
+            self.close(victim)
         }
         self.lastID += 1
         self.entries[self.lastID] = Entry(opened: now)
         self.order.append(self.lastID)
+        self.silent.append(self.lastID)
         return (self.lastID, ends)
+    }
+
+    /// A connection has sent as much as a greeting has.
+    package mutating func heard(_ id: ID) {
+        self.entries[id]?.isSilent = false
+    }
+
+    /// Who makes room: the oldest that is silent, else the oldest, if it has had its time.
+    private mutating func victim(now: NIODeadline) -> ID? {
+        while let id = self.silent.first {
+            if let entry = self.entries[id], entry.isSilent {
+                if now >= entry.opened + self.limits.silence { return id }
+                break
+            }
+            self.silent.removeFirst()
+        }
+        return self.oldest.flatMap { now >= $0.entry.opened + self.limits.patience ? $0.id : nil }
     }
 
     /// A connection holds so many bytes now.
@@ -76,7 +99,9 @@ package struct UnprovenMachine: Sendable {
     package mutating func close(_ id: ID) {
         guard let entry = self.entries.removeValue(forKey: id) else { return }
         self.bytes -= entry.bytes
-        if self.order.count > 2 * self.entries.count + 64 { self.order.removeAll { self.entries[$0] == nil } }
+        let most = 2 * self.entries.count + 64
+        if self.order.count > most { self.order.removeAll { self.entries[$0] == nil } }
+        if self.silent.count > most { self.silent.removeAll { self.entries[$0]?.isSilent != true } }
     }
 
     /// When ``tick(now:)`` has something to do.
