@@ -70,8 +70,8 @@ enum FloodKind: CaseIterable {
     /// Whether the gateway has to end all of them.
     var mustEnd: Bool { self != .windows }
 
-    /// All that a connection sends.
-    var bytes: ByteBuffer {
+    /// All that a connection sends; tokens are other ones each time.
+    func bytes() -> ByteBuffer {
         var bytes = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
         bytes.writeSettings(self == .windows ? [(.initialWindowSize, 0)] : [])
         bytes.write(FrameHead(length: 0, type: .settings, flags: .acknowledgement))
@@ -160,8 +160,9 @@ private final class FloodCrowd: Sendable {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.certificateVerification = .none
         tls.applicationProtocols = ["h2"]
-        let (context, tally, bytes) = (try NIOSSLContext(configuration: tls), self.tally, kind.bytes)
+        let (context, tally) = (try NIOSSLContext(configuration: tls), self.tally)
         for _ in 0..<kind.connections {
+            let bytes = kind.bytes()
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {

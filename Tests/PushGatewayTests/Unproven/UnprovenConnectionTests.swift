@@ -66,14 +66,14 @@ import Testing
                 $0.limits.unproven.deadline = .seconds(10)
                 $0.limits.unproven.bytes = 1 << 20
             }
-            let time = ManualTime(Vectors.issuedAt)
-            try await withGateway(in: directory, time: time, configure: configure) { gateway in
+            let token = try TestKey().token(issuedAt: SystemTime().now)
+            try await withGateway(in: directory, configure: configure) { gateway in
                 try await gateway.registerVectors()
                 let port = gateway.addresses.main.http2
                 let good = try await RawConnection.open(port: port, tls: try gateway.tls)
                 let bad = try await RawConnection.open(port: port, tls: try gateway.tls)
                 good.write(Self.opening)
-                good.write(try Self.request(1, token: Vectors.providerToken, endStream: true))
+                good.write(try Self.request(1, token: token, endStream: true))
                 _ = try await good.read { Self.hasAnswer($0, to: 1) }
                 bad.write(Self.opening)
                 bad.write(try Self.request(1, token: Vectors.providerTokenForged, endStream: true))
@@ -82,7 +82,7 @@ import Testing
                 #expect(ClientFrame.frames(end).last?.type == .goAway)
                 // Later than all deadlines, and larger than the budget.
                 good.write(try Self.unfinished(300, from: 3))
-                good.write(try Self.request(9001, token: Vectors.providerToken, endStream: true))
+                good.write(try Self.request(9001, token: token, endStream: true))
                 _ = try await good.read { Self.hasAnswer($0, to: 9001) }
                 await good.close()
             }
