@@ -165,10 +165,9 @@ extension ServiceConnectionMachine {
             if !isFirst { try self.spend() }
         }
         let data = content.extracting(range)
-        let before = self.incompleteRequests[slot]?.held ?? 0
-        let fault = self.incompleteRequests[slot]?.receive(data, of: content.count, endsStream: endsStream)
-        self.incompleteBytes += (self.incompleteRequests[slot]?.held ?? 0) - before
-        if let fault = fault ?? nil { return try self.reset(faulty: head.streamID, fault) }
+        let piece = self.incompleteRequests[slot]?.receive(data, of: content.count, endsStream: endsStream)
+        self.incompleteBytes += piece?.held ?? 0
+        if let fault = piece?.fault { return try self.reset(faulty: head.streamID, fault) }
         if endsStream { return self.complete(slot, at: position, now: now) }
         if let increment = self.incompleteRequests[slot]?.widen() {
             self.output.writeFrame(.windowUpdate, streamID: head.streamID, words: increment)
@@ -212,18 +211,21 @@ extension ServiceConnectionMachine {
 
 extension IncompleteRequest {
     /// Takes a piece of the body; `frame` is its size with padding.
+    /// - Returns: what is wrong with it, and how many bytes more are held.
     fileprivate mutating func receive(
         _ data: borrowing Span<UInt8>,
         of frame: Int,
         endsStream: Bool
-    ) -> HTTP2ErrorCode? {
-        guard frame <= self.window else { return .flowControlError }
+    ) -> (fault: HTTP2ErrorCode?, held: Int) {
+        guard frame <= self.window else { return (.flowControlError, 0) }
         self.window -= frame
         let before = self.request.body.storageCapacity
         self.request.receive(data)
-        self.held += self.request.body.storageCapacity - before
-        if endsStream { return self.hasWholeBody ? nil : .protocolError }
-        return self.contentLength >= 0 && self.request.bodyLength > self.contentLength ? .protocolError : nil
+        let held = self.request.body.storageCapacity - before
+        self.held += held
+        if endsStream { return (self.hasWholeBody ? nil : .protocolError, held) }
+        let isTooLong = self.contentLength >= 0 && self.request.bodyLength > self.contentLength
+        return (isTooLong ? .protocolError : nil, held)
     }
 
     /// RFC 9113 section 8.1.1.
