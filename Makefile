@@ -52,7 +52,7 @@ fuzz-api:  ## the REST API against its OpenAPI document, with schemathesis (EXAM
 	@scripts/setup fuzz-api
 	@scripts/fuzz-api
 
-torture-gateway:  ## a running gateway against half-open connections (CONNECTIONS=10000)
+torture-gateway:  ## a running gateway against half-open connections (CONNECTIONS=10000) and floods
 	@scripts/setup bench
 	@scripts/torture-gateway
 

@@ -5,7 +5,7 @@ import ArgumentParser
 struct GatewayBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Devices and pushes for measuring a gateway.",
-        subcommands: [Activate.self, Intake.self, Idle.self, FanOut.self, Storm.self, Torture.self]
+        subcommands: [Activate.self, Intake.self, Idle.self, FanOut.self, Storm.self, Torture.self, Flood.self]
     )
 }
 

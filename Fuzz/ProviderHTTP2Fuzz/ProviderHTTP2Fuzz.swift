@@ -51,7 +51,7 @@ enum ConnectionRun {
                 now = now + .milliseconds(Int64(command & 63) * 500)
                 machine.tick(now: now)
                 precondition(machine.nextDeadline > now, "a deadline is due twice")
-            case 2 where command >= 0xb8: Self.steer(&machine, command, now: now)
+            case 2 where command >= 0xb7: Self.steer(&machine, command, now: now)
             default:
                 let length = Int(command & 63)
                 machine.received(ByteBuffer(bytes: input.prefix(length)), now: now)
@@ -60,6 +60,11 @@ enum ConnectionRun {
             Self.note(&machine, &awaited, &highest)
             precondition(machine.openStreams <= ServiceConnectionLimits.maximumStreams, "too many streams")
             precondition(machine.incomplete.readableBytes < 20_000, "too much is kept")
+            precondition(machine.incompleteBytes >= 0 && machine.unsentBytes >= 0, "more was freed than held")
+            if machine.openStreams == 0 {
+                precondition(machine.incompleteBytes == 0 && machine.unsentBytes == 0, "held for nobody")
+            }
+            precondition(machine.ready.count <= 2 * machine.unsentBodies.count + 66, "streams that ended are kept")
             machine.output.clear()
         }
     }
@@ -73,6 +78,7 @@ enum ConnectionRun {
         case 0xbb: machine.announce(streamLimit: 5000, now: now)
         case 0xba: machine.reset(1, .internalError)
         case 0xb9: machine.setWritable(false, now: now)
+        case 0xb7: machine.inputEnded(now: now)
         default: machine.setWritable(true, now: now)
         }
     }

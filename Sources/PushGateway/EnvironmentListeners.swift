@@ -19,6 +19,7 @@ struct EnvironmentListeners: Sendable {
         authorities: Authorities,
         configuration: GatewayConfiguration,
         faults: FaultPlan,
+        unproven: UnprovenConnections,
         time: any TimeSource,
         logger: Logger
     ) throws {
@@ -31,6 +32,7 @@ struct EnvironmentListeners: Sendable {
             limits: GatewayConfiguration.Limits,
             watchesHandshake: Bool = true,
             checksCertificates: Bool = true,
+            allowsHalfClosure: Bool = false,
             _ configure: (TLSConfiguration) throws -> TLSConfiguration
         ) throws -> Listener {
             try Listener(
@@ -39,6 +41,8 @@ struct EnvironmentListeners: Sendable {
                 limits: limits,
                 watchesHandshake: watchesHandshake,
                 checksCertificates: checksCertificates,
+                allowsHalfClosure: allowsHalfClosure,
+                unproven: unproven,
                 faults: ConnectionFaults(
                     plan: faults,
                     door: door,
@@ -60,7 +64,13 @@ struct EnvironmentListeners: Sendable {
                 allowsOldTLS: configuration.allowsOldTLS
             )
         }
-        self.http2 = try listener(.http2, "HTTP/2", limits: limits, checksCertificates: false) {
+        self.http2 = try listener(
+            .http2,
+            "HTTP/2",
+            limits: limits,
+            checksCertificates: false,
+            allowsHalfClosure: true
+        ) {
             try Self.provider($0, authorities)
         }
         self.courier = try listener(.courier, "courier", limits: limits, watchesHandshake: false) {
@@ -73,6 +83,7 @@ struct EnvironmentListeners: Sendable {
     /// A provider may show a certificate. It is checked after the handshake, so that a bad one gets its reason.
     private static func provider(_ server: TLSConfiguration, _ authorities: Authorities) throws -> TLSConfiguration {
         var tls = server
+        tls.cipherSuiteValues = CipherSuites.http2
         tls.applicationProtocols = ["h2"]
         tls.certificateVerification = .optionalVerification
         tls.trustRoots = .certificates(try authorities.providers.trustRoots)

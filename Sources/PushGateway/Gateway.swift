@@ -64,6 +64,7 @@ package final class Gateway: Service {
                     authorities: self.core.authorities,
                     configuration: self.configuration,
                     faults: self.core.faults,
+                    unproven: self.core.unproven,
                     time: self.time,
                     logger: self.logger
                 )

@@ -1,3 +1,4 @@
+package import PushHTTP
 package import PushProtocol
 
 /// An address and port to listen on.
@@ -55,6 +56,8 @@ package struct GatewayConfiguration: Sendable {
     package var admin = ListenAddress(port: 2198)
     /// Names in the server certificate, besides the loopback addresses. Default localhost.
     package var serverNames = ["localhost"]
+    /// The kind of key in the server certificate. Default P-256.
+    package var serverKey = ServerKeyType.p256
     package var limits = Limits()
     /// How exactly providers have to keep the rules. Default lenient.
     package var rules = ProviderRules.lenient
@@ -72,6 +75,9 @@ package struct GatewayConfiguration: Sendable {
         package var handshake: Duration = .seconds(10)
         /// From the first frame of a request to its last. Default 30 s.
         package var request: Duration = .seconds(30)
+        /// What connections without a valid credential may hold together, over all listeners; their number, and their time
+        /// to show one. Default 8 MiB, 4,096, 60 s.
+        package var unproven = UnprovenMachine.Limits()
         /// Between two requests at the admin door. Default 60 s.
         package var adminIdle: Duration = .seconds(60)
         /// Messages that a device may leave unacknowledged; more wait in the store. Default 100.

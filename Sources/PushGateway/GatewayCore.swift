@@ -13,6 +13,8 @@ final class GatewayCore: Sendable {
     let adminDoor: AdminDoor
     let faults: FaultPlan
     let doors = OpenDoors()
+    /// Of all listeners, the admin API's too.
+    let unproven: UnprovenConnections
     /// Where a door registers what it counts.
     let gauges = GaugeSource()
     private let events: EventLog
@@ -21,9 +23,15 @@ final class GatewayCore: Sendable {
     private let directory: GatewayDirectory
 
     init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
+        self.unproven = UnprovenConnections(limits: configuration.limits.unproven, logger: logger)
         let directory = try DataDirectory(configuration.dataDirectory)
         let now = Date(timeIntervalSince1970: Double(time.now.seconds))
-        let authorities = try Authorities(names: configuration.serverNames, in: directory, now: now)
+        let authorities = try Authorities(
+            names: configuration.serverNames,
+            serverKey: configuration.serverKey,
+            in: directory,
+            now: now
+        )
         let database = try GatewayDatabase.open(path: directory.file(GatewayDatabase.file))
         let commit = GroupCommit(database)
         var eventLimits = EventLog.Limits()
@@ -69,6 +77,7 @@ final class GatewayCore: Sendable {
         self.adminDoor = AdminDoor(
             parts: parts,
             gauges: self.gauges,
+            unproven: self.unproven,
             authorityPEM: try authorities.gateway.pem,
             logger: logger
         )
@@ -137,7 +146,10 @@ final class GatewayCore: Sendable {
 
     /// Removes what is too old. Called from time to time.
     func tick(now: Timestamp) async throws {
-        for environment in self.environments { environment.router.tick() }
+        for environment in self.environments {
+            environment.router.tick()
+            environment.providerDoor.refusals.flush()
+        }
         try await self.events.trim(now: now)
     }
 

@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
+import PushHTTP
 import PushProtocol
 import Synchronization
 
@@ -19,6 +20,8 @@ final class Listener: Sendable {
     private let handshakeDeadline: TimeAmount
     private let watchesHandshake: Bool
     private let checksCertificates: Bool
+    private let allowsHalfClosure: Bool
+    private let unproven: UnprovenConnections?
     private let tls: NIOSSLContext
     private let faults: ConnectionFaults?
     private let logger: Logger
@@ -28,17 +31,23 @@ final class Listener: Sendable {
     /// - Parameters:
     ///   - watchesHandshake: `false` for a door whose handler does it itself.
     ///   - checksCertificates: `false` for a door that lets every certificate pass the handshake, to judge it itself.
+    ///   - allowsHalfClosure: whether a client that has closed its half still gets answers.
+    ///   - unproven: keeps account of connections without a credential; shared by all listeners.
     init(
         name: String,
         tls: TLSConfiguration,
         limits: GatewayConfiguration.Limits,
         watchesHandshake: Bool = true,
         checksCertificates: Bool = true,
+        allowsHalfClosure: Bool = false,
+        unproven: UnprovenConnections? = nil,
         faults: ConnectionFaults? = nil,
         logger: Logger
     ) throws {
         self.watchesHandshake = watchesHandshake
         self.checksCertificates = checksCertificates
+        self.allowsHalfClosure = allowsHalfClosure
+        self.unproven = unproven
         self.faults = faults
         self.name = name
         self.maximumConnections = limits.connections
@@ -62,6 +71,7 @@ final class Listener: Sendable {
                 .serverChannelOption(.backlog, value: 1024)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .childChannelOption(.allowRemoteHalfClosure, value: self.allowsHalfClosure)
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture { try self.accept(channel, initialize) }
                 }
@@ -109,6 +119,7 @@ final class Listener: Sendable {
             self.state.withLock { $0.children[id] = nil }
             self.memory.connectionClosed()
         }
+        guard try self.unproven?.admit(channel, listener: self.name) ?? true else { return }
         let pipeline = channel.pipeline.syncOperations
         let fault = self.faults?.decide()
         if let rate = fault?.bytesPerSecond { try pipeline.addHandler(SlowReader(bytesPerSecond: rate)) }

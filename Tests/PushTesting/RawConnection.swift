@@ -74,6 +74,11 @@ package struct RawConnection: Sendable {
         return all
     }
 
+    /// Sends no more, and goes on reading.
+    package func closeOutput() async throws {
+        try await self.channel.close(mode: .output).get()
+    }
+
     package func close() async {
         try? await self.channel.close()
     }

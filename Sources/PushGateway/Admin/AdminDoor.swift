@@ -14,15 +14,27 @@ struct AdminDoor {
     let gauges: GaugeSource
     let authorityPEM: String
     let logger: Logger
+    private let unproven: UnprovenConnections
     private let connections = AdminConnections()
 
-    init(parts: [any AdminRoutes], gauges: GaugeSource, authorityPEM: String, logger: Logger) {
+    init(
+        parts: [any AdminRoutes],
+        gauges: GaugeSource,
+        unproven: UnprovenConnections,
+        authorityPEM: String,
+        logger: Logger
+    ) {
         self.parts = parts
+        self.unproven = unproven
         self.gauges = gauges
         self.authorityPEM = authorityPEM
         self.logger = logger
         gauges.add(.connections, ["door": "admin"]) { [connections] in connections.count }
         gauges.add(.connectionsLimit, ["door": "admin"]) { AdminConnections.maximum }
+        gauges.add(.unprovenConnections) { unproven.count }
+        gauges.add(.unprovenConnectionsLimit) { unproven.limits.connections }
+        gauges.add(.unprovenBytes) { unproven.bytes }
+        gauges.add(.unprovenBytesLimit) { unproven.limits.bytes }
     }
 
     private struct Health: Encodable {
@@ -38,11 +50,16 @@ struct AdminDoor {
         limits: GatewayConfiguration.Limits,
         onPort: @escaping @Sendable (Int) async -> Void
     ) -> some ApplicationProtocol {
-        Application(
+        let unproven = self.unproven
+        return Application(
             router: self.router,
             server: .http1(
                 configuration: .init(
-                    additionalChannelHandlers: [RequestDeadlineHandler(deadline: TimeAmount(limits.request))],
+                    additionalChannelHandlers: [
+                        RequestDeadlineHandler(deadline: TimeAmount(limits.request)),
+                        // There is no login: a request that was in order is all the proof there can be.
+                        UnprovenRequestHandler(unproven, listener: "admin") { $1.status.kind == .successful },
+                    ],
                     idleTimeout: TimeAmount(limits.adminIdle)
                 )
             ),

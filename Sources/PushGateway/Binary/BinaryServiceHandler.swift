@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOTLS
+import PushHTTP
 import PushProtocol
 
 /// Translates between bytes, the core and ``BinaryServiceMachine``: performs its actions in their order.
@@ -40,6 +41,7 @@ final class BinaryServiceHandler: ChannelInboundHandler {
         switch event {
         case TLSUserEvent.handshakeCompleted:
             self.identity = self.door.certificates.identity(of: self.certificate(context))
+            if case .success = self.identity { UnprovenConnections.prove(context.channel) }
             if case .failure(let reason) = self.identity {
                 self.door.logger.info("certificate refused", metadata: ["door": "binary", "reason": "\(reason.text)"])
             }

@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOTLS
+import PushHTTP
 import PushProtocol
 
 /// Translates between bytes and ``CourierServiceMachine``: performs its actions in their order.
@@ -143,6 +144,7 @@ final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
             return self.door.router.disconnected(session.device, session: session.id)
         }
         self.session = session
+        UnprovenConnections.prove(context.channel)
         let actions = self.machine.authenticated(
             baseToken: session.baseToken,
             isNew: session.isNewToken,

@@ -14,7 +14,12 @@ struct Authorities: Sendable {
     let providers: CertificateAuthority
     let server: ServerCertificate
 
-    init(names: [String], in directory: borrowing DataDirectory, now: Date) throws {
+    init(
+        names: [String],
+        serverKey: ServerKeyType = .p256,
+        in directory: borrowing DataDirectory,
+        now: Date
+    ) throws {
         self.gateway = try CertificateAuthority(
             name: Self.gatewayName,
             commonName: "Martlet Gateway Authority",
@@ -33,7 +38,13 @@ struct Authorities: Sendable {
             in: directory,
             now: now
         )
-        self.server = try ServerCertificate(authority: self.gateway, names: names, in: directory, now: now)
+        self.server = try ServerCertificate(
+            authority: self.gateway,
+            names: names,
+            keyType: serverKey,
+            in: directory,
+            now: now
+        )
     }
 }
 

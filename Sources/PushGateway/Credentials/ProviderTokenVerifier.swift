@@ -29,7 +29,13 @@ enum ProviderTokenVerifier {
         key: (String) -> RegisteredKey?,
         now: Timestamp
     ) -> Result<VerifiedProviderToken, Reason> {
-        guard token.utf8.count <= Self.maximumLength else { return .failure(.invalidProviderToken) }
+        guard let verified = self.signed(token, key: key) else { return .failure(.invalidProviderToken) }
+        return verified.fault(at: now).map { .failure($0) } ?? .success(verified)
+    }
+
+    /// What a token says that a registered key has signed, whatever its time; `nil` for any other.
+    static func signed(_ token: String, key: (String) -> RegisteredKey?) -> VerifiedProviderToken? {
+        guard token.utf8.count <= Self.maximumLength else { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3,
             let header = Self.object(parts[0]), header["alg"] as? String == "ES256",
@@ -39,9 +45,8 @@ enum ProviderTokenVerifier {
             Self.isValid(signature, for: Data("\(parts[0]).\(parts[1])".utf8), by: publicKey),
             let claims = Self.object(parts[1]), claims["iss"] as? String == registered.teamID,
             let issuedAt = Self.seconds(claims["iat"]).map(Timestamp.init(seconds:))
-        else { return .failure(.invalidProviderToken) }
-        let verified = VerifiedProviderToken(key: registered, issuedAt: issuedAt)
-        return verified.fault(at: now).map { .failure($0) } ?? .success(verified)
+        else { return nil }
+        return VerifiedProviderToken(key: registered, issuedAt: issuedAt)
     }
 
     /// Raw r‖s, else ASN.1 DER.

@@ -1,4 +1,5 @@
 import Crypto
+import CryptoExtras
 import Foundation
 import NIOCore
 import NIOSSL
@@ -12,24 +13,22 @@ struct ServerCertificate {
     static let lifetime: TimeInterval = 397 * 86_400
     /// Renewed at start when less than this is left.
     static let renewal: TimeInterval = 30 * 86_400
-    private static let file = "server.pem"
-    private static let keyFile = "server.key"
-
     let certificate: Certificate
     let privateKeyPEM: String
 
     init(
         authority: CertificateAuthority,
         names: [String],
+        keyType: ServerKeyType = .p256,
         in directory: borrowing DataDirectory,
         now: Date
     ) throws {
-        let key = try Self.key(in: directory)
-        self.privateKeyPEM = key.pemRepresentation
+        let (publicKey, privateKeyPEM) = try Self.key(keyType, in: directory)
+        self.privateKeyPEM = privateKeyPEM
         let wanted = Self.alternativeNames(names)
-        if let pem = try? String(contentsOfFile: directory.file(Self.file), encoding: .utf8),
+        if let pem = try? String(contentsOfFile: directory.file(keyType.certificateFile), encoding: .utf8),
             let certificate = try? Certificate(pemEncoded: pem),
-            certificate.publicKey == Certificate.PublicKey(key.publicKey),
+            certificate.publicKey == publicKey,
             authority.vouches(for: certificate, now: now.addingTimeInterval(Self.renewal)),
             try certificate.extensions.subjectAlternativeNames == wanted
         {
@@ -39,12 +38,12 @@ struct ServerCertificate {
         self.certificate = try Self.issue(
             authority,
             to: try DistinguishedName { CommonName(names.first ?? "localhost") },
-            publicKey: Certificate.PublicKey(key.publicKey),
+            publicKey: publicKey,
             names: wanted,
             lifetime: Self.lifetime,
             now: now
         )
-        try directory.save(Self.file, Data(self.certificate.serializeAsPEM().pemString.utf8))
+        try directory.save(keyType.certificateFile, Data(self.certificate.serializeAsPEM().pemString.utf8))
     }
 
     /// The same key and names in a certificate that ended yesterday, for a door that is to misbehave.
@@ -86,12 +85,19 @@ struct ServerCertificate {
         )
     }
 
-    private static func key(in directory: borrowing DataDirectory) throws -> P256.Signing.PrivateKey {
-        let pem = try directory.load(Self.keyFile) { Data(P256.Signing.PrivateKey().pemRepresentation.utf8) }
+    private static func key(
+        _ type: ServerKeyType,
+        in directory: borrowing DataDirectory
+    ) throws -> (Certificate.PublicKey, pem: String) {
+        let data = try directory.load(type.keyFile) { Data(try type.newKeyPEM().utf8) }
+        let pem = String(decoding: data, as: UTF8.self)
         do {
-            return try P256.Signing.PrivateKey(pemRepresentation: String(decoding: pem, as: UTF8.self))
+            return (try type.publicKey(ofPEM: pem), pem)
         } catch {
-            throw GatewayError.badFile(path: directory.file(Self.keyFile), why: "it holds no P-256 private key in PEM")
+            throw GatewayError.badFile(
+                path: directory.file(type.keyFile),
+                why: "it holds no \(type.title) private key in PEM"
+            )
         }
     }
 

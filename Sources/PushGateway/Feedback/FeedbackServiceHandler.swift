@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOSSL
 import NIOTLS
+import PushHTTP
 import PushProtocol
 
 /// Translates between a connection, the store and ``FeedbackServiceMachine``: performs its actions in their order.
@@ -61,6 +62,7 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
     private func identify(context: ChannelHandlerContext) {
         switch self.door.certificates.identity(of: self.certificate(context)) {
         case .success(let identity):
+            UnprovenConnections.prove(context.channel)
             let turns = self.door.turns
             context.eventLoop.makeFutureWithTask { await turns.enter(identity.defaultTopic) }
                 .assumeIsolated()

@@ -27,9 +27,15 @@ struct AnswerEncoder: Sendable {
         self.mustShrink = true
     }
 
-    /// Writes the head of an answer; it ends the stream if there is no body.
-    mutating func write(_ answer: ProviderAnswer, streamID: UInt32, into output: inout ByteBuffer) {
-        let endsStream = answer.body?.isEmpty ?? true
+    /// Writes the head of an answer; it ends the stream if there is no body, or if the body is left out.
+    mutating func write(
+        _ answer: ProviderAnswer,
+        streamID: UInt32,
+        omitsBody: Bool = false,
+        into output: inout ByteBuffer
+    ) {
+        let hasBody = answer.body?.isEmpty == false
+        let endsStream = omitsBody || !hasBody
         let start = output.writerIndex
         let shrinks = self.mustShrink
         self.mustShrink = false
@@ -45,7 +51,7 @@ struct AnswerEncoder: Sendable {
             var block = HeaderBlockWriter(target)
             if shrinks { block.write(0x20) }
             Self.write(answer, into: &block)
-            if !endsStream { block.write(Self.contentTypeJSON) }
+            if hasBody { block.write(Self.contentTypeJSON) }
             return block.count
         }
         output.setFrameLength(length, at: start)

@@ -30,7 +30,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {
-            context.close(promise: nil)
+            context.closeWhole()
         }
     }
 
@@ -50,7 +50,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
             context.fireChannelRead(Self.wrapInboundOut(self.received))
             context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
         } catch {
-            context.close(promise: nil)
+            context.closeWhole()
         }
     }
 
@@ -63,17 +63,19 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
 
     /// A connection that has said nothing yet has nothing to finish when the gateway ends.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ChannelShouldQuiesceEvent, !self.hasDecided { context.close(promise: nil) }
+        if event is ChannelShouldQuiesceEvent || event as? ChannelEvent == .inputClosed, !self.hasDecided {
+            context.closeWhole()
+        }
         context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.close(promise: nil)
+        context.closeWhole()
     }
 
     private func refuse(context: ChannelHandlerContext) {
         let written = context.eventLoop.makePromise(of: Void.self)
-        written.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        written.futureResult.assumeIsolated().whenComplete { _ in context.closeWhole() }
         context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(string: Self.answer)), promise: written)
     }
 }

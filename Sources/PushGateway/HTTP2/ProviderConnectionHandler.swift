@@ -1,5 +1,7 @@
 import Logging
 import NIOCore
+import NIOSSL
+import PushHTTP
 import PushProtocol
 
 /// One provider connection: carries bytes, answers and time to its machine and does what it says.
@@ -13,6 +15,8 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
 
     /// Between two looks at the deadlines, at least.
     private static let shortestTimer: TimeAmount = .milliseconds(10)
+    /// Places for requests that a connection keeps which has proven nothing.
+    private static let unprovenRequests = 16
 
     private let logger: Logger
     private let makeReceiver: (ProviderConnectionHandle) -> any ProviderRequestReceiver
@@ -20,6 +24,8 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     private var handle: ProviderConnectionHandle?
     private var receiver: (any ProviderRequestReceiver)?
+    /// Until the connection has proven itself.
+    private var unproven: UnprovenHandler?
     private var timer: Scheduled<Void>?
     private var timerDeadline = NIODeadline.distantFuture
     private var isWritable = true
@@ -49,6 +55,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        self.unproven = try? context.pipeline.syncOperations.handler(type: UnprovenHandler.self)
         let handle = ProviderConnectionHandle(self, eventLoop: context.eventLoop)
         self.handle = handle
         self.receiver = self.makeReceiver(handle)
@@ -94,13 +101,20 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
         case is ChannelShouldQuiesceEvent:
             self.machine.drain(now: context.eventLoop.now)
             self.work()
-        case ChannelEvent.inputClosed: context.close(promise: nil)
+        case ChannelEvent.inputClosed:
+            self.machine.inputEnded(now: context.eventLoop.now)
+            self.work()
+        case let end as UnprovenEnd:
+            self.machine.finish(end.cause == .deadline ? .noError : .enhanceYourCalm, end.cause.rawValue)
+            self.work()
         default: break
         }
         context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A FIN without the end that TLS asks for: requests say themselves whether they are whole.
+        if case NIOSSLError.uncleanShutdown = error { return }
         self.logger.debug("provider connection failed", metadata: ["error": "\(error)"])
         context.close(promise: nil)
     }
@@ -121,7 +135,16 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
         self.handOver()
         self.isInTurn = false
         self.write()
+        self.reportHeld()
         self.schedule()
+    }
+
+    private func reportHeld() {
+        guard let unproven else { return }
+        guard unproven.isUnproven else { return self.unproven = nil }
+        if self.requests.capacity > Self.unprovenRequests { self.requests = [] }
+        let unsent = try? self.context?.channel.syncOptions?.getOption(.bufferedWritableBytes)
+        unproven.hold(self.machine.heldBytes + (unsent ?? 0))
     }
 
     func emptyMailbox() {
@@ -145,7 +168,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
         case .stall: self.isStalled = true
         case .close:
             self.isClosing = true
-            context.close(promise: nil)
+            context.closeWhole()
         }
     }
 
@@ -169,7 +192,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
             // A fault keeps it silent, not alive for ever.
             if self.machine.phase == .finished {
                 self.isClosing = true
-                context.close(promise: nil)
+                context.closeWhole()
             }
             return
         }
@@ -185,7 +208,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
         guard hasFinished else { return }
         self.isClosing = true
         self.logEnding()
-        context.close(promise: nil)
+        context.closeWhole()
     }
 
     private static let keptCapacity = 65_536

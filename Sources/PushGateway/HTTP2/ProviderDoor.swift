@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import PushHTTP
 import PushProtocol
 
 /// The provider API of one environment: pushes, broadcasts and channels over HTTP/2.
@@ -10,6 +11,8 @@ final class ProviderDoor: Sendable {
     let faults: FaultPlan
     let time: any TimeSource
     let logger: Logger
+    /// What is logged of refusals.
+    let refusals: RefusalLog
     private let certificates: CertificateCheck
     private let requestDeadline: TimeAmount
 
@@ -33,6 +36,7 @@ final class ProviderDoor: Sendable {
         self.requestDeadline = requestDeadline
         self.time = time
         self.logger = logger
+        self.refusals = RefusalLog(logger)
     }
 
     /// Sets up a connection after TLS.
@@ -46,7 +50,11 @@ final class ProviderDoor: Sendable {
     private func configureHTTP2(_ channel: any Channel, _ fault: FaultDecision?) throws {
         let shown = LegacyTLS.peerCertificate(channel)
         let certificate = shown.map { self.certificates.identity(of: $0) }
-        let session = ProviderSession(self.session, certificate: try? certificate?.get())
+        let session = ProviderSession(
+            self.session,
+            certificate: try? certificate?.get(),
+            source: CheckBudget.Source(channel.remoteAddress)
+        )
         let rules = self.session.rules
         var limits = ServiceConnectionLimits()
         limits.streams = fault?.streamLimit ?? session.streamLimit
@@ -56,11 +64,14 @@ final class ProviderDoor: Sendable {
         try channel.pipeline.syncOperations.addHandler(
             ProviderConnectionHandler(limits: limits, now: channel.eventLoop.now, logger: self.logger) { handle in
                 if case .failure(let reason) = certificate {
-                    self.logger.info("certificate refused", metadata: ["door": "HTTP/2", "reason": "\(reason.text)"])
+                    self.refusals.write("certificate refused", reason)
                     handle.goAway(reason)
                 }
-                return ProviderReceiver(door: self, handle: handle, session: session, eventLoop: channel.eventLoop)
+                return ProviderReceiver(door: self, handle: handle, session: session, eventLoop: channel.eventLoop) {
+                    UnprovenConnections.prove(channel)
+                }
             }
         )
+        if session.credential != nil { UnprovenConnections.prove(channel) }
     }
 }

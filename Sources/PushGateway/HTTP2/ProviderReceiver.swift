@@ -10,6 +10,8 @@ final class ProviderReceiver: ProviderRequestReceiver {
     let eventLoop: any EventLoop
     private let owner: PendingAnswers
     private var session: ProviderSession
+    /// Called once, with the first valid credential.
+    private var onProof: (() -> Void)?
     /// Requests so far, for faults.
     var ordinal = 0
     /// A fault: nothing is answered any more.
@@ -19,13 +21,15 @@ final class ProviderReceiver: ProviderRequestReceiver {
         door: ProviderDoor,
         handle: ProviderConnectionHandle,
         session: ProviderSession,
-        eventLoop: any EventLoop
+        eventLoop: any EventLoop,
+        onProof: @escaping () -> Void
     ) {
         self.door = door
         self.handle = handle
         self.session = session
         self.eventLoop = eventLoop
         self.owner = PendingAnswers(handle)
+        self.onProof = onProof
     }
 
     /// What one turn of the event loop comes to.
@@ -48,9 +52,10 @@ final class ProviderReceiver: ProviderRequestReceiver {
             } else {
                 self.perform(verdict.decision, stream, &turn)
             }
-            if let instruction = verdict.instruction { self.perform(instruction, &turn) }
+            if let instruction = verdict.instruction { self.perform(instruction, after: stream, &turn) }
         }
         self.finish(turn)
+        if self.session.credential != nil { self.onProof.take()?() }
     }
 
     func cancelled(_ streams: [UInt32]) { self.owner.forget(streams) }
@@ -89,18 +94,26 @@ final class ProviderReceiver: ProviderRequestReceiver {
     }
 
     /// What was accepted before a GOAWAY is still answered.
-    private func perform(_ instruction: ProviderSession.Instruction, _ turn: inout Turn) {
+    private func perform(
+        _ instruction: ProviderSession.Instruction,
+        after stream: UInt32,
+        _ turn: inout Turn
+    ) {
         self.finish(turn)
         turn = Turn()
         switch instruction {
         case .announce(let limit): self.handle.announce(streamLimit: limit)
         case .goAway(let reason): self.handle.goAway(reason)
+        case .endUnheard:
+            self.isStalled = true
+            let text = "too many provider tokens that are no good"
+            self.handle.goAway(.enhanceYourCalm, debugData: text, lastStream: stream)
         }
     }
 
     private func note(_ refusal: ProviderRefusal, _ answer: ProviderAnswer) {
         let id = answer.apnsID ?? answer.requestID ?? ""
-        self.door.logger.info("request refused", metadata: ["id": "\(id)", "reason": "\(refusal.reason.text)"])
+        self.door.refusals.write("request refused", refusal.reason, id: id)
         guard let gone = refusal.token, let since = refusal.timestamp else { return }
         self.door.router.refusedUnregistered(
             gone.token,

@@ -9,8 +9,10 @@ struct RequestHead {
     var pseudo: UInt8 = 0
     /// Breaks a rule of RFC 9113 section 8.2 or 8.3.
     var isMalformed = false
+    /// Of all fields, in bytes as RFC 9113 section 6.5.2 counts them.
+    var listSize = 0
     /// The list is longer than announced; its fields were not all looked at.
-    var isTooLong = false
+    var isTooLong: Bool { self.listSize > RequestHeaderDecoder.maximumListSize }
 
     /// Whether the pseudo-headers of a request are there (RFC 9113 section 8.3.1). CONNECT has no path and no scheme.
     func beginsRequest(_ request: ProviderRequest) -> Bool {
@@ -36,6 +38,9 @@ struct RequestHeaderDecoder: Sendable {
     private var scratch: [UInt8] = []
     private var authorization = RepeatedValue()
     private var topic = RepeatedValue()
+
+    /// What the tables hold, in bytes.
+    var heldBytes: Int { self.table.size + self.authorization.size + self.topic.size }
 
     /// Reads a complete header block; its fields go into `request`.
     mutating func decode(
@@ -70,7 +75,7 @@ struct RequestHeaderDecoder: Sendable {
             listSize += field.size
             if listSize <= Self.maximumListSize { head.take(field, into: &request, after: &hasRegular) }
         }
-        head.isTooLong = listSize > Self.maximumListSize
+        head.listSize = listSize
         return head
     }
 
@@ -139,6 +144,8 @@ struct RequestHeaderDecoder: Sendable {
         var encoded: [UInt8] = []
         var isHuffman = false
         var value = ""
+
+        var size: Int { self.encoded.count + self.value.utf8.count }
 
         /// `nil` for other bytes than the last.
         func value(of bytes: borrowing Span<UInt8>, _ isHuffman: Bool) -> String? {

@@ -58,4 +58,10 @@ struct ServiceConnectionLimits: Sendable {
     static let smallData = 256
     /// What a stream that came to nothing takes from the flood budget.
     static let lostStreamCost = 5
+    /// Streams whose windows a change of settings may move for the price of one idle frame.
+    static let streamsPerIdleFrame = 16
+    /// WINDOW_UPDATE frames that a DATA frame of ours allows: for its stream and for the connection.
+    static let updatesPerData = 2
+    /// Most of them that may be owed to the client.
+    static let maximumUpdates = 8192
 }

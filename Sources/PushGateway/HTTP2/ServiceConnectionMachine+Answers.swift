@@ -12,11 +12,12 @@ extension ServiceConnectionMachine {
     mutating func answer(_ streamID: UInt32, _ answer: ProviderAnswer) {
         guard let stream = self.streams.remove(streamID) else { return }
         guard case .awaitingAnswer = stream.state else { return self.streams.insert(stream) }
-        self.budget.earn()
-        if let body = answer.body, !body.isEmpty {
+        // A refusal is worth nothing: requests that are refused are to be had for nothing too.
+        if (200..<300).contains(answer.status) { self.budget.earn() }
+        if !stream.omitsBody, let body = answer.body, !body.isEmpty {
             self.write(answer, body, of: stream)
         } else {
-            self.encoder.write(answer, streamID: streamID, into: &self.output)
+            self.encoder.write(answer, streamID: streamID, omitsBody: true, into: &self.output)
         }
         self.finishIfDrained()
     }
@@ -32,6 +33,7 @@ extension ServiceConnectionMachine {
             self.sendWindow -= length
             self.output.write(FrameHead(length: length, type: .data, flags: .endStream, streamID: stream.id))
             self.output.writeString(body)
+            self.allowUpdates()
         } else {
             self.streams.insert(ServiceStream(id: stream.id, sendWindow: stream.sendWindow, state: .sending))
             self.unsentBodies[stream.id] = ByteBuffer(string: body)
@@ -42,6 +44,7 @@ extension ServiceConnectionMachine {
 
     /// Sends as much of a body as the windows allow.
     private mutating func sendBody(of streamID: UInt32) {
+        self.streamsVisited += 1
         guard let position = self.streams.position(of: streamID), var rest = self.unsentBodies[streamID] else { return }
         while rest.readableBytes > 0 {
             let window = min(self.sendWindow, self.streams[position].sendWindow, self.peerMaximumFrame)
@@ -58,17 +61,48 @@ extension ServiceConnectionMachine {
                 )
             )
             self.output.writeImmutableBuffer(chunk)
+            self.allowUpdates()
         }
-        guard rest.readableBytes == 0 else { return self.unsentBodies[streamID] = rest }
+        guard rest.readableBytes == 0 else {
+            self.unsentBodies[streamID] = rest
+            return self.noteReady(at: position)
+        }
         self.unsentBodies[streamID] = nil
         _ = self.streams.remove(streamID)
         self.finishIfDrained()
     }
 
-    /// Goes on with the bodies that waited for a window, oldest first.
+    /// A body that its own stream lets go on waits for the connection's window.
+    mutating func noteReady(at position: Int) {
+        let stream = self.streams[position]
+        guard case .sending = stream.state, stream.sendWindow > 0, !stream.isReady else { return }
+        // Streams that ended while they waited are not passed before the window opens.
+        if self.ready.count > 2 * self.unsentBodies.count + 64 {
+            self.ready.removeAll { self.unsentBodies[$0] == nil }
+        }
+        self.streams[position].isReady = true
+        self.ready.append(stream.id)
+    }
+
+    /// Goes on with the bodies that waited for the connection's window, each in its turn. Others are not looked at.
     mutating func sendBodies() {
-        guard !self.unsentBodies.isEmpty else { return }
-        for streamID in self.unsentBodies.keys.sorted() where self.sendWindow > 0 { self.sendBody(of: streamID) }
+        while self.sendWindow > 0, let streamID = self.ready.popFirst() {
+            guard let position = self.streams.position(of: streamID) else { continue }
+            self.streams[position].isReady = false
+            self.sendBody(of: streamID)
+        }
+    }
+
+    /// The client will confirm what it takes.
+    private mutating func allowUpdates() {
+        let allowed = self.allowedUpdates + ServiceConnectionLimits.updatesPerData
+        self.allowedUpdates = min(ServiceConnectionLimits.maximumUpdates, allowed)
+    }
+
+    /// Only frames that answer no DATA of ours are idle ones.
+    private mutating func spendUpdate() throws(ConnectionViolation) {
+        guard self.allowedUpdates == 0 else { return self.allowedUpdates -= 1 }
+        try self.spend()
     }
 
     /// RFC 9113 section 6.9.
@@ -76,7 +110,7 @@ extension ServiceConnectionMachine {
         _ head: FrameHead,
         _ content: borrowing Span<UInt8>
     ) throws(ConnectionViolation) {
-        try self.spend()
+        try self.spendUpdate()
         guard content.count == 4 else { throw ConnectionViolation(.frameSizeError, "WINDOW_UPDATE") }
         let increment = Int(content.integer(at: 0) & 0x7fff_ffff)
         if head.streamID == 0 {

@@ -35,7 +35,7 @@ extension ServiceConnectionMachine {
     }
 
     /// GOAWAY at once. Streams above `lastStream` are forgotten unanswered; those up to it are answered until the
-    /// deadline for draining.
+    /// deadline for draining. After an earlier one it does nothing, unless it lowers the last stream.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text (reference 1.3).
     ///   - lastStream: by default the highest that the client has opened.
@@ -44,6 +44,7 @@ extension ServiceConnectionMachine {
         let debugData = String(decoding: debugData.utf8.prefix(ServiceConnectionLimits.maximumDebugData), as: UTF8.self)
         // It never goes up again (RFC 9113 section 6.8).
         let last = min(lastStream ?? self.highestStreamID, self.goAwayStreamID ?? HTTP2Limits.largestStreamID)
+        guard last != self.goAwayStreamID else { return }
         self.goAwayStreamID = last
         self.drainNoticeEnds = nil
         self.output.writeGoAway(lastStreamID: last, code, debugData: debugData)
@@ -60,15 +61,45 @@ extension ServiceConnectionMachine {
     }
 
     mutating func finishIfDrained() {
-        guard case .draining = self.phase, self.goAwayStreamID != nil, self.streams.count == 0 else { return }
-        self.close(Ending(code: .noError, text: Self.shutdown))
+        guard self.streams.count == 0 else { return }
+        switch self.phase {
+        case .open, .draining:
+            if self.clientIsLeaving { return self.close(Ending(code: .noError, text: "the client has finished")) }
+            guard case .draining = self.phase, self.goAwayStreamID != nil else { return }
+            self.close(Ending(code: .noError, text: Self.shutdown))
+        case .waitingForPreface, .waitingForSettings, .finished: break
+        }
+    }
+
+    /// The client has closed its half: what it asked is answered, as far as its windows let it, then the connection ends.
+    mutating func inputEnded(now: NIODeadline) {
+        switch self.phase {
+        case .finished: return
+        case .waitingForPreface, .waitingForSettings: return self.transportClosed()
+        case .open: self.phase = .draining(until: now + self.limits.request)
+        case .draining: break
+        }
+        self.clientIsLeaving = true
+        self.openBlock = nil
+        self.incomplete = ByteBuffer()
+        self.unfinishedSince = nil
+        // No more DATA and no more WINDOW_UPDATE: neither those requests nor those answers come to their end.
+        for stream in self.streams.streams {
+            if case .awaitingAnswer = stream.state { continue }
+            _ = self.streams.remove(stream.id)
+            self.forget(stream)
+        }
+        self.finishIfDrained()
     }
 
     /// Ends everything, with a GOAWAY that says why.
     mutating func finish(_ code: HTTP2ErrorCode, _ text: String) {
         guard self.phase != .finished else { return }
         let last = min(self.highestStreamID, self.goAwayStreamID ?? HTTP2Limits.largestStreamID)
-        self.output.writeGoAway(lastStreamID: last, code, debugData: text)
+        // A second one only for what the first did not say.
+        if code != .noError || last != self.goAwayStreamID {
+            self.output.writeGoAway(lastStreamID: last, code, debugData: text)
+        }
         self.ending = nil
         self.close(Ending(code: code, text: text))
     }
@@ -82,8 +113,10 @@ extension ServiceConnectionMachine {
     mutating func forgetEverything() {
         self.streams = StreamTable()
         self.incompleteRequests = SlotTable()
+        self.incompleteBytes = 0
         self.unsentBodies = [:]
         self.unsentBytes = 0
+        self.ready = CircularBuffer()
         self.openBlock = nil
         self.incomplete = ByteBuffer()
         self.requests = []

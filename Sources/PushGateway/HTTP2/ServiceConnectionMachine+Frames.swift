@@ -123,7 +123,7 @@ extension ServiceConnectionMachine {
         self.output.writeMultipleIntegers(content.integer(at: 0), content.integer(at: 4))
     }
 
-    /// The client will open no more streams; those that are open are answered.
+    /// The client goes: what it has asked is answered, then the connection ends.
     private mutating func receiveGoAway(
         _ head: FrameHead,
         _ content: borrowing Span<UInt8>
@@ -131,9 +131,11 @@ extension ServiceConnectionMachine {
         guard head.streamID == 0 else { throw ConnectionViolation(.protocolError, "GOAWAY on a stream") }
         guard content.count >= 8 else { throw ConnectionViolation(.frameSizeError, "GOAWAY") }
         try self.spend()
+        self.clientIsLeaving = true
+        self.finishIfDrained()
     }
 
-    /// Ignored, like the service does (reference 1.3).
+    /// Ignored, like the service does (reference 1.3), unless it is wrong.
     private mutating func receivePriority(
         _ head: FrameHead,
         _ content: borrowing Span<UInt8>
@@ -146,5 +148,17 @@ extension ServiceConnectionMachine {
             }
             return
         }
+        let dependency = content.integer(at: 0) & HTTP2Limits.largestStreamID
+        if dependency == head.streamID { try self.receiveDependencyOnItself(head.streamID) }
+    }
+
+    /// The stream's error alone (RFC 7540 section 5.3.1). Of a stream that was never opened it is the connection's, as
+    /// RST_STREAM must not be sent for it (RFC 9113 section 6.4).
+    private mutating func receiveDependencyOnItself(_ streamID: UInt32) throws(ConnectionViolation) {
+        try self.checkOpened(streamID)
+        if self.streams.position(of: streamID) != nil { return try self.reset(faulty: streamID, .protocolError) }
+        try self.spend(ServiceConnectionLimits.lostStreamCost)
+        if let last = self.goAwayStreamID, streamID > last { return }
+        self.output.writeFrame(.resetStream, streamID: streamID, words: HTTP2ErrorCode.protocolError.rawValue)
     }
 }

@@ -12,16 +12,22 @@ extension ServiceConnectionMachine {
         guard var range = head.unpadded(content) else {
             throw ConnectionViolation(.protocolError, "padding longer than the frame")
         }
+        var dependsOnItself = false
         if head.flags.contains(.priority) {
             guard range.count >= 5 else { throw ConnectionViolation(.frameSizeError, "HEADERS with priority") }
+            dependsOnItself = content.integer(at: range.lowerBound) & HTTP2Limits.largestStreamID == head.streamID
             range = range.lowerBound + 5..<range.upperBound
         }
+        var open = OpenBlock(
+            streamID: head.streamID,
+            endsStream: head.flags.contains(.endStream),
+            dependsOnItself: dependsOnItself,
+            bytes: []
+        )
         let block = content.extracting(range)
-        let endsStream = head.flags.contains(.endStream)
-        if head.flags.contains(.endHeaders) {
-            return try self.receiveBlock(block, streamID: head.streamID, endsStream: endsStream, now: now)
-        }
-        self.openBlock = OpenBlock(streamID: head.streamID, endsStream: endsStream, bytes: [])
+        if head.flags.contains(.endHeaders) { return try self.receiveBlock(block, of: open, now: now) }
+        open.bytes.reserveCapacity(block.count)
+        self.openBlock = open
         try self.extendBlock(block)
     }
 
@@ -36,7 +42,7 @@ extension ServiceConnectionMachine {
         try self.spend()
         try self.extendBlock(content)
         guard head.flags.contains(.endHeaders), let block = self.openBlock.take() else { return }
-        try self.receiveBlock(block.bytes.span, streamID: block.streamID, endsStream: block.endsStream, now: now)
+        try self.receiveBlock(block.bytes.span, of: block, now: now)
     }
 
     private mutating func extendBlock(_ content: borrowing Span<UInt8>) throws(ConnectionViolation) {
@@ -50,17 +56,19 @@ extension ServiceConnectionMachine {
     /// A complete header block. It is decoded even if nobody wants the request: the table goes on.
     private mutating func receiveBlock(
         _ block: borrowing Span<UInt8>,
-        streamID: UInt32,
-        endsStream: Bool,
+        of open: OpenBlock,
         now: NIODeadline
     ) throws(ConnectionViolation) {
+        let (streamID, endsStream) = (open.streamID, open.endsStream)
         var request = ProviderRequest()
-        let head: RequestHead
+        var head: RequestHead
         do {
             head = try self.decoder.decode(block, into: &request)
         } catch {
             throw ConnectionViolation(.compressionError, "header block cannot be decoded")
         }
+        // RFC 7540 section 5.3.1: the stream's error alone.
+        if open.dependsOnItself { head.isMalformed = true }
         if let last = self.goAwayStreamID, streamID > last { return try self.spend() }
         guard streamID > self.highestStreamID else {
             return try self.receiveTrailers(head, streamID: streamID, endsStream: endsStream, now: now)
@@ -72,26 +80,42 @@ extension ServiceConnectionMachine {
             return try self.refuse(streamID, .protocolError, endsStream: endsStream)
         }
         if endsStream {
-            self.streams.insert(
-                ServiceStream(id: streamID, sendWindow: self.peerInitialWindow, state: .awaitingAnswer)
-            )
+            self.streams.insert(self.stream(streamID, request, .awaitingAnswer))
             self.hasCompleted(now: now)
             self.requests.append((streamID, request))
         } else {
-            self.begin(request, streamID: streamID, contentLength: head.contentLength, now: now)
+            self.begin(request, streamID: streamID, head, now: now)
         }
     }
 
-    private mutating func begin(_ request: ProviderRequest, streamID: UInt32, contentLength: Int, now: NIODeadline) {
+    private mutating func begin(_ request: ProviderRequest, streamID: UInt32, _ head: RequestHead, now: NIODeadline) {
         let deadline = now + self.limits.request
+        let held = head.listSize + Self.requestOverhead
         let slot = self.incompleteRequests.insert(
-            IncompleteRequest(stream: streamID, request: request, contentLength: contentLength, deadline: deadline)
+            IncompleteRequest(
+                stream: streamID,
+                request: request,
+                contentLength: head.contentLength,
+                deadline: deadline,
+                held: held
+            )
         )
-        self.streams.insert(
-            ServiceStream(id: streamID, sendWindow: self.peerInitialWindow, state: .receiving(slot))
-        )
+        self.incompleteBytes += held
+        self.streams.insert(self.stream(streamID, request, .receiving(slot)))
         self.requestCheck = min(self.requestCheck, deadline)
     }
+
+    private func stream(
+        _ streamID: UInt32,
+        _ request: ProviderRequest,
+        _ state: ServiceStream.State
+    ) -> ServiceStream {
+        let window = self.peerInitialWindow
+        return ServiceStream(id: streamID, sendWindow: window, state: state, omitsBody: request.method == "HEAD")
+    }
+
+    /// Of an incomplete request without its header fields and its body, in bytes.
+    private static let requestOverhead = 384
 
     /// Nothing in trailers matters, but they end the request.
     private mutating func receiveTrailers(
@@ -135,10 +159,15 @@ extension ServiceConnectionMachine {
             return try self.reset(faulty: head.streamID, .streamClosed)
         }
         let endsStream = head.flags.contains(.endStream)
-        if range.count < ServiceConnectionLimits.smallData, !endsStream { try self.spend() }
+        if range.count < ServiceConnectionLimits.smallData, !endsStream {
+            // Many clients send a small body whole and its end in a frame of its own: the first piece costs nothing.
+            let isFirst = range.count > 0 && self.incompleteRequests[slot]?.request.bodyLength == 0
+            if !isFirst { try self.spend() }
+        }
         let data = content.extracting(range)
-        let fault = self.incompleteRequests[slot]?.receive(data, of: content.count, endsStream: endsStream)
-        if let fault = fault ?? nil { return try self.reset(faulty: head.streamID, fault) }
+        let piece = self.incompleteRequests[slot]?.receive(data, of: content.count, endsStream: endsStream)
+        self.incompleteBytes += piece?.held ?? 0
+        if let fault = piece?.fault { return try self.reset(faulty: head.streamID, fault) }
         if endsStream { return self.complete(slot, at: position, now: now) }
         if let increment = self.incompleteRequests[slot]?.widen() {
             self.output.writeFrame(.windowUpdate, streamID: head.streamID, words: increment)
@@ -159,6 +188,7 @@ extension ServiceConnectionMachine {
 
     private mutating func complete(_ slot: Int, at position: Int, now: NIODeadline) {
         guard let complete = self.incompleteRequests.remove(slot) else { return }
+        self.incompleteBytes -= complete.held
         self.streams[position].state = .awaitingAnswer
         self.hasCompleted(now: now)
         self.requests.append((complete.stream, complete.request))
@@ -181,16 +211,21 @@ extension ServiceConnectionMachine {
 
 extension IncompleteRequest {
     /// Takes a piece of the body; `frame` is its size with padding.
+    /// - Returns: what is wrong with it, and how many bytes more are held.
     fileprivate mutating func receive(
         _ data: borrowing Span<UInt8>,
         of frame: Int,
         endsStream: Bool
-    ) -> HTTP2ErrorCode? {
-        guard frame <= self.window else { return .flowControlError }
+    ) -> (fault: HTTP2ErrorCode?, held: Int) {
+        guard frame <= self.window else { return (.flowControlError, 0) }
         self.window -= frame
+        let before = self.request.body.storageCapacity
         self.request.receive(data)
-        if endsStream { return self.hasWholeBody ? nil : .protocolError }
-        return self.contentLength >= 0 && self.request.bodyLength > self.contentLength ? .protocolError : nil
+        let held = self.request.body.storageCapacity - before
+        self.held += held
+        if endsStream { return (self.hasWholeBody ? nil : .protocolError, held) }
+        let isTooLong = self.contentLength >= 0 && self.request.bodyLength > self.contentLength
+        return (isTooLong ? .protocolError : nil, held)
     }
 
     /// RFC 9113 section 8.1.1.

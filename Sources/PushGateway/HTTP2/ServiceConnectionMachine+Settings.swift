@@ -71,12 +71,14 @@ extension ServiceConnectionMachine {
         let change = size - self.peerInitialWindow
         self.peerInitialWindow = size
         guard change != 0 else { return }
-        try self.spend(self.streams.count / 64)
+        try self.spend(self.streams.count / ServiceConnectionLimits.streamsPerIdleFrame)
+        self.streamsVisited += self.streams.count
         for position in 0..<self.streams.count {
             self.streams[position].sendWindow += change
             guard self.streams[position].sendWindow <= HTTP2Limits.largestWindow else {
                 throw ConnectionViolation(.flowControlError, "stream window over 2^31-1")
             }
+            self.noteReady(at: position)
         }
     }
 }

@@ -63,7 +63,8 @@ extension ServiceConnectionMachine {
     /// Frees what is kept for a stream that is out of the table.
     mutating func forget(_ stream: ServiceStream) {
         switch stream.state {
-        case .receiving(let slot): _ = self.incompleteRequests.remove(slot)
+        case .receiving(let slot):
+            if let request = self.incompleteRequests.remove(slot) { self.incompleteBytes -= request.held }
         case .awaitingAnswer: self.cancelled.append(stream.id)
         case .sending:
             if let body = self.unsentBodies.removeValue(forKey: stream.id) { self.unsentBytes -= body.readableBytes }

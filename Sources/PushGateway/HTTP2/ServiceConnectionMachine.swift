@@ -28,6 +28,7 @@ struct ServiceConnectionMachine {
     struct OpenBlock {
         var streamID: UInt32
         var endsStream: Bool
+        var dependsOnItself: Bool
         var bytes: [UInt8]
     }
 
@@ -54,17 +55,27 @@ struct ServiceConnectionMachine {
     /// Of streams whose answer waits for a window.
     var unsentBodies: [UInt32: ByteBuffer] = [:]
     var unsentBytes = 0
+    /// Of these, the streams that wait for the connection's window alone, and perhaps some that have ended.
+    var ready = CircularBuffer<UInt32>()
+    /// WINDOW_UPDATE frames that the client may send because of what we have sent.
+    var allowedUpdates = 0
+    /// Streams looked at because a window or a setting changed: the work that a client can ask for without a request.
+    var streamsVisited = 0
     /// Streams that we ended while the client had not; oldest first.
     var endedStreams = CircularBuffer<UInt32>()
     var highestStreamID: UInt32 = 0
     /// Of the last GOAWAY: requests on higher streams are not looked at any more.
     var goAwayStreamID: UInt32?
+    /// The client asks nothing more: with the last answer the connection ends.
+    var clientIsLeaving = false
     /// The client confirms the notice that the connection will end, or this time comes.
     var drainNoticeEnds: NIODeadline?
     var budget = FloodBudget()
 
     /// Bytes of an incomplete frame.
     var incomplete = ByteBuffer()
+    /// Held by ``incompleteRequests``.
+    var incompleteBytes = 0
     var openBlock: OpenBlock?
 
     // What the settings of both ends say, and the windows.
@@ -120,6 +131,17 @@ struct ServiceConnectionMachine {
 
     /// Requests that are incomplete or await their answer.
     var openStreams: Int { self.streams.count }
+
+    /// What the client makes the gateway keep, in bytes: incomplete requests, frames and header blocks, header tables,
+    /// answers that it has not taken.
+    var heldBytes: Int {
+        self.incompleteBytes + self.incomplete.storageCapacity + (self.openBlock?.bytes.count ?? 0)
+            + self.output.readableBytes + self.unsentBytes + self.decoder.heldBytes
+            + self.streams.capacity * Self.streamOverhead
+    }
+
+    /// Of a place in the tables of streams and of unsent bodies, in bytes.
+    private static let streamOverhead = 64
 
     /// Requests completed since the last call, in order; `taken` gives its memory for the next ones.
     mutating func takeRequests(_ taken: inout [(stream: UInt32, request: ProviderRequest)]) {

@@ -15,6 +15,10 @@ struct ServiceStream: StreamTableEntry {
     /// How much body the client takes, in bytes; a change of settings can make it negative.
     var sendWindow: Int
     var state: State
+    /// The request was HEAD: its answer has no content (RFC 9110 section 9.3.2).
+    var omitsBody = false
+    /// Whether it is among ``ServiceConnectionMachine/ready``.
+    var isReady = false
 }
 
 /// A request of which the end is missing.
@@ -27,6 +31,8 @@ struct IncompleteRequest {
     var deadline: NIODeadline
     /// How much body the client may still send, in bytes.
     var window = HTTP2Limits.defaultWindow
+    /// What it makes the connection hold, in bytes, as ``ServiceConnectionMachine/heldBytes`` counts.
+    var held = 0
 }
 
 /// Values in places that stay theirs until they are taken out.

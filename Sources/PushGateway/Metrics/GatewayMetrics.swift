@@ -9,6 +9,16 @@ extension Metric {
     )
     static let connections = Metric("martlet_gateway_connections", "Open connections of a door.")
     static let connectionsLimit = Metric("martlet_gateway_connections_limit", "Most open connections of a door.")
+    static let unprovenConnections = Metric(
+        "martlet_gateway_unproven_connections",
+        "Open connections that have shown no valid credential, over all listeners."
+    )
+    static let unprovenConnectionsLimit = Metric(
+        "martlet_gateway_unproven_connections_limit",
+        "Most connections without a valid credential."
+    )
+    static let unprovenBytes = Metric("martlet_gateway_unproven_bytes", "What they hold together, in bytes.")
+    static let unprovenBytesLimit = Metric("martlet_gateway_unproven_bytes_limit", "Most that they may hold together.")
     static let devices = Metric("martlet_gateway_devices", "Devices that are activated and not deleted.")
     static let devicesOnline = Metric("martlet_gateway_devices_online", "Connected devices.")
     static let unacknowledged = Metric(

@@ -19,6 +19,14 @@ struct ProviderConnection: Sendable {
 
     private let environment: PushEnvironment
     private let certificate: CertificateIdentity?
+    /// Tokens that were no good, on all connections.
+    private let refused: RefusedTokens
+    private let source: CheckBudget.Source
+    private let sources: CheckBudget
+    /// Of this connection's own bad tokens.
+    private var checks: RefusalBucket?
+    /// Too many tokens were checked that are no good: no request is looked at any more.
+    private(set) var mustEnd = false
     private var isCertificateRevoked = false
     private var certificateGrants = TopicGrants()
     /// The last used is first.
@@ -28,10 +36,21 @@ struct ProviderConnection: Sendable {
     /// What the directory counted when all this was found out.
     private var changes: UInt64?
 
-    /// - Parameter certificate: what was shown in the TLS handshake and found good.
-    init(environment: PushEnvironment, certificate: CertificateIdentity? = nil) {
+    /// - Parameters:
+    ///   - certificate: what was shown in the TLS handshake and found good.
+    ///   - source: where the connection comes from.
+    init(
+        environment: PushEnvironment,
+        certificate: CertificateIdentity? = nil,
+        refused: RefusedTokens = RefusedTokens(),
+        source: CheckBudget.Source = CheckBudget.Source(nil),
+        sources: CheckBudget = CheckBudget()
+    ) {
         self.environment = environment
         self.certificate = certificate
+        self.refused = refused
+        self.source = source
+        self.sources = sources
     }
 
     var hasCertificate: Bool { self.certificate != nil }
@@ -84,20 +103,45 @@ struct ProviderConnection: Sendable {
 
 extension ProviderConnection {
     /// In the order of reference 2.1: the token by itself, then what it may do on this connection.
-    private func verified(
+    private mutating func verified(
         _ authorization: String,
         directory: some TrustDirectory,
         rules: ProviderRules,
         now: Timestamp
     ) -> Result<Proof, Reason> {
-        let words = authorization.split(separator: " ", maxSplits: 1)
-        guard words.count == 2, words[0].lowercased() == "bearer" else { return .failure(.invalidProviderToken) }
-        return ProviderTokenVerifier.verify(String(words[1]), key: directory.key, now: now).flatMap { token in
+        self.checked(authorization, directory: directory, now: now).flatMap { token in
             if let reason = self.objection(to: token.key, rules) { return .failure(reason) }
             return self.change(to: token, rules, now).map { changedAt in
                 Proof(header: authorization, token: token, changedAt: changedAt)
             }
         }
+    }
+
+    /// The token by itself. One that is known to be no good is not checked again.
+    private mutating func checked(
+        _ authorization: String,
+        directory: some TrustDirectory,
+        now: Timestamp
+    ) -> Result<VerifiedProviderToken, Reason> {
+        let changes = directory.changes
+        if let fault = self.refused.outcome(of: authorization, changes: changes)?.fault(at: now) {
+            return .failure(fault)
+        }
+        let words = authorization.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, words[0].lowercased() == "bearer" else { return .failure(.invalidProviderToken) }
+        let token = ProviderTokenVerifier.signed(String(words[1]), key: directory.key)
+        let outcome = token.map { RefusedTokens.Outcome.signed($0) } ?? .invalid
+        if let token, outcome.fault(at: now) == nil { return .success(token) }
+        self.refused.remember(authorization, outcome, changes: changes)
+        self.countFailedCheck(now: now)
+        return .failure(outcome.fault(at: now) ?? .invalidProviderToken)
+    }
+
+    private mutating func countFailedCheck(now: Timestamp) {
+        var checks = self.checks ?? RefusalBucket(CheckBudget.connection, now: now)
+        let isWithin = checks.take(CheckBudget.connection, now: now)
+        self.checks = checks
+        if !self.sources.take(self.source, now: now) || !isWithin { self.mustEnd = true }
     }
 
     private func objection(to key: RegisteredKey, _ rules: ProviderRules) -> Reason? {

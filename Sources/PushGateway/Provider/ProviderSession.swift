@@ -13,6 +13,8 @@ struct ProviderSession: Sendable {
         var channels: ChannelRegistry
         /// `nil` without ``ProviderRules/deviceRate``.
         var limiter: DeviceRateLimiter?
+        let refusedTokens = RefusedTokens()
+        let checks = CheckBudget()
 
         init(
             environment: PushEnvironment,
@@ -46,6 +48,8 @@ struct ProviderSession: Sendable {
         case announce(streamLimit: Int)
         /// GOAWAY with this reason in JSON; what was accepted is still answered.
         case goAway(Reason)
+        /// GOAWAY without the requests that follow, which are not looked at: too many bad provider tokens.
+        case endUnheard
     }
 
     struct Verdict: Sendable {
@@ -64,16 +68,28 @@ struct ProviderSession: Sendable {
     /// Since the last accepted request, weighted.
     private var refusals = 0
 
-    /// - Parameter certificate: what was shown in the TLS handshake and found good (``ProviderAuthority``); `nil` for a
-    ///   connection that proves itself by tokens.
-    init(_ shared: Shared, certificate: CertificateIdentity? = nil) {
+    /// - Parameters:
+    ///   - certificate: what was shown in the TLS handshake and found good (``ProviderAuthority``); `nil` for a connection
+    ///     that proves itself by tokens.
+    ///   - source: where the connection comes from.
+    init(
+        _ shared: Shared,
+        certificate: CertificateIdentity? = nil,
+        source: CheckBudget.Source = CheckBudget.Source(nil)
+    ) {
         self.shared = shared
         self.validator = PushRequestValidator(
             directory: shared.directory,
             rules: shared.rules,
             limiter: shared.limiter
         )
-        self.connection = ProviderConnection(environment: shared.environment, certificate: certificate)
+        self.connection = ProviderConnection(
+            environment: shared.environment,
+            certificate: certificate,
+            refused: shared.refusedTokens,
+            source: source,
+            sources: shared.checks
+        )
         // The first SETTINGS announce it.
         self.streamLimit = certificate == nil ? shared.rules.firstStreamLimit : shared.rules.streamLimit
     }
@@ -181,6 +197,7 @@ struct ProviderSession: Sendable {
 
     private mutating func instruction(after decision: Decision) -> Instruction? {
         guard case .refuse(let refusal, _) = decision else { return self.accepted() }
+        if self.connection.mustEnd { return .endUnheard }
         return self.refused(refusal.reason)
     }
 

@@ -15,7 +15,8 @@ package struct HeaderTable<Field: HeaderTableField>: Sendable {
     /// The newest first.
     @usableFromInline var entries = CircularBuffer<Field>()
     @usableFromInline let fixed: [Field]
-    @usableFromInline var size = 0
+    /// As RFC 7541 section 4.1 counts it.
+    @usableFromInline package var size = 0
     @usableFromInline var limit = HTTP2Limits.headerTableSize
 
     package init() {

@@ -26,6 +26,8 @@ package struct StreamTable<Stream: StreamTableEntry> {
     /// In no order.
     @inlinable package var streams: [Stream] { self.open }
     @inlinable package var count: Int { self.open.count }
+    /// Places in memory, used or not.
+    package var capacity: Int { max(self.ids.count, self.open.capacity) }
 
     @inlinable
     package subscript(position: Int) -> Stream {

@@ -75,6 +75,20 @@ import Testing
         #expect(harness.machine.openStreams == 0)
     }
 
+    @Test func theAnswerToHeadHasNoContent() throws {
+        var harness = ServiceHarness()
+        let head = ServiceHarness.push.map { ($0.0, $0.0 == ":method" ? "HEAD" : $0.1) }
+        harness.headers(1, head, endStream: true)
+        harness.headers(3, head)
+        harness.data(3, "{}")
+        for stream: UInt32 in [1, 3] { harness.answer(stream, .refused(.methodNotAllowed, apnsID: "ID")) }
+        let frames = harness.frames()
+        #expect(frames.map(\.type) == [.headers, .headers])
+        #expect(frames.allSatisfy { $0.flags == [.endHeaders, .endStream] })
+        #expect(try Self.decode(frames) == [":status: 405", "apns-id: ID", "content-type: application/json"])
+        #expect(harness.machine.openStreams == 0)
+    }
+
     @Test func anErrorIsHeadersAndOneDataFrameThatEndsTheStream() throws {
         var harness = ServiceHarness()
         harness.request(1)
@@ -175,10 +189,9 @@ import Testing
         harness.receive { buffer in
             buffer.write(FrameHead(length: 5, type: .priority, streamID: 9))
             buffer.writeBytes([0, 0, 0, 0, 1])
-            // PRIORITY_UPDATE, an unknown type, an unknown setting, GOAWAY of the client.
+            // PRIORITY_UPDATE, an unknown type, an unknown setting.
             buffer.writeBytes([0, 0, 4, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0xfe, 0xff, 0, 0, 0, 5, 7])
             buffer.writeBytes([0, 0, 6, 4, 0, 0, 0, 0, 0, 0x55, 0x55, 0, 0, 0, 1])
-            buffer.writeGoAway(lastStreamID: 0, .noError, debugData: "bye")
         }
         harness.request(1)
         harness.answer(1)

@@ -89,9 +89,97 @@ import Testing
         harness.answer(3)
         harness.machine.goAway(.noError, debugData: "", lastStream: 5, now: harness.now)
         harness.answer(1)
-        #expect(harness.frames().map(\.words.first) == [harness.idWord, 3, harness.idWord])
+        #expect(harness.frames().map(\.words.first) == [harness.idWord, harness.idWord])
         #expect(harness.requests.map(\.stream) == [1, 3, 5])
         #expect(harness.hasFinished)
+    }
+
+    @Test func aSecondGoAwayOnlyLowersTheLastStream() {
+        var harness = ServiceHarness()
+        for stream: UInt32 in [1, 3, 5, 7] { harness.request(stream) }
+        for _ in 0..<40 { harness.machine.goAway(.noError, debugData: "enough", now: harness.now) }
+        #expect(harness.frames().map(\.words) == [[7, 0]])
+        harness.machine.goAway(.noError, debugData: "enough", lastStream: 3, now: harness.now)
+        harness.machine.goAway(.noError, debugData: "enough", lastStream: 5, now: harness.now)
+        #expect(harness.frames().map(\.words) == [[3, 0]])
+        harness.pass(.seconds(5))
+        #expect(harness.hasFinished)
+        #expect(harness.frames().isEmpty)
+    }
+
+    @Test func aViolationAfterAGoAwayIsStillNamed() {
+        var harness = ServiceHarness()
+        harness.request(1)
+        harness.machine.goAway(.noError, debugData: "", now: harness.now)
+        _ = harness.frames()
+        harness.receive([0, 0, 0, 6, 0, 0, 0, 0, 0])
+        #expect(harness.frames().map(\.words) == [[1, HTTP2ErrorCode.frameSizeError.rawValue]])
+    }
+
+    // MARK: The client goes
+
+    @Test func afterTheClientsGoAwayTheLastAnswerEndsTheConnection() {
+        var harness = ServiceHarness()
+        harness.request(1)
+        harness.headers(3)
+        harness.receive { $0.writeGoAway(lastStreamID: 0, .noError, debugData: "bye") }
+        harness.answer(1)
+        #expect(!harness.hasFinished)
+        harness.data(3, "{}")
+        #expect(harness.requests.map(\.stream) == [1, 3])
+        harness.answer(3)
+        #expect(harness.hasFinished)
+        #expect(harness.frames().map(\.type) == [.headers, .headers])
+        #expect(harness.machine.ending?.code == .noError)
+    }
+
+    @Test func theGoAwayOfAClientThatWaitsForNothingEndsTheConnectionAtOnce() {
+        var harness = ServiceHarness()
+        harness.request(1)
+        harness.answer(1)
+        harness.receive { $0.writeGoAway(lastStreamID: 0, .noError, debugData: "") }
+        #expect(harness.hasFinished)
+    }
+
+    @Test func theLastBodyIsSentToAClientThatGoes() {
+        var harness = ServiceHarness(settings: [(.initialWindowSize, 0)])
+        harness.request(1)
+        harness.answer(1, .refused(.badDeviceToken, apnsID: "ID"))
+        harness.receive { $0.writeGoAway(lastStreamID: 0, .noError, debugData: "") }
+        #expect(!harness.hasFinished)
+        harness.receive { $0.writeFrame(.windowUpdate, streamID: 1, words: 100) }
+        #expect(harness.hasFinished)
+        #expect(harness.frames().map(\.type) == [.headers, .data])
+    }
+
+    @Test func aClientThatHasClosedItsHalfGetsTheAnswersToWhatItAsked() {
+        var harness = ServiceHarness()
+        for stream: UInt32 in [1, 3] { harness.request(stream) }
+        harness.headers(5)
+        harness.machine.inputEnded(now: harness.now)
+        #expect(harness.machine.openStreams == 2)
+        harness.answer(3)
+        #expect(!harness.hasFinished)
+        harness.answer(1, .refused(.badDeviceToken, apnsID: "ID"))
+        #expect(harness.hasFinished)
+        #expect(harness.frames().map(\.type) == [.headers, .headers, .data])
+    }
+
+    @Test func aHalfThatIsClosedEndsAConnectionThatWaitsForNothing() {
+        var harness = ServiceHarness()
+        harness.headers(1)
+        harness.machine.inputEnded(now: harness.now)
+        #expect(harness.hasFinished)
+        var early = ServiceHarness(settings: nil)
+        early.machine.inputEnded(now: early.now)
+        #expect(early.hasFinished)
+        var late = ServiceHarness()
+        late.request(1)
+        late.machine.inputEnded(now: late.now)
+        late.pass(.seconds(29))
+        #expect(!late.hasFinished)
+        late.pass(.seconds(1))
+        #expect(late.hasFinished)
     }
 
     @Test func theEndOfTheTransportEndsEverything() {

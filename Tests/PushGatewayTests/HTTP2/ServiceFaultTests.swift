@@ -152,6 +152,40 @@ import Testing
         #expect(harness.resets() == [1: .frameSizeError])
     }
 
+    @Test(arguments: [false, true]) func aRequestThatDependsOnItselfEndsItsStream(continues: Bool) {
+        var harness = ServiceHarness()
+        let block = harness.block(ServiceHarness.push)
+        harness.receive { buffer in
+            let flags: FrameFlags = continues ? [.priority, .endStream] : [.priority, .endStream, .endHeaders]
+            buffer.write(FrameHead(length: 5 + block.count, type: .headers, flags: flags, streamID: 1))
+            // Exclusively.
+            buffer.writeBytes([0x80, 0, 0, 1, 15])
+            buffer.writeBytes(block)
+            if continues { buffer.write(FrameHead(length: 0, type: .continuation, flags: .endHeaders, streamID: 1)) }
+        }
+        #expect(harness.resets() == [1: .protocolError])
+        harness.request(3)
+        #expect(harness.requests.map(\.stream) == [3])
+    }
+
+    @Test func aPriorityThatDependsOnItsOwnStreamEndsIt() {
+        var harness = ServiceHarness()
+        harness.request(1)
+        harness.request(3)
+        harness.answer(3)
+        _ = harness.frames()
+        for stream: UInt8 in [1, 3] { harness.receive([0, 0, 5, 2, 0, 0, 0, 0, stream, 0, 0, 0, stream, 15]) }
+        #expect(harness.resets() == [1: .protocolError, 3: .protocolError])
+        #expect(harness.cancelled == [1])
+        #expect(!harness.hasFinished)
+    }
+
+    @Test(arguments: [2, 9] as [UInt8]) func aPriorityThatDependsOnAStreamNeverOpenedEndsTheConnection(stream: UInt8) {
+        var harness = ServiceHarness()
+        harness.receive([0, 0, 5, 2, 0, 0, 0, 0, stream, 0, 0, 0, stream, 15])
+        #expect(harness.machine.ending?.code == .protocolError)
+    }
+
     @Test(arguments: [
         "000008" + "0600" + "00000000" + "0000000000000000", "000000" + "0400" + "00000000",
         "000000" + "0401" + "00000000", "000000" + "0000" + "00000001", "000001" + "0000" + "00000001" + "61",
