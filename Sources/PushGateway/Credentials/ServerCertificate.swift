@@ -27,7 +27,7 @@ struct ServerCertificate {
         let key = try Self.key(in: directory)
         self.privateKeyPEM = key.pemRepresentation
         let wanted = Self.alternativeNames(names)
-        if let pem = try? String(contentsOfFile: directory.file(Self.file), encoding: .utf8),
+        if let pem = try? String(contentsOfFile: directory.file(Self.file), encoding: .utf8), pem.hasSuffix("\n"),
             let certificate = try? Certificate(pemEncoded: pem),
             certificate.publicKey == Certificate.PublicKey(key.publicKey),
             authority.vouches(for: certificate, now: now.addingTimeInterval(Self.renewal)),
@@ -44,7 +44,7 @@ struct ServerCertificate {
             lifetime: Self.lifetime,
             now: now
         )
-        try directory.save(Self.file, Data(self.certificate.serializeAsPEM().pemString.utf8))
+        try directory.save(Self.file, Data(PEMText.file(self.certificate.serializeAsPEM().pemString).utf8))
     }
 
     /// The same key and names in a certificate that ended yesterday, for a door that is to misbehave.
@@ -87,9 +87,9 @@ struct ServerCertificate {
     }
 
     private static func key(in directory: borrowing DataDirectory) throws -> P256.Signing.PrivateKey {
-        let pem = try directory.load(Self.keyFile) { Data(P256.Signing.PrivateKey().pemRepresentation.utf8) }
+        let pem = try directory.loadPEM(Self.keyFile) { P256.Signing.PrivateKey().pemRepresentation }
         do {
-            return try P256.Signing.PrivateKey(pemRepresentation: String(decoding: pem, as: UTF8.self))
+            return try P256.Signing.PrivateKey(pemRepresentation: pem)
         } catch {
             throw GatewayError.badFile(path: directory.file(Self.keyFile), why: "it holds no P-256 private key in PEM")
         }

@@ -16,6 +16,7 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
     /// Whether others of the same topic wait for this connection to end.
     private var hasTurn = false
     private var isBroken = false
+    private var isHandshakeDone = false
     private var timer: Scheduled<Void>?
 
     init(
@@ -33,7 +34,9 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case TLSUserEvent.handshakeCompleted: self.identify(context: context)
+        case TLSUserEvent.handshakeCompleted:
+            self.isHandshakeDone = true
+            self.identify(context: context)
         case is ChannelShouldQuiesceEvent: self.perform(self.machine.shutDown(), context: context)
         default: break
         }
@@ -47,6 +50,9 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
     /// Many clients close TCP without the end that TLS asks for; that is in order once the whole list is theirs.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case NIOSSLError.uncleanShutdown = error { return }
+        if !self.isHandshakeDone {
+            self.door.logger.info("TLS handshake failed", metadata: LegacyTLS.note(error, "feedback"))
+        }
         self.isBroken = true
         context.close(promise: nil)
     }

@@ -30,7 +30,8 @@ struct ProviderSession: Sendable {
 
     /// What is to be done about a request.
     enum Decision: Sendable {
-        /// The core takes the push; once it has, this is the answer, and 500 if it could not (``failure(of:)``).
+        /// The core takes the push; once it has, this is the answer, and another if it could not
+        /// (``refusal(_:of:)``).
         case submit(AcceptedPush, answer: ProviderAnswer)
         /// The same for a broadcast.
         case broadcast(AcceptedBroadcast, answer: ProviderAnswer)
@@ -93,10 +94,10 @@ struct ProviderSession: Sendable {
     /// What the connection proved itself with last: a key id, or the serial number of a certificate.
     var credential: String? { self.connection.credential }
 
-    /// The answer where the core could not keep what was accepted; `answer` is what it would have been.
-    static func failure(of answer: ProviderAnswer) -> ProviderAnswer {
-        if let id = answer.requestID { return .refused(.internalServerError, requestID: id) }
-        return .refused(.internalServerError, apnsID: answer.apnsID ?? "")
+    /// The answer where the core could not take what was accepted; `answer` is what it would have been.
+    static func refusal(_ reason: Reason, of answer: ProviderAnswer) -> ProviderAnswer {
+        if let id = answer.requestID { return .refused(reason, requestID: id) }
+        return .refused(reason, apnsID: answer.apnsID ?? "")
     }
 
     // MARK: Requests
