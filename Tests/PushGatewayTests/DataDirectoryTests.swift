@@ -30,9 +30,11 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/key"
             #expect(DurableFile.replace(path, [1, 2, 3]))
-            #expect(try Self.mode(path) == 0o600)
+            let mode = try Self.mode(path)
+            #expect(mode == 0o600)
             #expect(!DurableFile.create(path, [4]), "it is there already")
-            #expect(try Data(contentsOf: URL(filePath: path)) == Data([1, 2, 3]))
+            let content = try Data(contentsOf: URL(filePath: path))
+            #expect(content == Data([1, 2, 3]))
             #expect(!DurableFile.replace("\(directory)/none/key", [1]))
         }
     }
