@@ -10,6 +10,7 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let door: FeedbackDoor
+    private let end: FeedbackEndHandler?
     private let certificate: (ChannelHandlerContext) -> [UInt8]?
     private var machine: FeedbackServiceMachine
     private var identity: CertificateIdentity?
@@ -21,9 +22,11 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
 
     init(
         door: FeedbackDoor,
+        end: FeedbackEndHandler? = nil,
         certificate: @escaping (ChannelHandlerContext) -> [UInt8]? = LegacyTLS.peerCertificate
     ) {
         self.door = door
+        self.end = end
         self.certificate = certificate
         self.machine = FeedbackServiceMachine(limits: door.limits, now: door.time.now)
     }
@@ -102,6 +105,7 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
             case .finish:
                 let closed = context.eventLoop.makePromise(of: Void.self)
                 closed.futureResult.assumeIsolated().whenSuccess {
+                    self.end?.isAwaited = true
                     self.machine.outputClosed(now: self.door.time.now)
                     self.schedule(context: context)
                 }

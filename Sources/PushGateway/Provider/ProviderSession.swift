@@ -192,11 +192,12 @@ struct ProviderSession: Sendable {
         return .announce(streamLimit: self.streamLimit)
     }
 
-    /// Reference 1.3 and 7.8. A token that is gone is nobody's fault (reference 1.9).
+    /// Reference 1.3 and 7.8. A token that is gone is nobody's fault (reference 1.9), and a device that gets too much says
+    /// nothing of the connection.
     private mutating func refused(_ reason: Reason) -> Instruction? {
         let rules = self.shared.rules
         if reason == .badCertificate || reason == .badCertificateEnvironment { return .goAway(reason) }
-        guard reason.status != 410 else { return nil }
+        guard reason.status != 410, reason != .tooManyRequests else { return nil }
         let weight = min(max(1, rules.badDeviceTokenWeight), Self.maximumWeight)
         self.refusals += reason == .badDeviceToken ? weight : 1
         if let limit = rules.refusalsBeforeEnd, self.refusals >= limit { return .goAway(reason) }
