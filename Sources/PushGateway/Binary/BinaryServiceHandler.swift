@@ -68,7 +68,9 @@ final class BinaryServiceHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if !self.isHandshakeDone { self.door.logger.info("TLS handshake failed", metadata: LegacyTLS.note(error, "binary")) }
+        if !self.isHandshakeDone {
+            self.door.logger.info("TLS handshake failed", metadata: LegacyTLS.note(error, "binary"))
+        }
         context.close(promise: nil)
     }
 

@@ -107,7 +107,8 @@ final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
         switch action {
         case .send, .mint, .channel: 256
         case .subscribe(let filter):
-            256 + 128 * (filter.enabled.count + filter.opportunistic.count + filter.paused.count + filter.nonWaking.count)
+            256 + 128
+                * (filter.enabled.count + filter.opportunistic.count + filter.paused.count + filter.nonWaking.count)
         case .authenticate, .close, .acknowledged, .stateChanged: 0
         }
     }

@@ -47,7 +47,9 @@ import Testing
         let entries = try (0..<300).map { number in
             FeedbackEntry(
                 topic: try Self.topic(),
-                token: try #require(DeviceToken(bytes: [UInt8](repeating: UInt8(number & 255), count: 71 + number % 16))),
+                token: try #require(
+                    DeviceToken(bytes: [UInt8](repeating: UInt8(number & 255), count: 71 + number % 16))
+                ),
                 time: self.now
             )
         }

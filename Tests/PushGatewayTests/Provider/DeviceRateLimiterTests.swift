@@ -25,7 +25,10 @@ import Testing
         #expect(admitted(one, after: 30), "two come back in a minute")
         #expect(!admitted(one, after: 30))
         #expect(!admitted(one, after: -1000), "a clock that was set back gives nothing")
-        #expect((0..<4).map { _ in admitted(one, after: 3600) } == [true, true, true, false], "and no more than it holds")
+        #expect(
+            (0..<4).map { _ in admitted(one, after: 3600) } == [true, true, true, false],
+            "and no more than it holds"
+        )
     }
 
     /// Findings D11: what test suites do at once.

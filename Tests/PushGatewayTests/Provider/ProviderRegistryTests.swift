@@ -28,7 +28,9 @@ import Testing
             #expect(try await registry.add(certificate: certificate))
             #expect(try await registry.revoke(key: "TEAMKEY000", now: Self.now))
             #expect(try await registry.revoke(certificate: "0a", now: Self.now))
-            #expect(try await registry.update(app: app.bundleID, .init(allowsBroadcast: false))?.allowsBroadcast == false)
+            #expect(
+                try await registry.update(app: app.bundleID, .init(allowsBroadcast: false))?.allowsBroadcast == false
+            )
             #expect(try await registry.update(app: app.bundleID, .init(tokenLength: 32))?.tokenLength == 32)
 
             let again = try ProviderRegistry(database: database)
