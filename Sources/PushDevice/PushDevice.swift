@@ -10,8 +10,8 @@ import Synchronization
 /// jittered back-off, until it is cancelled or shut down. A notification is acknowledged once it stands in the queue
 /// behind ``notifications``; what the queue has no room for is not, and comes again on the next connection.
 public final class PushDevice: Service {
-    /// Notifications that may wait to be read.
-    public static let queueLength = 1024
+    /// Notifications that may wait to be read: more than a gateway has on their way to one device at a time.
+    public static let queueLength = 4096
 
     /// Everything that arrives, oldest first; ends when ``run()`` ends. For one reader.
     public let notifications: AsyncStream<ReceivedNotification>

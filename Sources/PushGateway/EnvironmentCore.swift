@@ -79,6 +79,7 @@ final class EnvironmentCore: Sendable {
             certificates: certificates,
             faults: shared.faults,
             isStrict: configuration.rules.refusesImmediateBackground,
+            limits: Self.binaryLimits(configuration.rules),
             time: shared.time,
             logger: shared.logger
         )
@@ -89,7 +90,7 @@ final class EnvironmentCore: Sendable {
             time: shared.time,
             logger: shared.logger
         )
-        let providers = shared.providers
+        let (providers, tokenLength) = (shared.providers, configuration.tokenLength)
         self.courierDoor = CourierDoor(
             router: self.router,
             devices: shared.devices,
@@ -99,8 +100,15 @@ final class EnvironmentCore: Sendable {
             time: shared.time,
             logger: shared.logger,
             topic: { providers.topic(for: $0) },
+            tokenLength: { providers.tokenLength(for: $0) ?? tokenLength },
             hasChannel: { shared.channels.policy(of: $0.id, app: $0.bundleID, in: environment) != nil }
         )
+    }
+
+    private static func binaryLimits(_ rules: ProviderRules) -> BinaryServiceMachine.Limits {
+        var limits = BinaryServiceMachine.Limits()
+        limits.isLenient = !rules.refusesLongSimplePayloads
+        return limits
     }
 
     /// A fault: so much later than usual.

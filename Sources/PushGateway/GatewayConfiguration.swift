@@ -61,6 +61,9 @@ package struct GatewayConfiguration: Sendable {
     package var limits = Limits()
     /// How exactly providers have to keep the rules. Default lenient.
     package var rules = ProviderRules.lenient
+    /// Bytes of the device tokens of apps that do not say: 32 for providers that can take no others, 0 for sealed ones of
+    /// varying length. Default 0.
+    package var tokenLength = 0
     /// Whether the legacy doors take TLS 1.0 and 1.1, for clients that can do no better. Default no.
     package var allowsOldTLS = false
     /// Faults from the start on, each in its text form, such as `reason=TooManyRequests,percent=20`.
@@ -80,8 +83,8 @@ package struct GatewayConfiguration: Sendable {
         package var unproven = UnprovenMachine.Limits()
         /// Between two requests at the admin door. Default 60 s.
         package var adminIdle: Duration = .seconds(60)
-        /// Messages that a device may leave unacknowledged; more wait in the store. Default 100.
-        package var unacknowledged = 100
+        /// Messages that a device may leave unacknowledged; pushes beyond that are answered 429. Default 2,000.
+        package var unacknowledged = 2000
         /// Events kept. Default 1,000,000.
         package var events = 1_000_000
         /// How long events are kept. Default 7 days.

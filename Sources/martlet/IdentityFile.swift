@@ -26,13 +26,10 @@ struct IdentityFile: Sendable {
     }
 
     func save(_ identity: DeviceIdentity) throws {
-        let url = URL(filePath: self.path)
-        try FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(),
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
-        try JSONEncoder().encode(identity).write(to: url, options: .atomic)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: self.path)
+        let folder = URL(filePath: self.path).deletingLastPathComponent().path
+        if !FileManager.default.fileExists(atPath: folder) { _ = DurableFile.makePrivateFolder(folder) }
+        guard DurableFile.replace(self.path, Array(try JSONEncoder().encode(identity))) else {
+            throw SettingsError("\(self.path) cannot be written: \(DurableFile.lastError)")
+        }
     }
 }

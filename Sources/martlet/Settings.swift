@@ -59,6 +59,14 @@ struct Settings: Sendable {
         return min(max(number, range.lowerBound), range.upperBound)
     }
 
+    /// One of these whole numbers; `nil` where there is none.
+    func integer(_ key: String, among values: [Int]) -> Int? {
+        guard let number = self.reader.int(forKey: ConfigKey(key)) else { return nil }
+        if values.contains(number) { return number }
+        self.faults.add("\(key): \(number) is none of \(values.map(String.init).joined(separator: ", "))")
+        return nil
+    }
+
     /// One of the raw values of an enumeration.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ key: String, default value: Choice) -> Choice {
         guard let text = self.string(key) else { return value }

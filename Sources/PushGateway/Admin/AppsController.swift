@@ -16,11 +16,14 @@ struct AppsController: AdminRoutes {
         var teamId: String
         var bundleId: String
         var broadcast: Bool
+        /// Absent where the gateway's setting counts.
+        var tokenLength: Int?
 
         init(_ app: ProviderApp) {
             self.teamId = app.teamID
             self.bundleId = app.bundleID.name
             self.broadcast = app.allowsBroadcast
+            self.tokenLength = app.tokenLength
         }
     }
 
@@ -39,13 +42,14 @@ struct AppsController: AdminRoutes {
     @Sendable private func add(_ request: Request, _ context: AdminContext) async throws -> Response {
         let fields = try JSONFields(
             parsing: try await context.body(of: request),
-            known: ["teamId", "bundleId", "broadcast"]
+            known: ["teamId", "bundleId", "broadcast", "tokenLength"]
         )
         let team = try fields.identifier("teamId")
         let app = ProviderApp(
             bundleID: try fields.topic("bundleId"),
             teamID: team,
-            allowsBroadcast: try fields.bool("broadcast") ?? self.allowsBroadcastByDefault
+            allowsBroadcast: try fields.bool("broadcast") ?? self.allowsBroadcastByDefault,
+            tokenLength: try Self.tokenLength(fields)
         )
         switch try await self.registry.add(app: app) {
         case .added: return try JSONAnswer.make(.created, App(app))
@@ -69,15 +73,31 @@ struct AppsController: AdminRoutes {
     /// Switching broadcasts off deletes all channels of the app (reference 4.1).
     @Sendable private func change(_ request: Request, _ context: AdminContext) async throws -> Response {
         let bundleID = try Self.bundleID(context)
-        let fields = try JSONFields(parsing: try await context.body(of: request), known: ["broadcast"])
-        guard let allowsBroadcast = try fields.bool("broadcast") else {
-            throw fields.refusal("broadcast", "missing_field", "this member is required")
+        let fields = try JSONFields(
+            parsing: try await context.body(of: request),
+            known: ["broadcast", "tokenLength"]
+        )
+        var change = ProviderAppChange(allowsBroadcast: try fields.bool("broadcast"))
+        if fields.nulls.contains("tokenLength") {
+            change.tokenLength = .some(nil)
+        } else if let length = try Self.tokenLength(fields) {
+            change.tokenLength = length
         }
-        guard let app = try await self.registry.set(allowsBroadcast: allowsBroadcast, app: bundleID) else {
-            throw Self.noSuchApp
+        guard change != ProviderAppChange() else {
+            throw fields.refusal("broadcast", "missing_field", "this member or tokenLength is required")
         }
-        if !allowsBroadcast { try await self.deleteChannels(of: bundleID) }
+        guard let app = try await self.registry.update(app: bundleID, change) else { throw Self.noSuchApp }
+        if change.allowsBroadcast == false { try await self.deleteChannels(of: bundleID) }
         return try JSONAnswer.make(.ok, App(app))
+    }
+
+    private static func tokenLength(_ fields: JSONFields) throws -> Int? {
+        guard let length = try fields.integer("tokenLength", in: 0...Int64(TokenMint.shortLength)).map({ Int($0) })
+        else { return nil }
+        guard ProviderApp.tokenLengths.contains(length) else {
+            throw fields.refusal("tokenLength", "invalid_value", "use 32, or 0 for tokens of varying length")
+        }
+        return length
     }
 
     /// Its tokens stay with the devices, but nobody may push to them any more.

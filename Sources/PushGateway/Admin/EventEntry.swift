@@ -55,12 +55,14 @@ struct NotificationState: Encodable {
         case .delivered: "delivered"
         case .deliveredFromStorage: "delivered from storage"
         case .storedOffline: "stored until the device connects"
+        case .storedUnfiltered: "stored until the device asks for its topic"
         case .storedPower: "stored until the device can be woken or asks for it"
         case .replaced: "discarded: a newer one took its place"
         case .expired: "discarded: it expired"
         case .unregistered, .unregisteredFromStorage: "discarded: the token is not registered"
         case .disabled, .disabledFromStorage: "discarded: the device does not want this topic"
         case .refusedByDevice: "discarded: the device refused it"
+        case .refusedTooMany: "refused with 429: too much was sent to the device"
         case .activated, .connected, .disconnected, .tokenMinted, .appRemoved, .deleted, .revoked, .subscribed,
             .unsubscribed:
             name.text

@@ -135,7 +135,10 @@ extension KeysController {
                 throw fields.refusal("key", "invalid_value", "a key that is to be generated cannot be given")
             }
             let key = P256.Signing.PrivateKey()
-            return Material(publicKey: Array(key.publicKey.x963Representation), privateKey: key.pemRepresentation)
+            return Material(
+                publicKey: Array(key.publicKey.x963Representation),
+                privateKey: PEMText.file(key.pemRepresentation)
+            )
         }
         let pem = try fields.requiredString("key", maximum: 16_384)
         guard let publicKey = Self.publicKey(pem: pem) else {

@@ -22,6 +22,7 @@ final class BinaryServiceHandler: ChannelInboundHandler {
     /// A fault: nothing more is read or answered.
     private var isStalled = false
     private var notifications = 0
+    private var isHandshakeDone = false
 
     init(
         door: BinaryDoor,
@@ -40,6 +41,7 @@ final class BinaryServiceHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case TLSUserEvent.handshakeCompleted:
+            self.isHandshakeDone = true
             self.identity = self.door.certificates.identity(of: self.certificate(context))
             if case .success = self.identity { UnprovenConnections.prove(context.channel) }
             if case .failure(let reason) = self.identity {
@@ -68,6 +70,9 @@ final class BinaryServiceHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if !self.isHandshakeDone {
+            self.door.logger.info("TLS handshake failed", metadata: LegacyTLS.note(error, "binary"))
+        }
         context.close(promise: nil)
     }
 
@@ -76,6 +81,7 @@ final class BinaryServiceHandler: ChannelInboundHandler {
             if settlement.isAccepted {
                 self.machine.accepted(ticket: settlement.ticket)
             } else {
+                // Also where too much is on its way to the device: this status says that it may be sent again.
                 self.machine.refused(ticket: settlement.ticket, status: .processingError)
             }
         }
@@ -103,6 +109,7 @@ final class BinaryServiceHandler: ChannelInboundHandler {
                 let intake = self.door.intake
                 eventLoop.scheduleTask(in: TimeAmount(delay)) { intake.submit([submission]) }
             case .finish(let packet): self.finish(packet)
+            case .report(let fault): self.report(fault)
             case .close: self.context?.close(promise: nil)
             }
         }
@@ -160,9 +167,23 @@ final class BinaryServiceHandler: ChannelInboundHandler {
         case .failure(let reason):
             refusal = BinaryStatus(rawValue: reason.legacyStatus)
         }
-        self.door.logger.info("notification refused", metadata: ["door": "binary", "status": "\(refusal)"])
+        self.log("notification refused", refusal)
         self.machine.refused(ticket: ticket, status: refusal)
         return nil
+    }
+
+    private func report(_ fault: BinaryServiceMachine.Fault) {
+        self.log(
+            "notification cannot be read: connection ends",
+            fault.status,
+            ["command": "\(fault.command.map(String.init) ?? "none")", "answered": "\(fault.isAnswered)"]
+        )
+    }
+
+    private func log(_ text: Logger.Message, _ status: BinaryStatus, _ more: Logger.Metadata = [:]) {
+        var metadata: Logger.Metadata = ["door": "binary", "status": "\(status)"]
+        if case .success(let identity) = self.identity { metadata["topic"] = "\(identity.defaultTopic.name)" }
+        self.door.logger.info(text, metadata: metadata.merging(more) { $1 })
     }
 
     /// A close that left bytes of the client unread would be a reset, and that could destroy the packet before the

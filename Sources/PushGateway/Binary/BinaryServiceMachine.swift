@@ -26,6 +26,8 @@ struct BinaryServiceMachine: Sendable {
         var shutdown: Duration = .seconds(5)
         /// How long the client's bytes are read and thrown away after the last word. Default 2 s.
         var drain: Duration = .seconds(2)
+        /// Whether commands 0 and 1 may carry 2,048 bytes of payload, as command 2 may, and not 256 only. Default no.
+        var isLenient = false
     }
 
     enum Action: Hashable, Sendable {
@@ -35,6 +37,17 @@ struct BinaryServiceMachine: Sendable {
         case finish(BinaryErrorPacket?)
         /// Close now.
         case close
+        /// Tell the operator: the client may never learn of it.
+        case report(Fault)
+    }
+
+    /// Bytes that are no notification.
+    struct Fault: Hashable, Sendable {
+        var status: BinaryStatus
+        /// The first byte of the notification.
+        var command: UInt8?
+        /// Whether the client gets a packet that says so.
+        var isAnswered: Bool
     }
 
     /// A notification that was taken off the connection and is not known to be accepted, with all before it.
@@ -70,6 +83,7 @@ struct BinaryServiceMachine: Sendable {
     /// When the client has been silent for too long; `nil` while it is not its turn.
     private var silenceEnds: Timestamp?
     private var isInputOver = false
+    private var fault: Fault?
 
     init(limits: Limits = Limits(), now: Timestamp) {
         self.limits = limits
@@ -121,9 +135,9 @@ extension BinaryServiceMachine {
     mutating func next(now: Timestamp) -> Action? {
         switch self.phase {
         case .open:
-            return self.takeNotification(now: now) ?? self.finishIfSettled(now: now)
+            return self.takeNotification(now: now) ?? self.takeFault() ?? self.finishIfSettled(now: now)
         case .ending:
-            return self.finishIfSettled(now: now)
+            return self.takeFault() ?? self.finishIfSettled(now: now)
         case .draining(let deadline):
             guard deadline <= now else { return nil }
             self.phase = .closed
@@ -136,13 +150,16 @@ extension BinaryServiceMachine {
     private mutating func takeNotification(now: Timestamp) -> Action? {
         guard self.hasRoom else {
             self.silenceEnds = nil
-            if self.received.readableBytes > self.limits.waiting { self.end(.refusal(nil)) }
+            if self.received.readableBytes > self.limits.waiting {
+                self.fault = Fault(status: .processingError, command: self.command, isAnswered: false)
+                self.end(.refusal(nil))
+            }
             return nil
         }
-        let command = self.received.getInteger(at: self.received.readerIndex, as: UInt8.self)
+        let command = self.command
         let isSimple = command == BinaryCommand.simple.rawValue
         do {
-            guard let frame = try BinaryFrame.read(from: &self.received) else {
+            guard let frame = try BinaryFrame.read(from: &self.received, isLenient: self.limits.isLenient) else {
                 self.waitForBytes(now: now)
                 return nil
             }
@@ -154,16 +171,34 @@ extension BinaryServiceMachine {
             return .push(ticket: ticket, frame.notification)
         } catch {
             // Command 0 has no identifier to name: the connection is closed without a packet (reference 5.3.3).
+            self.fault = Fault(status: error.status, command: command, isAnswered: !isSimple)
             self.end(.refusal(isSimple ? nil : error))
             return nil
         }
     }
 
+    /// The first byte of the next notification.
+    private var command: UInt8? { self.received.getInteger(at: self.received.readerIndex, as: UInt8.self) }
+
+    private mutating func takeFault() -> Action? {
+        defer { self.fault = nil }
+        return self.fault.map { .report($0) }
+    }
+
     private mutating func waitForBytes(now: Timestamp) {
         self.received.discardReadBytes()
-        guard !self.isInputOver, self.silenceEnds == nil else { return }
+        guard !self.isInputOver else { return self.endUnfinished() }
+        guard self.silenceEnds == nil else { return }
         let isBetween = self.received.readableBytes == 0
         self.silenceEnds = now.advanced(by: isBetween ? self.limits.idle : self.limits.notification)
+    }
+
+    /// No more comes of the notification that has begun, if one has.
+    private mutating func endUnfinished() {
+        guard let command = self.command else { return }
+        let packet = BinaryFrame.unfinished(self.received)
+        self.fault = Fault(status: .protocolError, command: command, isAnswered: packet != nil && !self.isInputOver)
+        self.end(.refusal(packet))
     }
 
     private mutating func finishIfSettled(now: Timestamp) -> Action? {
@@ -226,7 +261,9 @@ extension BinaryServiceMachine {
             if let first = self.entries.first, first.deadline <= now {
                 self.refused(ticket: self.firstTicket, status: .processingError)
             } else {
-                self.end(.refusal(nil))
+                self.endUnfinished()
+                // A client that has sent nothing for long is only let go.
+                if case .open = self.phase { self.end(.refusal(nil)) }
             }
         case .ending(.shutdown), .draining, .closed:
             break

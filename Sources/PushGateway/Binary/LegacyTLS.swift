@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import NIOSSL
 
@@ -29,6 +30,11 @@ enum LegacyTLS {
     /// What the client has shown, in DER.
     static func peerCertificate(_ context: ChannelHandlerContext) -> [UInt8]? {
         self.peerCertificate(context.channel)
+    }
+
+    /// What the log says of a handshake that failed: the client learns little of it.
+    static func note(_ error: any Error, _ door: String) -> Logger.Metadata {
+        ["door": "\(door)", "reason": "\(error)"]
     }
 
     /// The same, for whoever is not a handler.

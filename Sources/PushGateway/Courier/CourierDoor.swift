@@ -6,9 +6,9 @@ import PushProtocol
 /// The device link of one environment: what the courier handlers share, and the work that is more than translating
 /// packets.
 final class CourierDoor: Sendable {
-    /// Bytes on their way to a device. A device that leaves more unread is disconnected; what it has not acknowledged
-    /// stays stored. Above what the messages of a session can have (100 of 5 kB and their headers).
-    static let outboundLimit = 1024 * 1024
+    /// Bytes written and not read by a device: messages wait in its ``CourierLink`` while there are more. A device that
+    /// asks on without reading the answers is disconnected when these are as many.
+    static let outboundLimit = 512 * 1024
 
     /// A device that is connected and proven.
     struct Session: Sendable {
@@ -17,6 +17,7 @@ final class CourierDoor: Sendable {
         var baseToken: [UInt8]
         /// Whether the device has to be told its base token.
         var isNewToken: Bool
+        var link: CourierLink
     }
 
     let sweeps = ConnectionSweeps()
@@ -30,10 +31,12 @@ final class CourierDoor: Sendable {
     let time: any TimeSource
     let logger: Logger
     private let topic: @Sendable (TopicHash) -> Topic?
+    private let tokenLength: @Sendable (Topic) -> Int
     private let hasChannel: @Sendable (ChannelName) -> Bool
 
     /// - Parameters:
     ///   - topic: the registered topic of this hash.
+    ///   - tokenLength: of the device tokens of a topic, see ``DeviceRegistry``.
     ///   - hasChannel: whether there is such a broadcast channel.
     init(
         router: Router,
@@ -44,6 +47,7 @@ final class CourierDoor: Sendable {
         time: any TimeSource,
         logger: Logger,
         topic: @escaping @Sendable (TopicHash) -> Topic?,
+        tokenLength: @escaping @Sendable (Topic) -> Int,
         hasChannel: @escaping @Sendable (ChannelName) -> Bool
     ) {
         self.environment = router.environment
@@ -55,6 +59,7 @@ final class CourierDoor: Sendable {
         self.time = time
         self.logger = logger
         self.topic = topic
+        self.tokenLength = tokenLength
         self.hasChannel = hasChannel
     }
 
@@ -87,7 +92,13 @@ final class CourierDoor: Sendable {
         )
         let link = CourierLink(channel: channel, door: self, device: .init(id: device, writer: writer))
         guard let id = self.router.connected(device, isActive: connect.state == .active, link: link) else { return nil }
-        return Session(device: device, id: id, baseToken: baseToken, isNewToken: connect.baseToken != baseToken)
+        return Session(
+            device: device,
+            id: id,
+            baseToken: baseToken,
+            isNewToken: connect.baseToken != baseToken,
+            link: link
+        )
     }
 
     /// The token of an app that is on the device now.
@@ -114,7 +125,8 @@ final class CourierDoor: Sendable {
     ) {
         let refusal = CourierScopedTokenResponse(status: 2, token: [], topic: request.topic)
         guard let topic = self.topic(request.topic) else { return answer(refusal) }
-        self.devices.token(topic, on: device, in: self.environment, now: self.time.now) { result in
+        let (length, now) = (self.tokenLength(topic), self.time.now)
+        self.devices.token(topic, on: device, in: self.environment, length: length, now: now) { result in
             switch result {
             case .success(let token?):
                 answer(CourierScopedTokenResponse(status: 0, token: token.bytes, topic: request.topic))

@@ -3,16 +3,24 @@ import NIOCore
 import PushProtocol
 import Synchronization
 
-/// The way from the core to one connected device: a mailbox that is emptied on the connection's event loop.
+/// The way from the core to one connected device: a mailbox that is emptied on the connection's event loop, as fast as
+/// the device reads.
 ///
-/// However many messages come from other threads, at most one task is scheduled for them at a time.
+/// However many messages come from other threads, at most one task is scheduled for them at a time. What the connection
+/// does not take yet costs no more than its place here: the core bounds how much that can be.
 final class CourierLink: DeviceLink {
     private struct Mailbox {
         var packets: [DevicePacket] = []
+        /// The first of them that has not left.
+        var first = 0
+        /// Whether a task, or the connection when it takes more, will empty it.
         var isScheduled = false
         /// Messages that have left, for faults.
         var count = 0
     }
+
+    /// Packets written together: some 350 kB of the largest.
+    private static let chunk = 64
 
     private let channel: any Channel
     private let door: CourierDoor
@@ -42,15 +50,33 @@ final class CourierLink: DeviceLink {
 
     func close() { self.channel.close(promise: nil) }
 
+    /// On the event loop: the connection takes more.
+    func resume() { self.empty() }
+
     private func empty() {
-        let (packets, count) = self.mailbox.withLock { mailbox in
-            defer {
-                mailbox.count += mailbox.packets.count
-                mailbox.packets = []
+        while self.channel.isWritable, let (packets, count) = self.nextChunk() { self.write(packets, after: count) }
+    }
+
+    private func nextChunk() -> (packets: ArraySlice<DevicePacket>, count: Int)? {
+        self.mailbox.withLock { mailbox in
+            let packets = mailbox.packets[mailbox.first...].prefix(Self.chunk)
+            guard !packets.isEmpty else {
                 mailbox.isScheduled = false
+                return nil
             }
-            return (mailbox.packets, mailbox.count)
+            defer { mailbox.count += packets.count }
+            mailbox.first += packets.count
+            if mailbox.first == mailbox.packets.count {
+                (mailbox.packets, mailbox.first) = ([], 0)
+            } else if mailbox.first > mailbox.packets.count / 2 {
+                mailbox.packets.removeFirst(mailbox.first)
+                mailbox.first = 0
+            }
+            return (packets, mailbox.count)
         }
+    }
+
+    private func write(_ packets: ArraySlice<DevicePacket>, after count: Int) {
         var ends = false
         var buffer = self.channel.allocator.buffer(capacity: 512)
         for packet in packets {

@@ -19,6 +19,8 @@ final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
     private var handshakeDeadline: Timestamp?
     /// While the connection is there.
     private var context: ChannelHandlerContext?
+    /// Bytes of answers that the device has asked for since it stopped to read.
+    private var unreadAnswers = 0
 
     init(door: CourierDoor) {
         self.door = door
@@ -53,11 +55,10 @@ final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
         self.perform(self.machine.received(Self.unwrapInboundIn(data), now: self.door.time.steady), context: context)
     }
 
-    /// A device that does not read must not make the gateway keep ever more for it.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if !context.channel.isWritable {
-            self.door.logger.info("device does not read: connection ends")
-            context.close(mode: .all, promise: nil)
+        if context.channel.isWritable {
+            self.unreadAnswers = 0
+            self.session?.link.resume()
         }
         context.fireChannelWritabilityChanged()
     }
@@ -92,7 +93,29 @@ final class CourierServiceHandler: ChannelInboundHandler, SweptConnection {
         acks = []
     }
 
+    /// A device that asks and does not read must not make the gateway keep ever more for it.
+    private func isOwedTooMuch(_ action: CourierServiceMachine.Action, context: ChannelHandlerContext) -> Bool {
+        guard !context.channel.isWritable else { return false }
+        self.unreadAnswers += Self.answerLength(action)
+        guard self.unreadAnswers > CourierDoor.outboundLimit else { return false }
+        self.door.logger.info("device does not read: connection ends")
+        context.close(mode: .all, promise: nil)
+        return true
+    }
+
+    /// Bytes of what the device gets for it, about.
+    private static func answerLength(_ action: CourierServiceMachine.Action) -> Int {
+        switch action {
+        case .send, .mint, .channel: 256
+        case .subscribe(let filter):
+            256 + 128
+                * (filter.enabled.count + filter.opportunistic.count + filter.paused.count + filter.nonWaking.count)
+        case .authenticate, .close, .acknowledged, .stateChanged: 0
+        }
+    }
+
     private func perform(_ action: CourierServiceMachine.Action, context: ChannelHandlerContext) {
+        if self.isOwedTooMuch(action, context: context) { return }
         if case .send(let packet) = action {
             return context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil)
         }

@@ -13,26 +13,26 @@ struct CertificateAuthority: Sendable {
     private let key: Certificate.PrivateKey
 
     var pem: String {
-        get throws { try self.certificate.serializeAsPEM().pemString }
+        get throws { PEMText.file(try self.certificate.serializeAsPEM().pemString) }
     }
 
     /// Loads `name.pem` and `name.key` from the data directory, or makes them.
     init(name: String, commonName: String, in directory: borrowing DataDirectory, now: Date) throws {
         let keyFile = "\(name).key"
-        let keyPEM = try directory.load(keyFile) { Data(P256.Signing.PrivateKey().pemRepresentation.utf8) }
+        let keyPEM = try directory.loadPEM(keyFile) { P256.Signing.PrivateKey().pemRepresentation }
         let key: P256.Signing.PrivateKey
         do {
-            key = try P256.Signing.PrivateKey(pemRepresentation: String(decoding: keyPEM, as: UTF8.self))
+            key = try P256.Signing.PrivateKey(pemRepresentation: keyPEM)
         } catch {
             throw GatewayError.badFile(path: directory.file(keyFile), why: "it holds no P-256 private key in PEM")
         }
         self.key = Certificate.PrivateKey(key)
         let (certificateFile, signingKey) = ("\(name).pem", self.key)
-        let pem = try directory.load(certificateFile) {
-            Data(try Self.selfSigned(commonName: commonName, key: signingKey, now: now).serializeAsPEM().pemString.utf8)
+        let pem = try directory.loadPEM(certificateFile) {
+            try Self.selfSigned(commonName: commonName, key: signingKey, now: now).serializeAsPEM().pemString
         }
         do {
-            self.certificate = try Certificate(pemEncoded: String(decoding: pem, as: UTF8.self))
+            self.certificate = try Certificate(pemEncoded: pem)
         } catch {
             throw GatewayError.badFile(path: directory.file(certificateFile), why: "it holds no certificate in PEM")
         }

@@ -1,27 +1,15 @@
 import Foundation
 import PushProtocol
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// The folder that holds all a gateway must remember; only its owner can read it, only one gateway at a time uses it.
 struct DataDirectory: ~Copyable {
     let path: String
     private let lock: FolderLock
 
-    /// Creates the folder if there is none, and locks it.
+    /// Creates the folder if there is none, closes it to others, and locks it.
     init(_ path: String) throws {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
-        } catch {
-            throw GatewayError.badFile(path: path, why: "the folder cannot be made: \(ErrorText.of(error))")
+        guard DurableFile.makePrivateFolder(path) else {
+            throw GatewayError.badFile(path: path, why: "the folder cannot be made: \(DurableFile.lastError)")
         }
         do {
             self.lock = try FolderLock(folder: path)
@@ -52,13 +40,19 @@ struct DataDirectory: ~Copyable {
         return content
     }
 
-    /// Writes atomically: a crash leaves the old file or the new one.
+    /// The same for PEM, which ends with a line break, so that files can be put one behind the other. A file of an earlier
+    /// version gets the break.
+    func loadPEM(_ name: String, orMake make: () throws -> String) throws -> String {
+        let text = String(decoding: try self.load(name) { Data(PEMText.file(try make()).utf8) }, as: UTF8.self)
+        if PEMText.file(text) != text { try self.save(name, Data(PEMText.file(text).utf8)) }
+        return PEMText.file(text)
+    }
+
+    /// Writes durably, with permissions 0600 from the start: a crash or a power failure leaves the old file or the new one.
     func save(_ name: String, _ content: Data) throws {
         let path = self.file(name)
-        let temporary = "\(path).new"
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-        guard FileManager.default.createFile(atPath: temporary, contents: content, attributes: attributes),
-            rename(temporary, path) == 0
-        else { throw GatewayError.badFile(path: path, why: "it cannot be written") }
+        guard DurableFile.replace(path, Array(content)) else {
+            throw GatewayError.badFile(path: path, why: "it cannot be written: \(DurableFile.lastError)")
+        }
     }
 }

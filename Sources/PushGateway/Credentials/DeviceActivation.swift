@@ -40,7 +40,7 @@ struct DeviceActivation: Sendable {
             },
             now: Date(timeIntervalSince1970: Double(now.seconds))
         )
-        return (try certificate.serializeAsPEM().pemString, Self.serial(of: certificate))
+        return (PEMText.file(try certificate.serializeAsPEM().pemString), Self.serial(of: certificate))
     }
 
     /// Lower-case hexadecimal.

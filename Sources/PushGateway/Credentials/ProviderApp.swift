@@ -6,6 +6,23 @@ struct ProviderApp: Hashable, Sendable {
     var teamID: String
     /// Whether broadcasts are switched on for it (reference 4.1).
     var allowsBroadcast = true
+    /// Bytes of the device tokens that it gets from now on: 32, or 0 for sealed ones of varying length; `nil` for what the
+    /// gateway's setting says.
+    var tokenLength: Int?
+
+    /// What ``tokenLength`` can be.
+    static let tokenLengths = [0, TokenMint.shortLength]
+}
+
+/// What an operator changes about an app. What is `nil` stays as it is.
+struct ProviderAppChange: Hashable, Sendable {
+    var allowsBroadcast: Bool?
+    var tokenLength: Int??
+
+    func apply(to app: inout ProviderApp) {
+        if let allowsBroadcast { app.allowsBroadcast = allowsBroadcast }
+        if let tokenLength { app.tokenLength = tokenLength }
+    }
 }
 
 /// A provider's certificate that this gateway has issued.

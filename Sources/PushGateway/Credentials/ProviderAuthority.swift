@@ -64,7 +64,7 @@ struct ProviderAuthority: Sendable {
                 issuedAt: now,
                 expiresAt: Timestamp(certificate.notValidAfter)
             ),
-            certificatePEM: try certificate.serializeAsPEM().pemString,
+            certificatePEM: PEMText.file(try certificate.serializeAsPEM().pemString),
             privateKeyPEM: privateKeyPEM
         )
     }
@@ -73,10 +73,10 @@ struct ProviderAuthority: Sendable {
         switch source {
         case .newRSA:
             let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-            return (Certificate.PublicKey(key.publicKey), key.pkcs8PEMRepresentation)
+            return (Certificate.PublicKey(key.publicKey), PEMText.file(key.pkcs8PEMRepresentation))
         case .newP256:
             let key = P256.Signing.PrivateKey()
-            return (Certificate.PublicKey(key.publicKey), key.pemRepresentation)
+            return (Certificate.PublicKey(key.publicKey), PEMText.file(key.pemRepresentation))
         case .signingRequest(let pem):
             guard let request = try? CertificateSigningRequest(pemEncoded: pem),
                 request.publicKey.isValidSignature(request.signature, for: request)

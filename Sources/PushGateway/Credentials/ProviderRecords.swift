@@ -21,7 +21,8 @@ struct ProviderRecords {
         return ProviderApp(
             bundleID: bundleID,
             teamID: teamID,
-            allowsBroadcast: (row["allowsBroadcast"] as Bool?) ?? false
+            allowsBroadcast: (row["allowsBroadcast"] as Bool?) ?? false,
+            tokenLength: (row["tokenLength"] as Int?).flatMap { ProviderApp.tokenLengths.contains($0) ? $0 : nil }
         )
     }
 
@@ -83,16 +84,24 @@ struct ProviderRecords {
 extension ProviderRecords {
     static func insert(_ app: ProviderApp, in database: Database) throws {
         try database.execute(
-            sql: "INSERT INTO app (bundleID, teamID, allowsBroadcast) VALUES (?, ?, ?)",
-            arguments: [app.bundleID.name, app.teamID, app.allowsBroadcast]
+            sql: "INSERT INTO app (bundleID, teamID, allowsBroadcast, tokenLength) VALUES (?, ?, ?, ?)",
+            arguments: [app.bundleID.name, app.teamID, app.allowsBroadcast, app.tokenLength]
         )
     }
 
-    static func update(_ app: ProviderApp, in database: Database) throws {
+    /// Whether there is such an app.
+    static func update(app bundleID: Topic, _ change: ProviderAppChange, in database: Database) throws -> Bool {
         try database.execute(
-            sql: "UPDATE app SET allowsBroadcast = ? WHERE bundleID = ?",
-            arguments: [app.allowsBroadcast, app.bundleID.name]
+            sql: """
+                UPDATE app SET allowsBroadcast = coalesce(?, allowsBroadcast),
+                               tokenLength = iif(?, ?, tokenLength)
+                WHERE bundleID = ?
+                """,
+            arguments: [
+                change.allowsBroadcast, change.tokenLength != nil, change.tokenLength ?? nil, bundleID.name,
+            ]
         )
+        return database.changesCount > 0
     }
 
     static func delete(app bundleID: Topic, in database: Database) throws {

@@ -61,6 +61,11 @@ final class ProviderRegistry: TrustDirectory, Sendable {
 
     func app(_ bundleID: Topic) -> ProviderApp? { self.state.withLock { $0.apps[bundleID] } }
 
+    /// What the app of a topic has said of its tokens' length; `nil` if nothing.
+    func tokenLength(for topic: Topic) -> Int? {
+        self.state.withLock { ($0.apps[topic] ?? $0.apps[topic.bundleID])?.tokenLength }
+    }
+
     func key(_ keyID: String) -> RegisteredKey? {
         self.state.withLock { $0.keys[keyID] }.flatMap { $0.revokedAt == nil ? $0 : nil }
     }
@@ -111,13 +116,17 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         return .added
     }
 
-    /// Switches broadcasts on or off. `nil` if there is no such app.
-    func set(allowsBroadcast: Bool, app bundleID: Topic) async throws -> ProviderApp? {
-        guard var app = self.app(bundleID) else { return nil }
-        app.allowsBroadcast = allowsBroadcast
-        try await self.database.write { [app] in try ProviderRecords.update(app, in: $0) }
-        self.change { $0.apps[bundleID] = app }
-        return app
+    /// The app as it is then. `nil` if there is no such app.
+    func update(app bundleID: Topic, _ change: ProviderAppChange) async throws -> ProviderApp? {
+        guard try await self.database.write({ try ProviderRecords.update(app: bundleID, change, in: $0) }) else {
+            return nil
+        }
+        self.change { state in
+            guard var app = state.apps[bundleID] else { return }
+            change.apply(to: &app)
+            state.apps[bundleID] = app
+        }
+        return self.app(bundleID)
     }
 
     /// Whether the app was there.

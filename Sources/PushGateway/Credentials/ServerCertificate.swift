@@ -27,6 +27,7 @@ struct ServerCertificate {
         self.privateKeyPEM = privateKeyPEM
         let wanted = Self.alternativeNames(names)
         if let pem = try? String(contentsOfFile: directory.file(keyType.certificateFile), encoding: .utf8),
+            pem.hasSuffix("\n"),
             let certificate = try? Certificate(pemEncoded: pem),
             certificate.publicKey == publicKey,
             authority.vouches(for: certificate, now: now.addingTimeInterval(Self.renewal)),
@@ -43,7 +44,8 @@ struct ServerCertificate {
             lifetime: Self.lifetime,
             now: now
         )
-        try directory.save(keyType.certificateFile, Data(self.certificate.serializeAsPEM().pemString.utf8))
+        let pem = PEMText.file(try self.certificate.serializeAsPEM().pemString)
+        try directory.save(keyType.certificateFile, Data(pem.utf8))
     }
 
     /// The same key and names in a certificate that ended yesterday, for a door that is to misbehave.
@@ -89,8 +91,7 @@ struct ServerCertificate {
         _ type: ServerKeyType,
         in directory: borrowing DataDirectory
     ) throws -> (Certificate.PublicKey, pem: String) {
-        let data = try directory.load(type.keyFile) { Data(try type.newKeyPEM().utf8) }
-        let pem = String(decoding: data, as: UTF8.self)
+        let pem = try directory.loadPEM(type.keyFile) { try type.newKeyPEM() }
         do {
             return (try type.publicKey(ofPEM: pem), pem)
         } catch {

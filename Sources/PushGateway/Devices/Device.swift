@@ -30,6 +30,8 @@ struct Device: Hashable, Sendable {
         /// The token key that sealed the current token.
         var keyID: UInt8
         var mintedAt: Timestamp
+        /// ``TokenMint/shortLength`` where the current token has that many bytes, 0 where it is sealed.
+        var tokenLength = 0
         /// `nil` while the app is there.
         var endedAt: Timestamp?
         /// When the tokens of earlier generations ended, oldest first.

@@ -9,6 +9,8 @@ import Synchronization
 final class DeviceRegistry: Sendable {
     private struct State {
         var devices: [UUID: Device] = [:]
+        /// What the tokens stand for that do not say so themselves.
+        var shortTokens: [DeviceToken: TokenMint.Claims] = [:]
         /// Tokens being minted, so that two requests for one get the same.
         var minting: [MintKey: [@Sendable (Result<DeviceToken?, any Error>) -> Void]] = [:]
     }
@@ -40,8 +42,13 @@ final class DeviceRegistry: Sendable {
         self.events = events
         self.time = time
         var state = State()
-        for device in try database.read({ try DeviceTable(database: $0).devices() }) {
-            state.devices[device.id] = device
+        let (devices, shortTokens) = try database.read { database in
+            let table = DeviceTable(database: database)
+            return (try table.devices(), try table.shortTokens())
+        }
+        for device in devices { state.devices[device.id] = device }
+        for (claims, keyID) in shortTokens {
+            if let token = mint.shortToken(claims, keyID: keyID) { state.shortTokens[token] = claims }
         }
         self.state = Mutex(state)
     }
@@ -73,9 +80,10 @@ final class DeviceRegistry: Sendable {
     }
 
     func status(of token: DeviceToken, in environment: PushEnvironment) -> TokenStatus {
-        guard let claims = self.mint.open(token), claims.environment == environment else { return .unknown }
+        let opened = token.bytes.count == TokenMint.shortLength ? nil : self.mint.open(token)
         return self.state.withLock { state in
-            guard let device = state.devices[claims.device],
+            guard let claims = opened ?? state.shortTokens[token], claims.environment == environment,
+                let device = state.devices[claims.device],
                 let install = device.install(claims.topic, in: environment), claims.generation <= install.generation
             else { return .unknown }
             let ended = install.end(of: claims.generation)
@@ -107,21 +115,23 @@ final class DeviceRegistry: Sendable {
     }
 
     /// The device token of an app; installs the app if it is new or was removed, and mints a new token if the current
-    /// one was sealed by an earlier token key.
+    /// one was sealed by an earlier token key or is not of the length that is wanted now.
     ///
     /// `nil` if there is no such device, or it has ``maximumInstalls`` apps. Waits for SQLite only where something
     /// changes.
+    /// - Parameter length: ``TokenMint/shortLength``, or 0 for a sealed one.
     func token(
         _ topic: Topic,
         on device: UUID,
         in environment: PushEnvironment,
+        length: Int = 0,
         now: Timestamp,
         completion: @escaping @Sendable (Result<DeviceToken?, any Error>) -> Void
     ) {
         let hash = TopicHash(topic)
         guard let known = self.device(device) else { return completion(.success(nil)) }
         let current = known.install(hash, in: environment)
-        if let current, current.isActive, current.keyID == self.mint.currentKeyID {
+        if let current, current.isActive, current.keyID == self.mint.currentKeyID, current.tokenLength == length {
             return completion(Result { try self.token(current, device: device) })
         }
         guard current != nil || known.installs.count < Self.maximumInstalls else { return completion(.success(nil)) }
@@ -137,7 +147,8 @@ final class DeviceRegistry: Sendable {
             hash: hash,
             generation: (current?.generation ?? 0) &+ 1,
             keyID: self.mint.currentKeyID,
-            mintedAt: now
+            mintedAt: now,
+            tokenLength: length
         )
         if let current { install = current.followed(by: install) }
         self.save(install, key: key)
@@ -165,19 +176,19 @@ final class DeviceRegistry: Sendable {
     }
 
     private func token(_ install: Device.Install, device: UUID) throws -> DeviceToken? {
-        try self.mint.deviceToken(
-            .init(
-                device: device,
-                topic: install.hash,
-                environment: install.environment,
-                generation: install.generation
-            ),
-            keyID: install.keyID
-        )
+        let claims = install.claims(on: device)
+        guard install.tokenLength == TokenMint.shortLength else {
+            return try self.mint.deviceToken(claims, keyID: install.keyID)
+        }
+        return self.mint.shortToken(claims, keyID: install.keyID)
     }
 
     private func put(_ install: Device.Install, on device: UUID) {
+        let isShort = install.tokenLength == TokenMint.shortLength
+        let claims = install.claims(on: device)
+        let shortToken = isShort ? self.mint.shortToken(claims, keyID: install.keyID) : nil
         self.state.withLock { state in
+            if let shortToken { state.shortTokens[shortToken] = claims }
             guard var installs = state.devices[device]?.installs else { return }
             installs.removeAll { $0.hash == install.hash && $0.environment == install.environment }
             installs.append(install)

@@ -56,13 +56,13 @@ struct DeviceTable {
         )
         try self.database.execute(
             sql: """
-                INSERT INTO install (device, environment, topic, generation, keyID, mintedAt, endedAt)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO install (device, environment, topic, generation, keyID, mintedAt, endedAt, tokenLength)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (device, environment, topic, generation) DO UPDATE SET endedAt = excluded.endedAt
                 """,
             arguments: [
                 device.uuidString, install.environment.rawValue, install.topic.name, install.generation, install.keyID,
-                install.mintedAt.milliseconds, install.endedAt?.milliseconds,
+                install.mintedAt.milliseconds, install.endedAt?.milliseconds, install.tokenLength,
             ]
         )
     }
@@ -110,6 +110,20 @@ struct DeviceTable {
         )
     }
 
+    /// What all tokens of 32 bytes stand for, those of earlier generations too, and the keys that made them.
+    func shortTokens() throws -> [(claims: TokenMint.Claims, keyID: UInt8)] {
+        try Row.fetchAll(
+            self.database,
+            sql: "SELECT * FROM install WHERE tokenLength = ?",
+            arguments: [TokenMint.shortLength]
+        ).compactMap { row in
+            guard let device = (row["device"] as String?).flatMap(UUID.init(uuidString:)),
+                let install = Self.install(row)
+            else { return nil }
+            return (install.claims(on: device), install.keyID)
+        }
+    }
+
     private func installs() throws -> [UUID: [Device.Install]] {
         var all: [UUID: [Device.Install]] = [:]
         let rows = try Row.fetchCursor(
@@ -145,6 +159,7 @@ struct DeviceTable {
             generation: generation,
             keyID: keyID,
             mintedAt: mintedAt,
+            tokenLength: (row["tokenLength"] as Int?) ?? 0,
             endedAt: Self.time(row["endedAt"])
         )
     }
@@ -153,6 +168,11 @@ struct DeviceTable {
 }
 
 extension Device.Install {
+    /// What the current token stands for.
+    func claims(on device: UUID) -> TokenMint.Claims {
+        .init(device: device, topic: self.hash, environment: self.environment, generation: self.generation)
+    }
+
     /// The next generation, which remembers when this one and those before it ended.
     func followed(by next: Self) -> Self {
         var next = next

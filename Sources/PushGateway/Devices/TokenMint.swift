@@ -13,6 +13,9 @@ import Synchronization
 /// The nonce is an HMAC of the plain text, so that asking twice gives the same token and no nonce ever serves two
 /// different texts. Zero to fifteen bytes of padding, also from the HMAC, make the lengths vary, as Apple's do
 /// (reference 1.7). Tokens have 71 to 86 bytes, base tokens 46 to 61: never 20, which is a topic hash's length.
+///
+/// Apps whose providers can do no better have tokens of 32 bytes, an HMAC over the same: they hold nothing and are looked
+/// up in the ``DeviceRegistry`` (docs/decisions/0016).
 final class TokenMint: Sendable {
     /// What a device token stands for.
     struct Claims: Hashable, Sendable {
@@ -24,6 +27,8 @@ final class TokenMint: Sendable {
     }
 
     static let keyLength = 32
+    /// Bytes of a token that is looked up.
+    static let shortLength = 32
     /// Most keys, the retired ones among them: the key id is one byte.
     static let maximumKeys = 255
     private static let headerLength = 1 + 12
@@ -34,15 +39,17 @@ final class TokenMint: Sendable {
         case app = 1
     }
 
-    /// One token key, split into its two uses.
+    /// One token key, split into its uses.
     private struct Key {
         var sealing: SymmetricKey
         var nonce: SymmetricKey
+        var short: SymmetricKey
 
         init(_ bytes: [UInt8]) {
             let root = SymmetricKey(data: bytes)
             self.sealing = Self.derive(root, "martlet token seal")
             self.nonce = Self.derive(root, "martlet token nonce")
+            self.short = Self.derive(root, "martlet token of 32 bytes")
         }
 
         private static func derive(_ root: SymmetricKey, _ use: String) -> SymmetricKey {
@@ -76,9 +83,20 @@ final class TokenMint: Sendable {
 
     /// - Parameter keyID: the key that seals it; the current one if there is none of this id.
     func deviceToken(_ claims: Claims, keyID: UInt8) throws -> DeviceToken? {
+        try self.seal(Self.text(claims), keyID: keyID).flatMap(DeviceToken.init(bytes:))
+    }
+
+    /// A token of ``shortLength`` bytes, the same each time.
+    /// - Parameter keyID: the key that makes it; the current one if there is none of this id.
+    func shortToken(_ claims: Claims, keyID: UInt8) -> DeviceToken? {
+        guard let key = self.key(keyID) ?? self.key(self.currentKeyID) else { return nil }
+        return DeviceToken(bytes: Array(HMAC<SHA256>.authenticationCode(for: Self.text(claims), using: key.short)))
+    }
+
+    private static func text(_ claims: Claims) -> [UInt8] {
         let generation = withUnsafeBytes(of: claims.generation.bigEndian, Array.init)
         let text = [Kind.app.rawValue, Self.byte(claims.environment)] + generation + Self.bytes(claims.device)
-        return try self.seal(text + claims.topic.bytes, keyID: keyID).flatMap(DeviceToken.init(bytes:))
+        return text + claims.topic.bytes
     }
 
     /// - Parameter epoch: counts the installations of the device's system.

@@ -17,6 +17,8 @@ struct Event: Hashable, Sendable {
         case disabled = 10
         case disabledFromStorage = 11
         case refusedByDevice = 12
+        case refusedTooMany = 13
+        case storedUnfiltered = 14
         case activated = 20
         case connected = 21
         case disconnected = 22
@@ -41,6 +43,8 @@ struct Event: Hashable, Sendable {
             case .disabled: "Discarded – Disabled"
             case .disabledFromStorage: "Discarded – Disabled (From Storage)"
             case .refusedByDevice: "Discarded – Refused by Device"
+            case .refusedTooMany: "Refused – Too Many Requests"
+            case .storedUnfiltered: "Stored – Topic Not in Filter"
             case .activated: "Device Activated"
             case .connected: "Device Connected"
             case .disconnected: "Device Disconnected"
@@ -68,6 +72,8 @@ struct Event: Hashable, Sendable {
             case .disabled: "disabled"
             case .disabledFromStorage: "disabled_from_storage"
             case .refusedByDevice: "refused_by_device"
+            case .refusedTooMany: "refused_too_many"
+            case .storedUnfiltered: "stored_unfiltered"
             case .activated: "device_activated"
             case .connected: "device_connected"
             case .disconnected: "device_disconnected"

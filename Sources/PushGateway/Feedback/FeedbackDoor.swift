@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import NIOSSL
 import PushProtocol
 
 /// The feedback service, port 2196 (reference 6): what the handlers of its connections share.
@@ -18,7 +19,12 @@ struct FeedbackDoor: Sendable {
     let turns = FeedbackTurns()
 
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
-        try channel.pipeline.syncOperations.addHandler(FeedbackServiceHandler(door: self))
+        let pipeline = channel.pipeline.syncOperations
+        let end = FeedbackEndHandler()
+        if let tls = try? pipeline.handler(type: NIOSSLServerHandler.self) {
+            try pipeline.addHandler(end, position: .before(tls))
+        }
+        try pipeline.addHandler(FeedbackServiceHandler(door: self, end: end))
     }
 
     func page(_ topic: Topic, after token: DeviceToken?, for identity: CertificateIdentity) async throws

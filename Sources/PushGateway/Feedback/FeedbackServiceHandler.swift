@@ -11,19 +11,23 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let door: FeedbackDoor
+    private let end: FeedbackEndHandler?
     private let certificate: (ChannelHandlerContext) -> [UInt8]?
     private var machine: FeedbackServiceMachine
     private var identity: CertificateIdentity?
     /// Whether others of the same topic wait for this connection to end.
     private var hasTurn = false
     private var isBroken = false
+    private var isHandshakeDone = false
     private var timer: Scheduled<Void>?
 
     init(
         door: FeedbackDoor,
+        end: FeedbackEndHandler? = nil,
         certificate: @escaping (ChannelHandlerContext) -> [UInt8]? = LegacyTLS.peerCertificate
     ) {
         self.door = door
+        self.end = end
         self.certificate = certificate
         self.machine = FeedbackServiceMachine(limits: door.limits, now: door.time.steady)
     }
@@ -34,7 +38,9 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case TLSUserEvent.handshakeCompleted: self.identify(context: context)
+        case TLSUserEvent.handshakeCompleted:
+            self.isHandshakeDone = true
+            self.identify(context: context)
         case is ChannelShouldQuiesceEvent: self.perform(self.machine.shutDown(), context: context)
         default: break
         }
@@ -48,6 +54,9 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
     /// Many clients close TCP without the end that TLS asks for; that is in order once the whole list is theirs.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case NIOSSLError.uncleanShutdown = error { return }
+        if !self.isHandshakeDone {
+            self.door.logger.info("TLS handshake failed", metadata: LegacyTLS.note(error, "feedback"))
+        }
         self.isBroken = true
         context.close(promise: nil)
     }
@@ -98,6 +107,7 @@ final class FeedbackServiceHandler: ChannelInboundHandler {
             case .finish:
                 let closed = context.eventLoop.makePromise(of: Void.self)
                 closed.futureResult.assumeIsolated().whenSuccess {
+                    self.end?.isAwaited = true
                     self.machine.outputClosed(now: self.door.time.steady)
                     self.schedule(context: context)
                 }

@@ -3,13 +3,16 @@ import PushProtocol
 
 /// Decides how one connection to the feedback service proceeds (reference 6).
 ///
-/// All entries of the certificate's topics are written, page by page, each when the one before has left. Then the write
-/// side is closed; only when the client has closed its own in good order are they cleared. Time is passed in: the owner
+/// All entries of the certificate's topics are written, page by page, in writes of whole tuples, each when the one before
+/// has left: clients exist that take what one TLS record brings for whole tuples. Then the write side is closed; only when the client has closed its own in good order are they cleared. Time is passed in: the owner
 /// asks for ``nextDeadline`` and calls ``tick(now:)``.
 struct FeedbackServiceMachine: Sendable {
     struct Limits: Hashable, Sendable {
         /// Entries read from the store, and written, at one time. Default 500.
         var page = 500
+        /// Bytes of one write, which is one TLS record: less than a record can hold, as many old clients read 4 KiB at a
+        /// time. A longer tuple is written alone. Default 4 KiB.
+        var record = 4096
         /// Entries on one connection; the next one gets the rest. Default 50,000.
         var entries = 50_000
         /// For one page to be read and to leave; also for the turn of a connection to come. Default 30 s.
@@ -49,6 +52,8 @@ struct FeedbackServiceMachine: Sendable {
     /// The first is the one being listed.
     private var topics: ArraySlice<Topic> = []
     private var written: [FeedbackEntry] = []
+    /// The rest of the page.
+    private var records: ArraySlice<ByteBuffer> = []
     private var isPageLast = false
     private var isGoingAway = false
     private var ignored = 0
@@ -73,15 +78,29 @@ struct FeedbackServiceMachine: Sendable {
         self.isPageLast = entries.count < self.limits.page
         guard !entries.isEmpty else { return self.nextPage(now: now) }
         let entries = entries.prefix(max(1, self.limits.entries - self.written.count))
-        var buffer = ByteBuffer()
-        for entry in entries { entry.tuple.write(to: &buffer) }
+        self.records = self.records(of: entries)[...]
         self.written += entries
         self.phase = .writing
-        return [.write(buffer)]
+        return self.records.popFirst().map { [.write($0)] } ?? []
+    }
+
+    private func records(of entries: some Sequence<FeedbackEntry>) -> [ByteBuffer] {
+        var records: [ByteBuffer] = []
+        var record = ByteBuffer()
+        for entry in entries {
+            let tuple = entry.tuple
+            if record.readableBytes > 0, record.readableBytes + tuple.length > self.limits.record {
+                records.append(record)
+                record = ByteBuffer()
+            }
+            tuple.write(to: &record)
+        }
+        return records + [record]
     }
 
     mutating func written(now: Timestamp) -> [Action] {
         guard self.phase == .writing else { return [] }
+        if let record = self.records.popFirst() { return [.write(record)] }
         return self.nextPage(now: now)
     }
 

@@ -28,7 +28,7 @@ final class ProviderReceiver: ProviderRequestReceiver {
         self.handle = handle
         self.session = session
         self.eventLoop = eventLoop
-        self.owner = PendingAnswers(handle)
+        self.owner = PendingAnswers(handle, retryAfter: door.session.rules.retryAfter)
         self.onProof = onProof
     }
 
@@ -113,7 +113,10 @@ final class ProviderReceiver: ProviderRequestReceiver {
 
     private func note(_ refusal: ProviderRefusal, _ answer: ProviderAnswer) {
         let id = answer.apnsID ?? answer.requestID ?? ""
-        self.door.refusals.write("request refused", refusal.reason, id: id)
+        self.door.refusals.write("request refused", refusal.reason, id: id, rule: refusal.rule.map { "\($0)" })
+        if let recipient = refusal.recipient {
+            self.door.router.refusedTooMany(device: recipient.device, topic: recipient.topic, apnsID: id)
+        }
         guard let gone = refusal.token, let since = refusal.timestamp else { return }
         self.door.router.refusedUnregistered(
             gone.token,
@@ -128,10 +131,13 @@ final class ProviderReceiver: ProviderRequestReceiver {
 /// The answers of one connection that wait for the core.
 final class PendingAnswers: SubmissionOwner {
     private let handle: ProviderConnectionHandle
+    /// In answers 429.
+    private let retryAfter: Int?
     private let answers = Mutex<[UInt32: ProviderAnswer]>([:])
 
-    init(_ handle: ProviderConnectionHandle) {
+    init(_ handle: ProviderConnectionHandle, retryAfter: Int?) {
         self.handle = handle
+        self.retryAfter = retryAfter
     }
 
     func expect(_ answers: [(ticket: UInt32, answer: ProviderAnswer)]) {
@@ -142,10 +148,16 @@ final class PendingAnswers: SubmissionOwner {
         let answers = self.answers.withLock { pending in
             settlements.compactMap { settlement -> (stream: UInt32, answer: ProviderAnswer)? in
                 guard let answer = pending.removeValue(forKey: settlement.ticket) else { return nil }
-                return (settlement.ticket, settlement.isAccepted ? answer : ProviderSession.failure(of: answer))
+                return (settlement.ticket, settlement.refusal.map { self.refusal($0, of: answer) } ?? answer)
             }
         }
         self.handle.answer(answers)
+    }
+
+    private func refusal(_ reason: Reason, of answer: ProviderAnswer) -> ProviderAnswer {
+        var refusal = ProviderSession.refusal(reason, of: answer)
+        if reason.status == 429 { refusal.retryAfter = self.retryAfter }
+        return refusal
     }
 
     func forget(_ tickets: [UInt32]) {

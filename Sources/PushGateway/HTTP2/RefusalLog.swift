@@ -23,11 +23,13 @@ final class RefusalLog: Sendable {
         self.clock = clock
     }
 
-    func write(_ text: String, _ reason: Reason, id: String? = nil) {
+    /// - Parameter rule: the rule of strict mode that the request broke, if it was one.
+    func write(_ text: String, _ reason: Reason, id: String? = nil, rule: String? = nil) {
         let now = self.clock()
         guard let omitted = self.lines.withLock({ $0.note(Line(text: text, reason: reason), now: now) }) else { return }
         var metadata: Logger.Metadata = ["reason": "\(reason.text)"]
         if let id { metadata["id"] = "\(id)" }
+        if let rule { metadata["rule"] = "\(rule)" }
         if omitted > 0 { metadata["omitted"] = "\(omitted)" }
         self.logger.info("\(text)", metadata: metadata)
     }

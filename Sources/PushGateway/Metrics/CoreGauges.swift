@@ -24,6 +24,7 @@ struct CoreGauges {
         for core in environments { self.add(core, to: source) }
         if let limits = environments.first?.router.limits {
             source.add(.unacknowledgedLimit) { limits.unacknowledged }
+            source.add(.unacknowledgedBytesLimit) { limits.totalBytes }
             source.add(.subscriptionsLimit) { limits.channels }
         }
         source.add(.commits) { commit.commits }
@@ -47,6 +48,7 @@ struct CoreGauges {
         let (router, database, environment) = (core.router, self.database, core.environment)
         source.add(.devicesOnline, labels) { router.load.sessions }
         source.add(.unacknowledged, labels) { router.load.unacknowledged }
+        source.add(.unacknowledgedBytes, labels) { router.load.bytes }
         source.add(.storedMessages, labels) { try await core.storedMessages() }
         for (metric, table) in [
             (Metric.subscriptions, "subscription"), (.channels, "channel"), (.feedback, "feedback"),

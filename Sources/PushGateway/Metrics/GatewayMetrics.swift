@@ -29,6 +29,14 @@ extension Metric {
         "martlet_gateway_unacknowledged_limit",
         "Most messages that one device may leave unacknowledged."
     )
+    static let unacknowledgedBytes = Metric(
+        "martlet_gateway_unacknowledged_bytes",
+        "What these messages take up, about."
+    )
+    static let unacknowledgedBytesLimit = Metric(
+        "martlet_gateway_unacknowledged_bytes_limit",
+        "Most bytes of them in an environment; pushes beyond that are answered 429."
+    )
     static let storedMessages = Metric("martlet_gateway_stored_messages", "Messages that wait for their device.")
     static let subscriptions = Metric("martlet_gateway_subscriptions", "Channels followed, summed over all devices.")
     static let subscriptionsLimit = Metric("martlet_gateway_subscriptions_limit", "Most channels of one device.")

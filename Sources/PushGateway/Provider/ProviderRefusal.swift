@@ -9,8 +9,19 @@ struct ProviderRefusal: Error {
     /// Whose token is gone, with 410.
     var token: (token: DeviceToken, device: UUID, topic: TopicHash)?
 
+    /// Which rule of the gateway's own refuses it, for the log.
+    var rule: String?
+    /// Whose push it is, with 429.
+    var recipient: (device: UUID, topic: Topic)?
+
     init(_ reason: Reason) {
         self.reason = reason
+    }
+
+    init(tooManyFor device: UUID, topic: Topic, rule: String) {
+        self.reason = .tooManyRequests
+        self.rule = rule
+        self.recipient = (device, topic)
     }
 
     init(unregistered token: DeviceToken, device: UUID, topic: TopicHash, since: Timestamp) {

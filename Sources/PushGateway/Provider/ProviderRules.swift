@@ -5,14 +5,18 @@ package import PushProtocol
 /// What Apple documents or was seen to do is ``strict``; what clients in the wild need is ``lenient``, the default. Every
 /// switch can be set for itself.
 package struct ProviderRules: Hashable, Sendable {
-    /// So many requests in so much time.
+    /// A bucket of so many requests, which fills again by so many in so much time.
     package struct Rate: Hashable, Sendable {
         package var requests: Int
         package var window: Duration
+        /// What the bucket holds.
+        package var burst: Int
 
-        package init(requests: Int, window: Duration) {
+        /// - Parameter burst: by default as many as come back in a window.
+        package init(requests: Int, window: Duration, burst: Int? = nil) {
             self.requests = requests
             self.window = window
+            self.burst = burst ?? requests
         }
     }
 
@@ -33,6 +37,9 @@ package struct ProviderRules: Hashable, Sendable {
     package var requiresMatchingSuffix = false
     /// `TopicDisallowed` on certificate connections (reference 1.6).
     package var tokenOnlyTypes: Set<PushType> = []
+    /// A payload over 256 bytes by the legacy commands 0 and 1 is an invalid payload size; otherwise 2,048 bytes are taken,
+    /// as by command 2 (reference 5.1).
+    package var refusesLongSimplePayloads = false
     /// Accepted pushes per device token; more are `TooManyRequests` (reference 7.8). Default: no limit.
     package var deviceRate: Rate?
     /// After so many refusals in a row the stream limit is 1, until a request is accepted (reference 1.3). Default: never.
@@ -64,7 +71,8 @@ package struct ProviderRules: Hashable, Sendable {
         rules.requiresJSONObject = true
         rules.requiresMatchingSuffix = true
         rules.tokenOnlyTypes = [.controls, .fileprovider, .location, .pushtotalk, .widgets]
-        rules.deviceRate = Rate(requests: 100, window: .seconds(60))
+        rules.refusesLongSimplePayloads = true
+        rules.deviceRate = Rate(requests: 600, window: .seconds(60), burst: 1000)
         rules.refusalsBeforeSlowdown = 1
         rules.refusalsBeforeEnd = 100
         rules.idleTimeout = .seconds(3600)

@@ -32,7 +32,8 @@ struct ProviderSession: Sendable {
 
     /// What is to be done about a request.
     enum Decision: Sendable {
-        /// The core takes the push; once it has, this is the answer, and 500 if it could not (``failure(of:)``).
+        /// The core takes the push; once it has, this is the answer, and another if it could not
+        /// (``refusal(_:of:)``).
         case submit(AcceptedPush, answer: ProviderAnswer)
         /// The same for a broadcast.
         case broadcast(AcceptedBroadcast, answer: ProviderAnswer)
@@ -109,10 +110,10 @@ struct ProviderSession: Sendable {
     /// What the connection proved itself with last: a key id, or the serial number of a certificate.
     var credential: String? { self.connection.credential }
 
-    /// The answer where the core could not keep what was accepted; `answer` is what it would have been.
-    static func failure(of answer: ProviderAnswer) -> ProviderAnswer {
-        if let id = answer.requestID { return .refused(.internalServerError, requestID: id) }
-        return .refused(.internalServerError, apnsID: answer.apnsID ?? "")
+    /// The answer where the core could not take what was accepted; `answer` is what it would have been.
+    static func refusal(_ reason: Reason, of answer: ProviderAnswer) -> ProviderAnswer {
+        if let id = answer.requestID { return .refused(reason, requestID: id) }
+        return .refused(reason, apnsID: answer.apnsID ?? "")
     }
 
     // MARK: Requests
@@ -208,11 +209,12 @@ struct ProviderSession: Sendable {
         return .announce(streamLimit: self.streamLimit)
     }
 
-    /// Reference 1.3 and 7.8. A token that is gone is nobody's fault (reference 1.9).
+    /// Reference 1.3 and 7.8. A token that is gone is nobody's fault (reference 1.9), and a device that gets too much says
+    /// nothing of the connection.
     private mutating func refused(_ reason: Reason) -> Instruction? {
         let rules = self.shared.rules
         if reason == .badCertificate || reason == .badCertificateEnvironment { return .goAway(reason) }
-        guard reason.status != 410 else { return nil }
+        guard reason.status != 410, reason != .tooManyRequests else { return nil }
         let weight = min(max(1, rules.badDeviceTokenWeight), Self.maximumWeight)
         self.refusals += reason == .badDeviceToken ? weight : 1
         if let limit = rules.refusalsBeforeEnd, self.refusals >= limit { return .goAway(reason) }

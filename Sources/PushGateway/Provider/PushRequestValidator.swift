@@ -62,7 +62,7 @@ struct PushRequestValidator: Sendable {
             notification.priority = try self.wakePriority(request, notification.priority)
         }
         if let limiter, !limiter.admits(device: device, topic: grant.hash, now: now) {
-            throw ProviderRefusal(.tooManyRequests)
+            throw ProviderRefusal(tooManyFor: device, topic: grant.topic, rule: limiter.rule)
         }
         return AcceptedPush(notification: notification, token: deviceToken, device: device, topicHash: grant.hash)
     }

@@ -40,6 +40,8 @@ struct DeviceSession: Sendable {
         var submission: StoreBatch.Waiter?
         /// Whether the store has it, or will have it with the next group.
         var isStored: Bool
+        /// The machine's window in which it was sent.
+        var window: Int
 
         /// Whether it is for this topic; every one is for `nil`.
         func isFor(_ topic: TopicHash?) -> Bool { topic.map { $0 == self.message.topicHash } ?? true }
@@ -51,9 +53,12 @@ struct DeviceSession: Sendable {
     private(set) var topics: [(hash: TopicHash, interest: Interest)] = []
     var channels: Set<ChannelName> = []
     var isActive = true
-    /// In the order of their ids.
-    var unacknowledged: [InFlight] = []
+    var unacknowledged = UnacknowledgedMessages()
     var nextMessageID: UInt32 = 1
+    /// The last of the machine's windows in which the session is looked at for what waits too long.
+    var notedWindow: Int?
+    /// When the device last acknowledged something, or was first sent what it has not acknowledged.
+    var progressedAt = Timestamp(milliseconds: .min)
     /// Reads of the store for this session that have not come back.
     var loads = 0
     /// Whether one of them is of the device's messages, and what to read once more after it.
@@ -97,11 +102,6 @@ struct DeviceSession: Sendable {
     }
 
     mutating func forget(_ topic: TopicHash) { self.topics.removeAll { $0.hash == topic } }
-
-    mutating func removeUnacknowledged(_ id: UInt32) -> InFlight? {
-        guard let index = self.unacknowledged.firstIndex(where: { $0.id == id }) else { return nil }
-        return self.unacknowledged.remove(at: index)
-    }
 
     mutating func noteBackground(_ topic: TopicHash, now: Timestamp) {
         let lastHour = self.background[topic, default: []].filter { now.since($0) < .seconds(3600) }

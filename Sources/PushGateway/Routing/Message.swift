@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import PushProtocol
 
 /// A notification on its way to one device, from its acceptance until the device has it or it is dropped.
@@ -35,6 +36,12 @@ final class Message: Sendable {
         self.expiresAt = expiresAt
         self.channel = channel
     }
+
+    /// Bytes that it counts against the bounds of what is on its way: its payload, and what goes with it.
+    var cost: Int { self.notification.payload.readableBytes + Self.overhead }
+
+    /// Token, ids and this object, in bytes.
+    private static let overhead = 512
 
     func isExpired(at now: Timestamp) -> Bool { self.expiresAt.map { $0 <= now } ?? false }
 }

@@ -108,16 +108,31 @@ final class Router: PushIntake, BroadcastIntake, Sendable {
         if let name { self.feedback.add(token, topic: name, in: self.environment, since: since) }
     }
 
+    /// A rule of the door's does not let the push through.
+    func refusedTooMany(device: UUID, topic: Topic, apnsID: String) {
+        self.events.append(
+            Event(
+                .refusedTooMany,
+                device: device,
+                time: self.time.now,
+                environment: self.environment,
+                topic: topic,
+                apnsID: apnsID
+            )
+        )
+    }
+
     func channelDeleted(bundleID: Topic, channelID: String) {
         self.perform { machine, _ in machine.remove(ChannelName(bundleID: bundleID, id: channelID)) }
     }
 
     // MARK: Devices
 
-    /// Connected devices, and messages that they have not acknowledged.
-    var load: (sessions: Int, unacknowledged: Int) {
+    /// Connected devices, and messages that they have not acknowledged, with the bytes that these count.
+    var load: (sessions: Int, unacknowledged: Int, bytes: Int) {
         self.state.withLock { state in
-            (state.machine.sessions.count, state.machine.sessions.unacknowledged)
+            let machine = state.machine
+            return (machine.sessions.count, machine.sessions.unacknowledged, machine.unacknowledgedBytes)
         }
     }
 
@@ -206,7 +221,7 @@ final class Router: PushIntake, BroadcastIntake, Sendable {
     /// Removes what has expired and wakes devices for what may wait. Called from time to time.
     func tick() {
         let now = self.time.now
-        self.perform { machine, _ in machine.tick(now: now) }
+        self.perform { $0.tick(now: now, &$1) }
     }
 
     /// The gateway ends: what devices have not acknowledged is stored. Returns when all is written.
@@ -239,7 +254,8 @@ final class Router: PushIntake, BroadcastIntake, Sendable {
         }
         self.events.append(effects.events)
         for link in effects.closing { link.close() }
-        Self.settle(effects.settled, isAccepted: true)
+        Self.settle(effects.settled)
+        self.refuse(effects.refused)
         if let batch { self.write(batch) }
         if opensWindow { self.scheduleWindow() }
         return value
@@ -273,7 +289,7 @@ final class Router: PushIntake, BroadcastIntake, Sendable {
                 for load in batch.loads { machine.loadFailed(load, &effects) }
             }
         }
-        Self.settle(batch.waiters, isAccepted: isWritten)
+        Self.settle(batch.waiters, refusal: isWritten ? nil : .internalServerError)
     }
 
     private func continueWriting(_ body: (inout RoutingMachine, inout RoutingMachine.Effects) -> Void) {
@@ -292,12 +308,24 @@ final class Router: PushIntake, BroadcastIntake, Sendable {
         }
     }
 
+    private func refuse(_ waiters: [StoreBatch.Waiter]) {
+        guard !waiters.isEmpty else { return }
+        self.logger.info(
+            "notifications refused: too much is on its way to the device",
+            metadata: [
+                "count": "\(waiters.count)", "environment": "\(self.environment.rawValue)",
+                "id": "\(waiters.first?.id ?? "")", "reason": "\(Reason.tooManyRequests.text)",
+            ]
+        )
+        Self.settle(waiters, refusal: .tooManyRequests)
+    }
+
     /// Tells each owner of all its pushes that follow each other at once.
-    private static func settle(_ waiters: [StoreBatch.Waiter], isAccepted: Bool) {
+    private static func settle(_ waiters: [StoreBatch.Waiter], refusal: Reason? = nil) {
         var rest = waiters[...]
         while let owner = rest.first?.owner {
             let run = rest.prefix { $0.owner === owner }
-            owner.settled(run.map { Settlement(ticket: $0.ticket, id: $0.id, isAccepted: isAccepted) })
+            owner.settled(run.map { Settlement(ticket: $0.ticket, id: $0.id, refusal: refusal) })
             rest = rest.dropFirst(run.count)
         }
     }

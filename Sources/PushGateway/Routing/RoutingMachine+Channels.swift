@@ -40,10 +40,10 @@ extension RoutingMachine {
         now: Timestamp,
         _ effects: inout Effects
     ) {
-        let session = self.sessions[index]
-        switch self.power.verdict(on: message, for: session, now: now, isWindow: false) {
-        case .deliver where session.unacknowledged.count < self.limits.unacknowledged:
+        switch self.power.verdict(on: message, for: self.sessions[index], now: now, isWindow: false) {
+        case .deliver where self.hasRoom(for: message, at: index):
             self.launch(message, nil, at: index, now: now, &effects)
+        case .deliver where message.expiresAt == nil: effects.events.append(self.event(.expired, message, now))
         case .deliver: self.sessions[index].hasBacklog = true
         case .hold: self.sessions[index].hasHeld = true
         case .offline: break

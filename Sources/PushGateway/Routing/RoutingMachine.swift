@@ -7,8 +7,15 @@ import PushProtocol
 /// No I/O: ``Router`` owns the lock, the store and the links, and does what ``Effects`` and ``takeBatch()`` say.
 struct RoutingMachine: Sendable {
     struct Limits: Hashable, Sendable {
-        /// Messages that a device may leave unacknowledged; more wait in the store.
-        var unacknowledged = 100
+        /// Messages that a device may leave unacknowledged. A push beyond that is refused; what comes from the store waits
+        /// there.
+        var unacknowledged = 2000
+        /// What they may count together, see ``Message/cost``: at least 1000 of the largest payload.
+        var unacknowledgedBytes = 8 * 1024 * 1024
+        /// What those of all devices may count before pushes are refused.
+        var totalBytes = 256 * 1024 * 1024
+        /// A device that blocks others or itself by having acknowledged nothing for so long is disconnected.
+        var silence: Duration = .seconds(60)
         /// Channels that one device may follow.
         var channels = 100
     }
@@ -17,6 +24,8 @@ struct RoutingMachine: Sendable {
     struct Effects {
         var packets: [(link: any DeviceLink, packet: DevicePacket)] = []
         var settled: [StoreBatch.Waiter] = []
+        /// Pushes that found no room.
+        var refused: [StoreBatch.Waiter] = []
         var events: [Event] = []
         var closing: [any DeviceLink] = []
     }
@@ -28,9 +37,13 @@ struct RoutingMachine: Sendable {
     /// Who follows a channel, among the connected devices.
     var followers: [ChannelName: Set<UUID>] = [:]
     var batch = StoreBatch()
-    /// Sent to devices and not acknowledged yet: since the last window, and since the one before.
-    private var recent: [(device: UUID, sequence: Int64)] = []
-    private var waiting: [(device: UUID, sequence: Int64)] = []
+    /// What all devices have not acknowledged, in bytes.
+    var unacknowledgedBytes = 0
+    /// Counts the windows that have passed.
+    var window = 0
+    /// Devices that were sent something in this window, and in the one before.
+    var recent: [UUID] = []
+    var waiting: [UUID] = []
 
     init(environment: PushEnvironment, limits: Limits, power: PowerRules) {
         self.environment = environment
@@ -47,7 +60,7 @@ struct RoutingMachine: Sendable {
 
     // MARK: Pushes
 
-    /// Delivers, stores or discards a push. Its owner is answered once the device has it or the store has it.
+    /// Delivers, stores, discards or refuses a push. Its owner is answered once the device has it or the store has it.
     mutating func submit(_ submission: Submission, sequence: Int64, now: Timestamp, _ effects: inout Effects) {
         let push = submission.push
         let message = Message(
@@ -59,31 +72,50 @@ struct RoutingMachine: Sendable {
             acceptedAt: now,
             expiresAt: push.notification.expiration.storageEnd(acceptedAt: now)
         )
+        let index = self.sessions.index(of: message.device)
+        if let index, self.refuses(message, at: index, now: now) {
+            effects.events.append(self.event(.refusedTooMany, message, now))
+            return effects.refused.append(submission.waiter)
+        }
         effects.events.append(self.event(.received, message, now))
         if message.isExpired(at: now) {
             effects.events.append(self.event(.expired, message, now))
             return effects.settled.append(submission.waiter)
         }
-        self.route(message, submission, now: now, &effects)
+        guard let index else { return self.keep(message, submission, as: .storedOffline, now: now, &effects) }
+        self.route(message, submission, at: index, now: now, &effects)
     }
 
-    private mutating func route(_ message: Message, _ submission: Submission, now: Timestamp, _ effects: inout Effects)
-    {
-        guard let index = self.sessions.index(of: message.device) else {
-            return self.keep(message, submission, as: .storedOffline, now: now, &effects)
-        }
+    /// Whether the device is there for the message but has too much on its way: to store it would put it in the place
+    /// of another one that the device is still to get.
+    private func refuses(_ message: Message, at index: Int, now: Timestamp) -> Bool {
+        let hasRoom =
+            self.hasRoom(for: message, at: index)
+            && self.unacknowledgedBytes + message.cost <= self.limits.totalBytes
+        guard !hasRoom, !message.isExpired(at: now) else { return false }
+        return self.power.verdict(on: message, for: self.sessions[index], now: now, isWindow: false) == .deliver
+    }
+
+    /// Whether the device may leave one more message unacknowledged.
+    func hasRoom(for message: Message, at index: Int) -> Bool {
+        self.sessions[index].unacknowledged.count < self.limits.unacknowledged
+            && self.sessions[index].unacknowledged.bytes + message.cost <= self.limits.unacknowledgedBytes
+    }
+
+    private mutating func route(
+        _ message: Message,
+        _ submission: Submission,
+        at index: Int,
+        now: Timestamp,
+        _ effects: inout Effects
+    ) {
         // One that is not stored takes no stored one's place.
         if self.sessions[index].isLoading, message.expiresAt != nil {
             self.sessions[index].newest[message.topicHash] = message.sequence
         }
         switch self.power.verdict(on: message, for: self.sessions[index], now: now, isWindow: false) {
-        case .deliver where self.sessions[index].unacknowledged.count < self.limits.unacknowledged:
-            self.launch(message, submission, at: index, now: now, &effects)
-        case .deliver:
-            self.sessions[index].hasBacklog = true
-            self.keep(message, submission, as: .storedOffline, now: now, &effects)
-        case .offline:
-            self.keep(message, submission, as: .storedOffline, now: now, &effects)
+        case .deliver: self.launch(message, submission, at: index, now: now, &effects)
+        case .offline: self.keep(message, submission, as: .storedUnfiltered, now: now, &effects)
         case .hold:
             self.sessions[index].hasHeld = true
             self.keep(message, submission, as: .storedPower, now: now, &effects)
@@ -93,7 +125,8 @@ struct RoutingMachine: Sendable {
         }
     }
 
-    /// Stores a message that cannot be delivered now, if it may be stored.
+    /// Stores a message that cannot be delivered now, if it may be stored. The newest of a topic takes the place of what
+    /// waits there, but not of what is on its way.
     private mutating func keep(
         _ message: Message,
         _ submission: Submission,
@@ -106,8 +139,19 @@ struct RoutingMachine: Sendable {
             return effects.settled.append(submission.waiter)
         }
         effects.events.append(self.event(name, message, now))
-        self.batch.changes.append(.put(message))
+        self.batch.changes.append(.putNewest(message, beside: self.onTheirWay(before: message)))
         self.batch.waiters.append(submission.waiter)
+    }
+
+    /// Older messages of this one's topic that the device was sent and the store holds.
+    func onTheirWay(before message: Message) -> Set<Int64> {
+        guard let index = self.sessions.index(of: message.device), !self.sessions[index].unacknowledged.isEmpty else {
+            return []
+        }
+        let entries = self.sessions[index].unacknowledged.filter { entry in
+            entry.isStored && entry.isFor(message.topicHash) && entry.message.sequence < message.sequence
+        }
+        return Set(entries.map(\.message.sequence))
     }
 
     /// Sends a message to its device.
@@ -126,191 +170,24 @@ struct RoutingMachine: Sendable {
             id: id,
             message: message,
             isFromStorage: isFromStorage,
-            isStored: isFromStorage
+            isStored: isFromStorage,
+            window: self.window
         )
         if let submission {
             if message.expiresAt == nil {
                 effects.settled.append(submission.waiter)
             } else {
                 entry.submission = submission.waiter
-                self.recent.append((message.device, message.sequence))
+                self.awaitWindow(message.device, at: index)
             }
         }
-        self.sessions[index].unacknowledged.append(entry)
+        if self.sessions[index].unacknowledged.isEmpty { self.sessions[index].progressedAt = now }
+        self.sessions[index].unacknowledged.add(entry)
+        self.unacknowledgedBytes += message.cost
         if self.power.backgroundPerHour != nil, message.notification.pushType == .background {
             self.sessions[index].noteBackground(message.topicHash, now: now)
         }
         effects.packets.append((link, .message(message, id: id)))
-    }
-
-    // MARK: Acknowledgements
-
-    /// Whether something is on its way whose owner waits for an answer.
-    var awaitsWindow: Bool { !self.recent.isEmpty || !self.waiting.isEmpty }
-
-    /// A window has passed: what was sent before the last one and is not acknowledged yet goes to the store, so that its
-    /// owner does not wait longer for a slow device.
-    mutating func windowPassed() {
-        for (device, sequence) in self.waiting {
-            guard let index = self.sessions.index(of: device),
-                let position = self.sessions[index].unacknowledged.firstIndex(where: {
-                    $0.message.sequence == sequence
-                })
-            else { continue }
-            let entry = self.sessions[index].unacknowledged[position]
-            guard let submission = entry.submission else { continue }
-            self.sessions[index].unacknowledged[position].submission = nil
-            self.sessions[index].unacknowledged[position].isStored = true
-            self.batch.changes.append(.put(entry.message))
-            self.batch.waiters.append(submission)
-        }
-        self.waiting = self.recent
-        self.recent = []
-    }
-
-    /// The device has these messages, or will not have them: they leave the store. What waited for room comes next.
-    mutating func acknowledged(
-        _ device: UUID,
-        session id: DeviceSession.ID,
-        _ acks: [CourierMessageAck],
-        now: Timestamp,
-        _ effects: inout Effects
-    ) {
-        guard let index = self.index(device, id) else { return }
-        for ack in acks {
-            guard let done = self.sessions[index].removeUnacknowledged(ack.messageID) else { continue }
-            if self.sessions[index].isLoading {
-                self.sessions[index].acknowledgedMeanwhile.insert(done.message.sequence)
-            }
-            let delivered: Event.Name = done.isFromStorage ? .deliveredFromStorage : .delivered
-            effects.events.append(self.event(ack.status == 0 ? delivered : .refusedByDevice, done.message, now))
-            if let submission = done.submission { effects.settled.append(submission) }
-            if let channel = done.message.channel {
-                guard done.message.expiresAt != nil else { continue }
-                self.batch.changes.append(.advance(device: device, channel: channel, sequence: done.message.sequence))
-            } else if done.isStored || self.sessions[index].hasBacklog || self.sessions[index].hasHeld {
-                // Also where an older one of its topic may wait in the store.
-                self.batch.changes.append(.remove(done.message))
-            }
-        }
-        self.loadBacklog(at: index, device)
-    }
-
-    /// Fetches what waited for room, once there is some.
-    mutating func loadBacklog(at index: Int, _ device: UUID) {
-        let hasRoom = self.sessions[index].unacknowledged.count <= self.limits.unacknowledged / 2
-        guard self.sessions[index].hasBacklog, hasRoom else { return }
-        self.sessions[index].hasBacklog = false
-        self.load(.messages(isFirst: false), at: index, device)
-    }
-
-    // MARK: What was stored
-
-    mutating func load(
-        _ part: StoreLoad.Part,
-        at index: Int,
-        _ device: UUID,
-        isWindow: Bool = false
-    ) {
-        var load = StoreLoad(device: device, session: self.sessions[index].id, part: part, isWindow: isWindow)
-        if case .messages(let isFirst) = part {
-            // However often a device asks, the store is read for it once at a time, and once more after that.
-            guard !self.sessions[index].isLoadingMessages else {
-                let again = self.sessions[index].loadsAgain
-                load.part = .messages(isFirst: isFirst || again?.part == .messages(isFirst: true))
-                load.isWindow = isWindow || again?.isWindow ?? false
-                return self.sessions[index].loadsAgain = load
-            }
-            self.sessions[index].isLoadingMessages = true
-        }
-        self.sessions[index].loads += 1
-        self.batch.loads.append(load)
-    }
-
-    /// Delivers what was read, and says for which of the device's topics nothing was.
-    mutating func loaded(
-        _ loaded: LoadedMessages,
-        isInstalled: (Message) -> Bool,
-        now: Timestamp,
-        _ effects: inout Effects
-    ) {
-        guard let index = self.index(loaded.load.device, loaded.load.session) else { return }
-        self.sessions[index].loads -= 1
-        for channel in loaded.subscriptions where !self.sessions[index].unfollowed.contains(channel) {
-            self.follow(channel, at: index, loaded.load.device)
-        }
-        var kept: Set<TopicHash> = []
-        for message in loaded.messages {
-            if self.offer(message, at: index, loaded.load, isInstalled: isInstalled, now: now, &effects) {
-                kept.insert(message.topicHash)
-            }
-        }
-        self.readAgain(after: loaded.load, at: index)
-        guard loaded.load.part == .messages(isFirst: true) else { return }
-        let session = self.sessions[index]
-        let nothing = session.topics.filter { $0.interest != .ignored && !kept.contains($0.hash) }.map(\.hash)
-        if !nothing.isEmpty { effects.packets.append((session.link, .nothingStored(nothing))) }
-    }
-
-    /// A read has come back: what was asked for meanwhile is read now.
-    private mutating func readAgain(after load: StoreLoad, at index: Int) {
-        if case .messages = load.part {
-            self.sessions[index].isLoadingMessages = false
-            if let again = self.sessions[index].loadsAgain {
-                self.sessions[index].loadsAgain = nil
-                self.load(again.part, at: index, load.device, isWindow: again.isWindow)
-            }
-        }
-        guard !self.sessions[index].isLoading else { return }
-        self.sessions[index].newest = [:]
-        self.sessions[index].acknowledgedMeanwhile = []
-        self.sessions[index].unfollowed = []
-    }
-
-    /// Delivers one stored message, or lets it wait, or drops it. Whether there was something for its topic.
-    private mutating func offer(
-        _ message: Message,
-        at index: Int,
-        _ load: StoreLoad,
-        isInstalled: (Message) -> Bool,
-        now: Timestamp,
-        _ effects: inout Effects
-    ) -> Bool {
-        let session = self.sessions[index]
-        if session.unacknowledged.contains(where: { $0.message.sequence == message.sequence })
-            || session.acknowledgedMeanwhile.contains(message.sequence)
-        {
-            return true
-        }
-        if let channel = message.channel, session.unfollowed.contains(channel) { return false }
-        if message.isExpired(at: now) { return self.drop(message, .expired, now, &effects) }
-        if message.channel == nil {
-            if !isInstalled(message) { return self.drop(message, .unregisteredFromStorage, now, &effects) }
-            if let newest = session.newest[message.topicHash], newest > message.sequence {
-                _ = self.drop(message, .replaced, now, &effects)
-                return true
-            }
-        }
-        switch self.power.verdict(on: message, for: session, now: now, isWindow: load.isWindow) {
-        case .deliver where session.unacknowledged.count < self.limits.unacknowledged:
-            self.launch(message, nil, at: index, isFromStorage: true, now: now, &effects)
-        case .deliver: self.sessions[index].hasBacklog = true
-        case .hold: self.sessions[index].hasHeld = true
-        case .offline: break
-        case .discard: return self.drop(message, .disabledFromStorage, now, &effects)
-        }
-        return true
-    }
-
-    private mutating func drop(
-        _ message: Message,
-        _ name: Event.Name,
-        _ now: Timestamp,
-        _ effects: inout Effects
-    ) -> Bool {
-        if message.channel == nil { self.batch.changes.append(.remove(message)) }
-        effects.events.append(self.event(name, message, now))
-        return false
     }
 
     func event(_ name: Event.Name, _ message: Message, _ now: Timestamp) -> Event {
@@ -320,7 +197,7 @@ struct RoutingMachine: Sendable {
     /// A message that is on its way.
     func message(_ id: UInt32, _ device: UUID, session: DeviceSession.ID) -> Message? {
         guard let index = self.index(device, session) else { return nil }
-        return self.sessions[index].unacknowledged.first { $0.id == id }?.message
+        return self.sessions[index].unacknowledged[id]?.message
     }
 
     /// The place of the device's session, if `id` is still its current one.

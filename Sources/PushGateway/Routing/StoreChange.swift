@@ -4,8 +4,16 @@ import PushProtocol
 
 /// Something that the core wants written with the next group.
 enum StoreChange: Sendable {
+    /// Stores a message that is on its way to its device, beside all others.
     case put(Message)
+    /// Stores a message in the place of the older ones of its topic, apart from these sequence numbers: they are on their
+    /// way to the device.
+    case putNewest(Message, beside: Set<Int64>)
+    /// Of each topic, the newest of a device's stays: it is offline now.
+    case keepNewest(UUID)
     case remove(Message)
+    /// Removes what is older than this one of its topic, apart from these sequence numbers.
+    case removeOlder(Message, beside: Set<Int64>)
     /// What is stored for an app that is gone, or for all of a device's.
     case discard(device: UUID, topic: Topic?)
     case putBroadcast(Broadcast)
@@ -80,22 +88,17 @@ struct StoreBatch: Sendable {
         now: Timestamp
     ) throws -> [Event] {
         switch change {
-        case .put(let message):
-            guard let end = message.expiresAt, let replaced = try messages.put(message, expiresAt: end) else {
-                return []
-            }
-            let topic = message.notification.topic
-            return [
-                Event(
-                    .replaced,
-                    device: message.device,
-                    time: now,
-                    environment: environment,
-                    topic: topic,
-                    apnsID: replaced
-                )
-            ]
+        case .put(let message): try messages.put(message)
+        case .putNewest(let message, let others):
+            let replaced = try messages.removeOlder(than: message, beside: others)
+            try messages.put(message)
+            return replaced.map { $0.event(.replaced, environment, now) }
+        case .keepNewest(let device):
+            return try messages.keepNewest(of: device).map { $0.event(.replaced, environment, now) }
         case .remove(let message): try messages.remove(message)
+        case .removeOlder(let message, let others):
+            return try messages.removeOlder(than: message, beside: others)
+                .map { $0.event(.replaced, environment, now) }
         case .discard(let device, let topic):
             if topic == nil { try channels.unsubscribeAll(device) }
             return try messages.take(device: device, topic: topic)

@@ -14,8 +14,11 @@ struct Settlement: Hashable, Sendable {
     var ticket: UInt32
     /// The push's `apns-id`.
     var id = ""
-    /// `false` if the push could not be stored: it is not accepted, and answered with 500.
-    var isAccepted: Bool
+    /// Why the push is not accepted; `nil` if it is. ``Reason/internalServerError`` where it could not be stored,
+    /// ``Reason/tooManyRequests`` where too much is on its way to the device already.
+    var refusal: Reason?
+
+    var isAccepted: Bool { self.refusal == nil }
 }
 
 /// The door that a push came through.

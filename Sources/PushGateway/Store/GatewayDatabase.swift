@@ -74,6 +74,9 @@ enum GatewayDatabase {
         migrator.registerMigration("4 environments, generations, event blocks") { database in
             try database.execute(sql: Self.environments)
         }
+        migrator.registerMigration("5 bursts, tokens of 32 bytes") { database in
+            try database.execute(sql: Self.burstsAndShortTokens)
+        }
         return migrator
     }
 

@@ -3,20 +3,33 @@ import GRDB
 import NIOCore
 import PushProtocol
 
-/// The table of stored messages: one per device and topic, the newest (reference 7.1).
+/// The table of stored messages: one per device and topic, the newest (reference 7.1), and beside it all that is on its
+/// way to a connected device.
 struct MessageTable {
+    /// A message that is not stored any more, as far as an event tells of it.
+    struct Removed {
+        var device: UUID
+        var topic: String
+        var apnsID: String
+
+        func event(_ name: Event.Name, _ environment: PushEnvironment, _ now: Timestamp) -> Event {
+            Event(
+                name,
+                device: self.device,
+                time: now,
+                environment: environment,
+                topic: Topic(self.topic),
+                apnsID: self.apnsID
+            )
+        }
+    }
+
     let database: Database
     let environment: PushEnvironment
 
-    /// Replaces what was stored for this device and topic; the `apns-id` of that, if there was something older.
-    func put(_ message: Message, expiresAt: Timestamp) throws -> String? {
-        let (device, topic) = (Self.bytes(message.device), message.notification.topic.name)
-        let replaced = try Row.fetchOne(
-            self.statement("SELECT sequence, apnsID FROM message WHERE device = ? AND environment = ? AND topic = ?"),
-            arguments: [device, self.environment.rawValue, topic]
-        )
-        // A message that was delivered out of turn must not take the place of a newer one.
-        if let replaced, let sequence = replaced["sequence"] as Int64?, sequence >= message.sequence { return nil }
+    /// Does nothing for a message that must not be stored.
+    func put(_ message: Message) throws {
+        guard let expiresAt = message.expiresAt else { return }
         try self.statement(
             """
             INSERT OR REPLACE INTO message (environment, device, topic, sequence, token, apnsID, pushType, priority,
@@ -25,26 +38,65 @@ struct MessageTable {
             """
         ).execute(
             arguments: [
-                self.environment.rawValue, device, topic, message.sequence, Data(message.token),
-                message.notification.id, message.notification.pushType?.rawValue,
-                message.notification.priority.rawValue, message.notification.collapseID,
-                Data(message.notification.payload.readableBytesView), message.acceptedAt.milliseconds,
-                expiresAt.milliseconds,
+                self.environment.rawValue, Self.bytes(message.device), message.notification.topic.name,
+                message.sequence, Data(message.token), message.notification.id,
+                message.notification.pushType?.rawValue, message.notification.priority.rawValue,
+                message.notification.collapseID, Data(message.notification.payload.readableBytesView),
+                message.acceptedAt.milliseconds, expiresAt.milliseconds,
             ]
         )
-        return replaced?["apnsID"]
     }
 
-    /// Deletes the message, or an older one that is stored in its place: a device that has this one wants no older one.
     func remove(_ message: Message) throws {
-        try self.statement(
-            "DELETE FROM message WHERE device = ? AND environment = ? AND topic = ? AND sequence <= ?"
-        ).execute(
-            arguments: [
-                Self.bytes(message.device), self.environment.rawValue, message.notification.topic.name,
-                message.sequence,
-            ]
+        try self.remove(device: message.device, topic: message.notification.topic.name, sequence: message.sequence)
+    }
+
+    /// Deletes what is older than this one of its topic, apart from these sequence numbers.
+    func removeOlder(than message: Message, beside others: Set<Int64>) throws -> [Removed] {
+        let topic = message.notification.topic.name
+        let older = try Row.fetchAll(
+            self.statement(
+                """
+                SELECT sequence, apnsID FROM message
+                WHERE device = ? AND environment = ? AND topic = ? AND sequence < ? ORDER BY sequence
+                """
+            ),
+            arguments: [Self.bytes(message.device), self.environment.rawValue, topic, message.sequence]
         )
+        return try older.compactMap { row in
+            guard let sequence = row["sequence"] as Int64?, !others.contains(sequence) else { return nil }
+            try self.remove(device: message.device, topic: topic, sequence: sequence)
+            return Removed(device: message.device, topic: topic, apnsID: row["apnsID"] as String? ?? "")
+        }
+    }
+
+    /// Deletes, for each topic of a device, all but the newest.
+    func keepNewest(of device: UUID) throws -> [Removed] {
+        let newestFirst = try Row.fetchAll(
+            self.statement(
+                """
+                SELECT topic, sequence, apnsID FROM message WHERE device = ? AND environment = ?
+                ORDER BY topic, sequence DESC
+                """
+            ),
+            arguments: [Self.bytes(device), self.environment.rawValue]
+        )
+        var (removed, last) = ([Removed](), String?.none)
+        for row in newestFirst {
+            guard let topic = row["topic"] as String?, let sequence = row["sequence"] as Int64? else { continue }
+            if topic == last {
+                try self.remove(device: device, topic: topic, sequence: sequence)
+                removed.append(Removed(device: device, topic: topic, apnsID: row["apnsID"] as String? ?? ""))
+            }
+            last = topic
+        }
+        return removed.reversed()
+    }
+
+    private func remove(device: UUID, topic: String, sequence: Int64) throws {
+        try self.statement(
+            "DELETE FROM message WHERE device = ? AND environment = ? AND topic = ? AND sequence = ?"
+        ).execute(arguments: [Self.bytes(device), self.environment.rawValue, topic, sequence])
     }
 
     /// Oldest first.

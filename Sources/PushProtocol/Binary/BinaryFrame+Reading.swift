@@ -5,15 +5,19 @@ extension BinaryFrame {
     ///
     /// What is too long is refused as soon as its length is known, so never more than ``maximumFrameLength`` and the
     /// header need to be kept. After an error the connection is over: where the next frame starts is not known.
+    /// - Parameter isLenient: commands 0 and 1 may carry as much as command 2, which clients exist that rely on.
     /// - Throws: the packet with which a service answers (reference 5.2).
-    package static func read(from buffer: inout ByteBuffer) throws(BinaryErrorPacket) -> BinaryFrame? {
+    package static func read(
+        from buffer: inout ByteBuffer,
+        isLenient: Bool = false
+    ) throws(BinaryErrorPacket) -> BinaryFrame? {
         var rest = buffer
         guard let byte = rest.readInteger(as: UInt8.self) else { return nil }
         guard let command = BinaryCommand(rawValue: byte) else { throw BinaryErrorPacket(status: .protocolError) }
         let notification: BinaryNotification? =
             switch command {
-            case .simple: try Self.readTokenAndPayload(command, from: &rest)
-            case .enhanced: try Self.readEnhanced(from: &rest)
+            case .simple: try Self.readTokenAndPayload(isLenient ? .framed : command, from: &rest)
+            case .enhanced: try Self.readEnhanced(isLenient ? .framed : command, from: &rest)
             case .framed: try Self.readItems(from: &rest)
             }
         guard let notification else { return nil }
@@ -21,9 +25,13 @@ extension BinaryFrame {
         return BinaryFrame(command: command, notification: notification)
     }
 
-    private static func readEnhanced(from buffer: inout ByteBuffer) throws(BinaryErrorPacket) -> BinaryNotification? {
+    /// - Parameter limit: the command whose longest payload counts.
+    private static func readEnhanced(
+        _ limit: BinaryCommand,
+        from buffer: inout ByteBuffer
+    ) throws(BinaryErrorPacket) -> BinaryNotification? {
         guard let (identifier, expiration) = buffer.readMultipleIntegers(as: (UInt32, UInt32).self) else { return nil }
-        guard var notification = try Self.readTokenAndPayload(.enhanced, identifier: identifier, from: &buffer) else {
+        guard var notification = try Self.readTokenAndPayload(limit, identifier: identifier, from: &buffer) else {
             return nil
         }
         notification.expiration = expiration
@@ -31,7 +39,7 @@ extension BinaryFrame {
     }
 
     private static func readTokenAndPayload(
-        _ command: BinaryCommand,
+        _ limit: BinaryCommand,
         identifier: UInt32 = 0,
         from buffer: inout ByteBuffer
     ) throws(BinaryErrorPacket) -> BinaryNotification? {
@@ -42,11 +50,23 @@ extension BinaryFrame {
         guard let token = buffer.readBytes(length: tokenLength),
             let payloadLength = buffer.readInteger(as: UInt16.self).map(Int.init)
         else { return nil }
-        if let status = Self.fault(payload: payloadLength, command: command) {
+        if let status = Self.fault(payload: payloadLength, command: limit) {
             throw BinaryErrorPacket(status: status, identifier: identifier)
         }
         guard let payload = buffer.readSlice(length: payloadLength) else { return nil }
         return BinaryNotification(token: token, payload: payload, identifier: identifier)
+    }
+
+    /// The packet for a frame of which no more comes: it names the notification if its identifier has come. `nil` where
+    /// there is none to answer: command 0 (reference 5.3.3), and no byte at all.
+    package static func unfinished(_ buffer: ByteBuffer) -> BinaryErrorPacket? {
+        var rest = buffer
+        switch rest.readInteger(as: UInt8.self).flatMap(BinaryCommand.init(rawValue:)) {
+        case nil, .simple: return nil
+        case .enhanced:
+            return BinaryErrorPacket(status: .protocolError, identifier: rest.readInteger(as: UInt32.self) ?? 0)
+        case .framed: return BinaryErrorPacket(status: .protocolError)
+        }
     }
 
     private static func readItems(from buffer: inout ByteBuffer) throws(BinaryErrorPacket) -> BinaryNotification? {

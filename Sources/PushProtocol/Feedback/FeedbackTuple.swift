@@ -14,6 +14,9 @@ package struct FeedbackTuple: Hashable, Sendable {
         self.token = token
     }
 
+    /// Bytes on the wire.
+    package var length: Int { Self.headerLength + self.token.bytes.count }
+
     package var time: Timestamp { Timestamp(seconds: Int64(self.seconds)) }
 
     /// A token length of 0, or beyond ``DeviceToken/maximumLength``: these bytes are no list.

@@ -21,10 +21,19 @@ struct GatewayBehaviourOptions: ParsableArguments {
     @Flag(name: .customLong("old-tls"), help: "Let legacy clients use TLS 1.0 and 1.1 (gateway.oldTLS).")
     var oldTLS = false
 
+    @Option(
+        help: """
+            32 gives devices tokens of 32 bytes, which is all that clients of 2009 can carry (gateway.tokenLength; \
+            default: 0, of varying length). An app can have its own.
+            """
+    )
+    var tokenLength: Int?
+
     var settings: [String: ConfigValue?] {
         [
             "gateway.faults": self.fault.setting(), "gateway.faultsFile": self.faults.setting(),
             "gateway.strict": self.strict.setting(), "gateway.oldTLS": self.oldTLS.setting(),
+            "gateway.tokenLength": self.tokenLength.setting(),
         ]
     }
 
@@ -34,6 +43,7 @@ struct GatewayBehaviourOptions: ParsableArguments {
         if settings.flag("gateway.strict") { configuration.rules = .strict }
         Self.apply(settings, to: &configuration.rules)
         configuration.allowsOldTLS = settings.flag("gateway.oldTLS")
+        configuration.tokenLength = settings.integer("gateway.tokenLength", among: [0, 32]) ?? 0
         configuration.limits.backgroundPerHour = settings.integer("gateway.backgroundPerHour", in: 0...1_000_000)
     }
 
@@ -46,6 +56,9 @@ struct GatewayBehaviourOptions: ParsableArguments {
         }
         if let count = settings.integer("gateway.rules.pushesPerDeviceAndMinute", in: 0...1_000_000) {
             rules.deviceRate = count == 0 ? nil : .init(requests: count, window: .seconds(60))
+        }
+        if let burst = settings.integer("gateway.rules.pushBurstPerDevice", in: 1...1_000_000) {
+            rules.deviceRate?.burst = burst
         }
         if let seconds = settings.integer("gateway.rules.idleSeconds", in: 0...1_000_000) {
             rules.idleTimeout = seconds == 0 ? nil : .seconds(seconds)

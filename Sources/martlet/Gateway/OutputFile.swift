@@ -16,8 +16,7 @@ enum OutputFile {
 
     /// Writes PEM, which ends with a line break, so that files can be put one behind the other.
     static func write(pem text: String, to path: String, isSecret: Bool) throws {
-        let text = text.hasSuffix("\n") ? text : text + "\n"
-        try Self.write(Data(text.utf8), to: path, isSecret: isSecret)
+        try Self.write(Data(PEMText.file(text).utf8), to: path, isSecret: isSecret)
     }
 
     static func read(_ path: String) throws -> String {

@@ -12,6 +12,8 @@ struct BinaryPeer {
     /// In hexadecimal; `nil` for an end without a packet.
     private(set) var finishes: [String?] = []
     private(set) var isClosed = false
+    /// What an operator is told.
+    private(set) var faults: [BinaryServiceMachine.Fault] = []
     private(set) var didPushAfterTheEnd = false
     private var now = Timestamp(seconds: 1_700_000_000)
     private let refusing: [UInt32: BinaryStatus]
@@ -52,6 +54,11 @@ struct BinaryPeer {
         self.proceed()
     }
 
+    mutating func closeInput() {
+        self.machine.inputEnded()
+        self.proceed()
+    }
+
     mutating func shutDown() {
         self.machine.shutDown(now: self.now)
         self.proceed()
@@ -75,6 +82,7 @@ struct BinaryPeer {
             case .finish(let packet):
                 self.finishes.append(packet.map { Hexadecimal.encode($0.encoded.readableBytesView) })
             case .close: self.isClosed = true
+            case .report(let fault): self.faults.append(fault)
             }
         }
     }

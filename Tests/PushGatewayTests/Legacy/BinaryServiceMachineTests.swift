@@ -35,7 +35,45 @@ import Testing
             service.receive(BinaryVector.good.flatMap(\.bytes))
             #expect(service.pushed.isEmpty, "what comes after it is discarded")
             #expect(service.finishes == [vector.answer])
+            #expect(service.faults.map(\.isAnswered) == [true], "the operator is told, too")
         }
+    }
+
+    /// Findings D4: what two clients of 2012 send by command 1.
+    @Test(arguments: [0, 1] as [UInt8], [256, 257, 2048, 2049])
+    func longPayloadsByCommandsZeroAndOneAreForTheLenient(command: UInt8, length: Int) throws {
+        let token = try #require(Hexadecimal.decode(Vectors.tokenA))
+        let head: [UInt8] = command == 0 ? [0] : [1, 0, 0, 0, 7, 0, 0, 0, 0]
+        let bytes =
+            head + [0, 32] + token + [UInt8(length >> 8), UInt8(length & 255)]
+            + [UInt8](repeating: UInt8(ascii: "x"), count: length)
+        for isLenient in [false, true] {
+            var service = BinaryPeer { $0.isLenient = isLenient }
+            service.receive(bytes)
+            guard length > (isLenient ? 2048 : 256) else {
+                #expect(service.pushed.map(\.payload.readableBytes) == [length])
+                continue
+            }
+            #expect(service.pushed.isEmpty)
+            #expect(service.finishes == [command == 0 ? nil : "080700000007"])
+            let fault = BinaryServiceMachine.Fault(
+                status: .invalidPayloadSize,
+                command: command,
+                isAnswered: command != 0
+            )
+            #expect(service.faults == [fault])
+        }
+    }
+
+    @Test func aClientThatClosesInTheMiddleOfANotificationIsReported() {
+        var service = BinaryPeer()
+        service.receive(BinaryVector.simple.bytes.dropLast())
+        service.closeInput()
+        #expect(service.faults == [.init(status: .protocolError, command: 0, isAnswered: false)])
+        var silent = BinaryPeer()
+        silent.receive(BinaryVector.simple.bytes)
+        silent.closeInput()
+        #expect(silent.faults.isEmpty)
     }
 
     /// Reference 5.3.3.
@@ -198,7 +236,8 @@ import Testing
         }
         #expect(!service.isFinished)
         service.advance(by: .seconds(1))
-        #expect(service.finishes == [nil])
+        #expect(service.finishes == ["088000000001"], "its identifier has come")
+        #expect(service.faults == [.init(status: .protocolError, command: 1, isAnswered: true)])
     }
 
     @Test func everyNotificationHasItsOwnTime() {

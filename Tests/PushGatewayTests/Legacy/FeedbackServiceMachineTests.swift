@@ -42,6 +42,40 @@ import Testing
         #expect(machine.ended(isOrderly: true) == [.clear(entries)])
     }
 
+    /// Findings D2: a client that takes what one TLS record brings for whole tuples reads all of them.
+    @Test func everyWriteHoldsWholeTuplesAndFitsIntoOneRecord() throws {
+        let entries = try (0..<300).map { number in
+            FeedbackEntry(
+                topic: try Self.topic(),
+                token: try #require(
+                    DeviceToken(bytes: [UInt8](repeating: UInt8(number & 255), count: 71 + number % 16))
+                ),
+                time: self.now
+            )
+        }
+        var machine = FeedbackServiceMachine(now: self.now)
+        _ = machine.start([try Self.topic()], now: self.now)
+        var actions = machine.loaded(entries, now: self.now)
+        var (tuples, writes) = ([FeedbackTuple](), 0)
+        while case .write(var record) = actions.first {
+            writes += 1
+            #expect(record.readableBytes <= 4096)
+            while let tuple = try FeedbackTuple.read(from: &record) { tuples.append(tuple) }
+            #expect(record.readableBytes == 0, "a tuple is cut")
+            actions = machine.written(now: self.now)
+        }
+        #expect(writes > 5)
+        #expect(tuples == entries.map(\.tuple))
+        #expect(actions == [.finish])
+    }
+
+    @Test func whatIsNotWrittenToItsEndIsNotCleared() throws {
+        let entries = try (0..<300).map { try FeedbackStoreTests.entry($0, at: 1) }
+        var machine = try self.loaded(entries)
+        _ = machine.written(now: self.now)
+        #expect(machine.ended(isOrderly: true).isEmpty)
+    }
+
     @Test func oneConnectionGetsSoMuchAndNoMore() throws {
         var machine = Self.machine(self.now) {
             $0.page = 2

@@ -49,7 +49,10 @@ final class TestIntake: PushIntake {
         let failing = self.state.withLock { $0.failing }
         for submission in submissions {
             let payload = String(buffer: submission.push.notification.payload)
-            let settlement = Settlement(ticket: submission.ticket, isAccepted: !failing.contains(payload))
+            let settlement = Settlement(
+                ticket: submission.ticket,
+                refusal: failing.contains(payload) ? .internalServerError : nil
+            )
             submission.owner.settled([settlement])
         }
     }

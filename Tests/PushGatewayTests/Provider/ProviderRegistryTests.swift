@@ -28,10 +28,17 @@ import Testing
             #expect(try await registry.add(certificate: certificate))
             #expect(try await registry.revoke(key: "TEAMKEY000", now: Self.now))
             #expect(try await registry.revoke(certificate: "0a", now: Self.now))
-            #expect(try await registry.set(allowsBroadcast: false, app: app.bundleID)?.allowsBroadcast == false)
+            #expect(
+                try await registry.update(app: app.bundleID, .init(allowsBroadcast: false))?.allowsBroadcast == false
+            )
+            #expect(try await registry.update(app: app.bundleID, .init(tokenLength: 32))?.tokenLength == 32)
 
             let again = try ProviderRegistry(database: database)
             #expect(again.app(app.bundleID)?.allowsBroadcast == false)
+            #expect(again.tokenLength(for: try Self.topic("com.example.MyApp.voip")) == 32)
+            #expect(try await again.update(app: app.bundleID, .init(tokenLength: .some(nil)))?.tokenLength == nil)
+            #expect(try ProviderRegistry(database: database).app(app.bundleID)?.allowsBroadcast == false)
+            #expect(try ProviderRegistry(database: database).app(app.bundleID)?.tokenLength == nil)
             #expect(again.keys(after: nil, limit: 10) == registry.keys(after: nil, limit: 10))
             #expect(again.keys(after: nil, limit: 10).count == 3)
             #expect(again.key("TEAMKEY000") == nil, "revoked")
@@ -55,7 +62,7 @@ import Testing
             expectChange()
             _ = try await registry.add(app: app)
             expectChange(false)
-            _ = try await registry.set(allowsBroadcast: false, app: bundleID)
+            _ = try await registry.update(app: bundleID, .init(allowsBroadcast: false))
             expectChange()
             _ = try await registry.remove(app: bundleID)
             expectChange()

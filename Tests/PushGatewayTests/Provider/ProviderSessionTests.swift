@@ -22,7 +22,7 @@ import Testing
             #expect(answer.apnsID == push.notification.id)
             #expect(answer.uniqueID != nil, "the sandbox's console key")
             #expect(answer.body == nil)
-            let failure = ProviderSession.failure(of: answer)
+            let failure = ProviderSession.refusal(.internalServerError, of: answer)
             #expect(failure.status == 500)
             #expect(failure.apnsID == answer.apnsID)
             #expect(failure.body == #"{"reason":"InternalServerError"}"#)

@@ -248,8 +248,9 @@ import Testing
         #expect(reason(TestRequest.push(), after: 0) == nil)
         #expect(reason(TestRequest.push(body: Data()), after: 0) == .payloadEmpty, "counts for nothing")
         #expect(reason(TestRequest.push(), after: 1) == nil)
-        #expect(reason(TestRequest.push(), after: 9) == .tooManyRequests)
-        #expect(reason(TestRequest.push(), after: 10) == nil)
+        #expect(reason(TestRequest.push(), after: 1) == .tooManyRequests)
+        #expect(reason(TestRequest.push(), after: 6) == nil, "one has come back in five seconds")
+        #expect(reason(TestRequest.push(), after: 6) == .tooManyRequests)
     }
 
     // MARK: Certificates

@@ -13,13 +13,25 @@ package enum DurableFile {
 
     /// Makes a file that only its owner can read. Whether it could; `false` too if there is one already, which stays.
     package static func create(_ path: String, _ content: [UInt8]) -> Bool {
+        Self.make(content, beside: path) { Self.place($0, at: path) }
+    }
+
+    /// Makes a file that only its owner can read, in the place of the one of that name if there is one. Whether it could.
+    package static func replace(_ path: String, _ content: [UInt8]) -> Bool {
+        Self.make(content, beside: path) { temporary in
+            rename(temporary, path) == 0 && Self.sync(URL(filePath: path).deletingLastPathComponent().path)
+        }
+    }
+
+    /// Writes a file of another name, to disk, and gives it to `place`; what it leaves of that name is removed.
+    private static func make(_ content: [UInt8], beside path: String, place: (String) -> Bool) -> Bool {
         let temporary = "\(path).\(UUID().uuidString)"
         let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
         let isWritten = content.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } == content.count
         let isSynced = isWritten && fsync(descriptor) == 0
         close(descriptor)
-        let isThere = isSynced && Self.place(temporary, at: path)
+        let isThere = isSynced && place(temporary)
         let reason = errno
         unlink(temporary)
         errno = reason
@@ -27,11 +39,27 @@ package enum DurableFile {
     }
 
     /// Gives a file its name, unless that is taken, and keeps it under that name.
-    static func place(_ temporary: String, at path: String) -> Bool {
+    package static func place(_ temporary: String, at path: String) -> Bool {
         // Unlike rename, link never takes the place of a file that somebody else has made meanwhile.
         guard link(temporary, path) == 0 else { return false }
         unlink(temporary)
         return Self.sync(URL(filePath: path).deletingLastPathComponent().path)
+    }
+
+    /// Makes a folder that only its owner can enter, with those above it; one that is there already is closed to others.
+    ///
+    /// A folder that all may write to, as `/tmp`, and one of another owner stay as they are. Whether there is a folder.
+    package static func makePrivateFolder(_ path: String) -> Bool {
+        try? FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
+        let isShared = status.st_mode & S_ISVTX != 0 || status.st_uid != geteuid()
+        if !isShared, status.st_mode & 0o077 != 0 { chmod(path, status.st_mode & 0o700) }
+        return true
     }
 
     /// Writes what the system still holds of a file or folder to the disk.

@@ -1,0 +1,16 @@
+import NIOCore
+
+/// Below TLS: once the whole list was told, only the end of TCP counts.
+///
+/// A client that closes without having read all that has come to it says goodbye in TLS first and has TCP reset then. To
+/// take the goodbye for the end would clear a list that was not read; the reset tells.
+final class FeedbackEndHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    /// Whether all was told: what the client still says is passed over.
+    var isAwaited = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if !self.isAwaited { context.fireChannelRead(data) }
+    }
+}
