@@ -45,6 +45,12 @@ def records():
         yield name, True, judge(Record())
         for way in ways[name]:
             yield f"{name}: {way}", False, judge(Record().falsified(way))
+    # Just before a kill something may come twice, else it may not.
+    for way in ("double_token", "double_device"):
+        record = Record().falsified(way)
+        for kill, is_true in ((int(1e9), True), (int(30e9), False)):
+            yield f"churn: {way}, a kill", is_true, churn_judge.complaints(
+                record.answers, record.ledger, record.pushes, record.people, [kill])
     # In a quiet moment nothing may come again, beside a trouble it may.
     record = Record().falsified("double_push")
     yield "network: quiet", False, network_judge.complaints(record.answers, record.ledger, record.pushes, [(50e9, 51e9)])
