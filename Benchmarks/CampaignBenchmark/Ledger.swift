@@ -36,7 +36,7 @@ struct Ledger: AsyncParsableCommand {
         }
         let leftovers = [
             "retries": "SELECT count(*) FROM retry", "shards": "SELECT count(*) FROM shard WHERE isDone = 0",
-            "leases": "SELECT count(*) FROM shard WHERE leaseUntil IS NOT NULL",
+            "leases": "SELECT count(*) FROM shard WHERE lease IS NOT NULL",
             "notifications": "SELECT count(*) FROM notification WHERE state <> 'done'",
         ]
         for (what, sql) in leftovers {

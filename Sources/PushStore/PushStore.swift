@@ -154,7 +154,7 @@ package struct DeliveryPrefix: Hashable, Sendable {
 
 /// The ledger as the dispatcher works on it.
 package protocol DispatchStore: Sendable {
-    /// For the start of the only process that uses the store: gives back every lease, and queues what at-most-once had
+    /// For the start of the only process that uses the store: ends every lease, and queues what at-most-once had
     /// begun, to be ended as ``EndedRetry/Cause/interrupted``. How many recipients that were.
     func recover(now: Timestamp) async throws -> Int
     /// Notifications whose time has come, to be opened. One that cannot be read is paused, here and in what follows: it
@@ -187,12 +187,13 @@ package protocol DispatchStore: Sendable {
     func nextDue(lane: NotificationRecord.Lane, after: Timestamp) async throws -> Timestamp?
     /// When the next scheduled notification is to be opened.
     func nextOpening() async throws -> Timestamp?
-    /// Writes that the recipients of a page are being sent to, before they are.
-    /// - Returns: whether the notification may go on, and the recipients that had no state before.
-    func begin(_ page: PageResult, now: Timestamp) async throws -> (mayGoOn: Bool, begun: Set<Int64>)
+    /// Writes that the recipients of a page are being sent to, before they are. The lease is kept.
+    func begin(_ page: PageResult, now: Timestamp) async throws -> BegunPage
     /// Writes what pages came to in one transaction. A recipient that has a final state already keeps it.
-    /// - Returns: for each, whether its notification may go on.
-    func commit(_ pages: [PageResult], now: Timestamp) async throws -> [Bool]
+    ///
+    /// A page is written only under the lease that its claim gave, and only if the shard's cursor stands where its step
+    /// began.
+    func commit(_ pages: [PageResult], now: Timestamp) async throws -> [CommitAnswer]
 }
 
 extension DispatchStore {

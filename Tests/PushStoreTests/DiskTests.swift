@@ -123,7 +123,7 @@ import Testing
             try await store.register(2, app: app)
             _ = try await store.start(app: app)
             let claim = try await store.claimed()
-            let step = ShardStep(shard: claim.shard, cursor: 1, isLast: false, leaseUntil: nil)
+            let step = ShardStep(claim, cursor: 1, isLast: false, leaseUntil: nil)
             try await store.commit(claim) { page in
                 page.deliveries = [DeliveryResult(recipient: 1, device: 1, state: .accepted, attempts: 1, at: self.now)]
                 page.step = step
@@ -141,7 +141,7 @@ import Testing
             try await store.register(1, app: app)
             _ = try await store.start(app: app)
             let claim = try await store.claimed()
-            let step = ShardStep(shard: claim.shard, cursor: 0, isLast: false, leaseUntil: self.now)
+            let step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: self.now)
             try await store.commit(claim) { page in
                 page.deliveries = [DeliveryResult(recipient: 1, device: 1, state: .sending, attempts: 1, at: self.now)]
                 page.step = step

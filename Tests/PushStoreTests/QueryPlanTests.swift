@@ -115,9 +115,9 @@ import Testing
         let until = self.now.advanced(by: .seconds(1))
         for claim in try await store.claim(lane: lane, now: self.now, until: until, limit: 10) {
             let recipients = try await store.walk(claim, page: 10, needs: .user)
-            try await store.commit(claim) { page in
-                page.deliveries = recipients.map { .fixture($0, .sending) }
-            }
+            var page = PageResult(claim)
+            page.deliveries = recipients.map { .fixture($0, .sending) }
+            _ = try await store.begin(page, now: self.now)
             try await store.commit(claim) { page in
                 page.retries = recipients.map { RetryResult(recipient: $0.id, attempts: 1, dueAt: self.now) }
                 page.step = .last(claim)
@@ -154,7 +154,6 @@ import Testing
         // Over an index of what is under way.
         "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL", "SELECT count(*) FROM retry",
         // Once, at the start.
-        "UPDATE retry SET isLeased = 0",
         "INSERT OR IGNORE INTO retry (notification, recipient, lane, app, attempts, dueAt)",
     ]
 

@@ -58,9 +58,9 @@ extension PushStore {
         now: Timestamp = Vectors.issuedAt,
         _ fill: (inout PageResult) -> Void
     ) async throws -> Bool {
-        var page = PageResult(notificationNumber: claim.notificationNumber)
+        var page = PageResult(claim)
         fill(&page)
-        return try await self.commit([page], now: now).first ?? false
+        return try await self.commit([page], now: now).first?.mayGoOn ?? false
     }
 
     /// Applies what the answer to a push of its own said about a device.
@@ -118,6 +118,6 @@ extension DeliveryResult {
 extension ShardStep {
     /// The end of the claimed shard.
     package static func last(_ claim: ShardClaim) -> ShardStep {
-        ShardStep(shard: claim.shard, cursor: claim.end, isLast: true, leaseUntil: nil)
+        ShardStep(claim, cursor: claim.end, isLast: true, leaseUntil: nil)
     }
 }

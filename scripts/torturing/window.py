@@ -27,12 +27,12 @@ class CrashWindow:
         self.moments.append(time.time())
         leased = database.execute(
             "SELECT id, cursor, upTo FROM shard JOIN notification ON notification.number = shard.notification"
-            " WHERE leaseUntil IS NOT NULL AND isDone = 0").fetchall()
+            " WHERE lease IS NOT NULL AND isDone = 0").fetchall()
         for identity, cursor, end in leased:
             self.pages[prefix_of(identity)].add((cursor, end))
         retries = database.execute(
             "SELECT id, recipient FROM retry JOIN notification ON notification.number = retry.notification"
-            " WHERE isLeased = 1").fetchall()
+            " WHERE lease IS NOT NULL").fetchall()
         for identity, recipient in retries:
             self.retries[prefix_of(identity)].add(recipient)
         self.struck += bool(leased)

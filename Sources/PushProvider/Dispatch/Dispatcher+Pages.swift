@@ -23,7 +23,7 @@ extension Dispatcher {
 
     /// Sends a shard page by page, to its end, until something stops it, or until others have their turn.
     func walk(_ claim: ShardClaim, pages: Int = .max) async throws {
-        defer { self.underWay.end(claim) }
+        defer { self.held.end(claim.fence) }
         var claim = claim
         do {
             try await self.walk(&claim, pages: pages)
@@ -52,12 +52,12 @@ extension Dispatcher {
             let wave = self.pacing.spend(work.recipients.count, of: claim.notification, now: now)
             let until = now.advanced(by: self.limits.lease)
             let step = ShardStep(
-                shard: claim.shard,
+                claim,
                 cursor: page.cursor,
                 isLast: page.isLast,
                 leaseUntil: page.isLast ? nil : until
             )
-            var sent = try await self.pages.send(work, of: notification, step: step)
+            var sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
             let delay = self.pacing.record(sent.report, app: claim.notification.app)
             pagesLeft -= 1
             let isTurnOver = pagesLeft <= 0 || self.time.now >= turnEnds || self.isEnding
@@ -65,8 +65,8 @@ extension Dispatcher {
             if stops { sent.result.step?.leaseUntil = nil }
             if delay > .zero { sent.result.nextPageAt = self.time.now.advanced(by: delay) }
             sent.result.wave = wave
-            let mayGoOn = try await self.writer.write([sent.result]).first ?? false
-            guard mayGoOn, !stops else { return self.left(claim, page, mayGoOn: mayGoOn) }
+            let answer = try await self.writer.write([sent.result]).first ?? .stops
+            guard answer.mayGoOn, !stops else { return self.left(claim, page, mayGoOn: answer.mayGoOn) }
             claim.cursor = page.cursor
         }
     }
@@ -93,9 +93,9 @@ extension Dispatcher {
         shardUntil: Timestamp? = nil,
         notificationUntil: Timestamp? = nil
     ) -> PageResult {
-        var result = PageResult(notificationNumber: claim.notificationNumber)
+        var result = PageResult(claim)
         result.step = ShardStep(
-            shard: claim.shard,
+            claim,
             cursor: claim.cursor,
             isLast: false,
             leaseUntil: nil,
@@ -115,7 +115,7 @@ extension Dispatcher {
 
     /// Sends a page of an urgent notification.
     func sendUrgent(_ claim: ShardClaim) async {
-        defer { self.underWay.end(claim) }
+        defer { self.held.end(claim.fence) }
         do {
             await self.group.commit(try await self.sendPage(claim))
         } catch {
@@ -131,9 +131,9 @@ extension Dispatcher {
         if opening > now { return self.given(back: claim, shardUntil: opening) }
         let needs = notification.needs(in: claim.zone)
         let page = try await self.store.page(claim, limit: self.limits.page, needs: needs)
-        let step = ShardStep(shard: claim.shard, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
+        let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
         let work = hours.work(page, now: now)
-        return try await self.pages.send(work, of: notification, step: step).result
+        return try await self.pages.send(work, of: notification, fence: claim.fence, step: step).result
     }
 
     /// Tries again what is due, all at the same time; each is written as it ends.
@@ -141,7 +141,7 @@ extension Dispatcher {
         await withDiscardingTaskGroup { group in
             for claim in due {
                 group.addTask {
-                    defer { self.underWay.end(claim) }
+                    defer { self.held.end(claim.fence) }
                     do {
                         let sent = try await self.retry(claim)
                         _ = self.pacing.record(sent.report, app: claim.notification.app)
@@ -157,7 +157,7 @@ extension Dispatcher {
     /// Due again soon, as it was. Who is only to be ended comes back when the lease ends.
     private func given(back claim: RetryClaim, after error: any Error) -> PageResult {
         self.sayFailed(error)
-        var result = PageResult(notificationNumber: claim.notificationNumber)
+        var result = PageResult(claim)
         let dueAt = self.afterFailure
         for case .here(let recipient) in claim.recipients {
             result.retries.append(RetryResult(recipient, dueAt: dueAt))
@@ -181,6 +181,6 @@ extension Dispatcher {
         let now = self.time.now
         let work = PageWork(retries: claim.recipients, hours: notification.hours, now: now)
         _ = self.pacing.spend(work.recipients.count, of: claim.notification, now: now)
-        return try await self.pages.send(work, of: notification, step: nil)
+        return try await self.pages.send(work, of: notification, fence: claim.fence, step: nil)
     }
 }

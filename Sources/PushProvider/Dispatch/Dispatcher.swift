@@ -16,7 +16,7 @@ package struct Dispatcher: Service {
     let logger: Logger
     let writer: ResultWriter
     let group: CommitGroup
-    let underWay = UnderWay()
+    let held = HeldLeases()
 
     package init(
         store: any PushStore,
@@ -127,15 +127,17 @@ package struct Dispatcher: Service {
         excluding apps: Set<Int64> = []
     ) async throws -> [ShardClaim] {
         let now = self.time.now
-        let claims = try await self.store.claim(
-            lane: lane,
-            now: now,
-            until: now.advanced(by: self.limits.lease),
-            limit: limit,
-            from: ClaimFilter(excluding: apps) { [underWay] in underWay.isFree(shard: $1, of: $0) }
-        )
-        self.underWay.begin(claims)
-        return claims
+        return try await self.held.claim { held in
+            try await self.store.claim(
+                lane: lane,
+                now: now,
+                until: now.advanced(by: self.limits.lease),
+                limit: limit,
+                from: ClaimFilter(excluding: apps, held: held)
+            )
+        } fence: {
+            $0.fence
+        }
     }
 
     /// Of one app.
@@ -144,15 +146,17 @@ package struct Dispatcher: Service {
         excluding apps: Set<Int64> = []
     ) async throws -> [RetryClaim] {
         let now = self.time.now
-        let claims = try await self.store.dueRetries(
-            lane: lane,
-            now: now,
-            until: now.advanced(by: self.limits.lease),
-            limit: self.limits.page,
-            from: ClaimFilter(excluding: apps) { [underWay] in underWay.isFree(retry: $1, of: $0) }
-        ) { PreparedNotification.retryNeeds($0) }
-        self.underWay.begin(claims)
-        return claims
+        return try await self.held.claim { held in
+            try await self.store.dueRetries(
+                lane: lane,
+                now: now,
+                until: now.advanced(by: self.limits.lease),
+                limit: self.limits.page,
+                from: ClaimFilter(excluding: apps, held: held)
+            ) { PreparedNotification.retryNeeds($0) }
+        } fence: {
+            $0.fence
+        }
     }
 
     /// What is due already and was not taken waits for something that is under way, whose end is a signal; what becomes

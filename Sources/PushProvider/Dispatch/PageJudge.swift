@@ -43,7 +43,7 @@ struct PageJudge {
         let delivery = DeliveryResult(
             recipient: retry.id,
             device: retry.recipient?.device ?? (retry.id > 0 ? retry.id : nil),
-            state: .failed,
+            state: retry.cause.state,
             reason: retry.cause.rawValue,
             attempts: retry.attempts,
             at: self.now

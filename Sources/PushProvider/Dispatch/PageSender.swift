@@ -33,19 +33,28 @@ struct PageSender: Sendable {
         )
     }
 
-    /// - Parameter step: where the walk stands after this page; `nil` for retries. At-most-once writes it first.
-    func send(_ work: PageWork, of notification: PreparedNotification, step: ShardStep?) async throws -> Sent {
+    /// - Parameters:
+    ///   - fence: the fencing number of the claim's lease.
+    ///   - step: where the walk stands after this page; `nil` for retries. At-most-once writes it first.
+    func send(
+        _ work: PageWork,
+        of notification: PreparedNotification,
+        fence: Int64,
+        step: ShardStep?
+    ) async throws -> Sent {
+        var step = step
         let badges = try await self.badges(of: work.recipients, notification)
         let sentAt = self.time.now
         var draft = PageDraft(work.recipients, of: notification, badges: badges, now: sentAt)
         var (later, over) = (work.later, work.over)
         if notification.record.guarantee == .atMostOnce {
-            let (mayGoOn, begun) = try await self.begin(draft, work, of: notification, step: step)
-            draft.keep(begun)
-            if step != nil { over.removeAll { !begun.contains($0.id) } }
+            let page = try await self.begin(draft, work, of: notification, fence: fence, step: step)
+            draft.keep(page.begun)
+            if step != nil { over.removeAll { !page.begun.contains($0.id) } }
             // They were written together with the step.
             later = []
-            if !mayGoOn { later = self.postponed(&draft) }
+            if let cursor = step?.cursor { step?.from = cursor }
+            if !page.answer.mayGoOn { later = self.postponed(&draft) }
         }
         let outcomes = await self.outcomes(of: draft.lots)
         var judge = PageJudge(
@@ -60,6 +69,7 @@ struct PageSender: Sendable {
         for (lot, outcomes) in zip(draft.lots, outcomes) { await judge.add(lot, outcomes) }
         var result = judge.finished
         result.retries += later
+        result.fence = fence
         result.step = step
         return Sent(result: result, report: judge.report)
     }
@@ -96,10 +106,11 @@ struct PageSender: Sendable {
         _ draft: PageDraft,
         _ work: PageWork,
         of notification: PreparedNotification,
+        fence: Int64,
         step: ShardStep?
-    ) async throws -> (mayGoOn: Bool, begun: Set<Int64>) {
+    ) async throws -> BegunPage {
         let now = self.time.now
-        var result = PageResult(notificationNumber: notification.number)
+        var result = PageResult(notificationNumber: notification.number, fence: fence)
         result.step = step
         result.retries = work.later
         result.deliveries = draft.recipients.map { recipient in

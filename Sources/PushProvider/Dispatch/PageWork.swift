@@ -11,9 +11,11 @@ struct PageWork: Sendable {
     /// Whose final state is to be written.
     var over: [EndedRetry] = []
 
-    init(_ recipients: [Recipient] = [], over: [EndedRetry]) {
+    /// - Parameter recipients: those of the page that are sent to now.
+    init(_ page: RecipientPage, recipients: [Recipient]) {
         self.recipients = recipients
-        self.over = over
+        self.over = page.unreadable
+        self.later = page.held.map(RetryResult.held)
     }
 
     /// - Parameter hours: those in which the notification may be sent; `nil`: at any.

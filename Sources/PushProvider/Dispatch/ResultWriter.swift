@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import PushProtocol
 import PushStore
 import ServiceLifecycle
@@ -12,14 +13,15 @@ struct ResultWriter: Sendable {
     let time: any TimeSource
     let logger: Logger
 
-    /// - Returns: for each, whether its notification may go on.
-    func write(_ results: [PageResult]) async throws -> [Bool] {
+    func write(_ results: [PageResult]) async throws -> [CommitAnswer] {
         var hasSaidSo = false
         while true {
             do {
                 let (store, now) = (self.store, self.time.now)
                 // Not to be cancelled: what has been sent is to be written even when the process has to end.
-                return try await Task { try await store.commit(results, now: now) }.value
+                let answers = try await Task { try await store.commit(results, now: now) }.value
+                self.note(answers)
+                return answers
             } catch let error as StoreError {
                 if !hasSaidSo {
                     hasSaidSo = true
@@ -36,16 +38,16 @@ struct ResultWriter: Sendable {
         }
     }
 
-    private func writeApart(_ results: [PageResult], after error: any Error) async throws -> [Bool] {
+    private func writeApart(_ results: [PageResult], after error: any Error) async throws -> [CommitAnswer] {
         if results.count > 1 {
-            var answers: [Bool] = []
+            var answers: [CommitAnswer] = []
             for result in results {
                 do {
                     answers += try await self.write([result])
                 } catch {
                     // The others were sent too, and are to be written.
                     self.logger.error("what was sent is not written", metadata: ["error": "\(error)"])
-                    answers.append(false)
+                    answers.append(.stops)
                 }
             }
             return answers
@@ -56,6 +58,14 @@ struct ResultWriter: Sendable {
             stop.pauses = "what was sent could not be written: \(error)"
             _ = try await self.store.commit([stop], now: self.time.now)
         }
-        return results.map { _ in false }
+        return results.map { _ in .stops }
+    }
+
+    /// What was sent under a lease that was lost is in the ledger of the lease's next owner.
+    private func note(_ answers: [CommitAnswer]) {
+        let fenced = answers.count { $0 == .notYours }
+        guard fenced > 0 else { return }
+        Counter(label: "martlet_pages_fenced_total").increment(by: fenced)
+        self.logger.warning("pages were sent under a lease that was lost", metadata: ["count": "\(fenced)"])
     }
 }

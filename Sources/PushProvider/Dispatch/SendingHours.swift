@@ -34,9 +34,9 @@ struct SendingHours {
     /// are not in it.
     func work(_ page: RecipientPage, now: Timestamp) -> PageWork {
         guard self.zone == .leftOver, let delivery = self.delivery else {
-            return PageWork(page.recipients, over: page.unreadable)
+            return PageWork(page, recipients: page.recipients)
         }
-        var work = PageWork(over: page.unreadable)
+        var work = PageWork(page, recipients: [])
         for recipient in page.recipients {
             let zone = recipient.timeZone
             guard let start = delivery.start(for: zone, acceptedAt: self.acceptedAt) else { continue }

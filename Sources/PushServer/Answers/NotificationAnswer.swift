@@ -9,6 +9,7 @@ struct NotificationAnswer: Encodable {
         var accepted: Int
         var rejected: Int
         var failed: Int
+        var skipped: Int
         var retrying: Int
     }
 
@@ -83,6 +84,7 @@ struct NotificationAnswer: Encodable {
             accepted: progress.accepted,
             rejected: progress.rejected,
             failed: progress.failed,
+            skipped: progress.skipped,
             retrying: progress.retrying
         )
         let speed = NotificationSpeed(notification, now: now)
@@ -105,9 +107,12 @@ struct NotificationAnswer: Encodable {
             "lane": .choice(NotificationRecord.Lane.allCases.map(\.word)),
             "guarantee": .choice(NotificationRecord.Guarantee.allCases.map(\.rawValue)), "topic": .string(),
             "pushType": .string(), "priority": .integer(),
-            "recipients": .integer().described("As counted when it was opened; 0 before."),
+            "recipients": .integer().described(
+                "Counted when it is opened; once it is done, the sum of all final states."
+            ),
             "counters": .object(required: [
-                "accepted": .integer(), "rejected": .integer(), "failed": .integer(), "retrying": .integer(),
+                "accepted": .integer(), "rejected": .integer(), "failed": .integer(), "skipped": .integer(),
+                "retrying": .integer(),
             ]), "createdAtMs": .moment, "startsAtMs": .moment,
         ],
         optional: [

@@ -1,16 +1,26 @@
-/// What a process takes of what is due.
-package struct ClaimFilter: Sendable {
+/// What a claim takes of what is due.
+package struct ClaimFilter: Hashable, Sendable {
+    /// The leases that the caller works under.
+    package struct Held: Hashable, Sendable {
+        /// Their fencing numbers.
+        package var fences: Set<Int64>
+        /// The highest fencing number of which the caller knows whether it holds it: later ones may be on their way to it.
+        package var upTo: Int64
+
+        package init(fences: Set<Int64>, upTo: Int64) {
+            self.fences = fences
+            self.upTo = upTo
+        }
+    }
+
     /// Nothing of these apps; of shards this counts in the urgent lane only.
     package var apps: Set<Int64>
-    /// Whether the process does not have it already: a lease may run out while it has. By the notification's number, and
-    /// the shard's or the recipient's.
-    package var isFree: @Sendable (_ notification: Int64, _ part: Int64) -> Bool
+    /// A lease of the caller's that is not among these is lost: its claim was never answered, or its page never written.
+    /// `nil` leaves the decision to the time at which each lease ends.
+    package var held: Held?
 
-    package init(
-        excluding apps: Set<Int64> = [],
-        isFree: @Sendable @escaping (Int64, Int64) -> Bool = { _, _ in true }
-    ) {
+    package init(excluding apps: Set<Int64> = [], held: Held? = nil) {
         self.apps = apps
-        self.isFree = isFree
+        self.held = held
     }
 }

@@ -12,6 +12,8 @@ package struct DeliveryRecord: Hashable, Sendable {
         case rejected = 2
         /// It could not be sent in time, or in the number of tries allowed.
         case failed = 3
+        /// There was nothing to send: the device left, or its token has had the notification by another registration.
+        case skipped = 4
 
         /// As it is shown.
         package var word: String {
@@ -20,6 +22,7 @@ package struct DeliveryRecord: Hashable, Sendable {
             case .accepted: "accepted"
             case .rejected: "rejected"
             case .failed: "failed"
+            case .skipped: "skipped"
             }
         }
     }
@@ -100,12 +103,22 @@ package struct RetryResult: Hashable, Sendable {
     package var attempts: Int
     package var dueAt: Timestamp
 
+    /// A recipient that waits for the end of the walk, or for its device's return.
+    package static func held(_ recipient: Int64) -> RetryResult {
+        RetryResult(recipient: recipient, attempts: 0, dueAt: .endOfWalk)
+    }
+
     package init(recipient: Int64, environment: PushEnvironment? = nil, attempts: Int, dueAt: Timestamp) {
         self.recipient = recipient
         self.environment = environment
         self.attempts = attempts
         self.dueAt = dueAt
     }
+}
+
+extension Timestamp {
+    /// When a recipient is due that waits for the end of the walk: the store gives it another time then.
+    package static let endOfWalk = Timestamp(milliseconds: .max)
 }
 
 /// What an answer says about a device's token.
@@ -141,6 +154,8 @@ package struct TokenFinding: Hashable, Sendable {
 /// Everything that one page of recipients came to; committed in one transaction.
 package struct PageResult: Hashable, Sendable {
     package var notificationNumber: Int64
+    /// The fencing number of the lease under which the recipients were sent to; without one only ``pauses`` is written.
+    package var fence: Int64?
     package var deliveries: [DeliveryResult] = []
     package var retries: [RetryResult] = []
     package var findings: [TokenFinding] = []
@@ -155,14 +170,51 @@ package struct PageResult: Hashable, Sendable {
     /// For the webhooks: JSON values that follow each other with commas.
     package var events: Data?
 
-    package init(notificationNumber: Int64) {
+    package init(notificationNumber: Int64, fence: Int64? = nil) {
         self.notificationNumber = notificationNumber
+        self.fence = fence
+    }
+
+    /// A page of a shard.
+    package init(_ claim: ShardClaim) {
+        self.init(notificationNumber: claim.notificationNumber, fence: claim.fence)
+    }
+
+    /// A page of retries, with which their lease ends.
+    package init(_ claim: RetryClaim) {
+        self.init(notificationNumber: claim.notificationNumber, fence: claim.fence)
+    }
+}
+
+/// What a store says to a page that is written.
+package enum CommitAnswer: Hashable, Sendable {
+    /// It is written, and the notification goes on.
+    case goesOn
+    /// It is written, and the notification has ended or is paused.
+    case stops
+    /// Nothing is written: the lease was lost, or another page of the shard was written under it.
+    case notYours
+
+    package var mayGoOn: Bool { self == .goesOn }
+}
+
+/// What a store says to a page whose sending begins.
+package struct BegunPage: Hashable, Sendable {
+    package var answer: CommitAnswer
+    /// The recipients that had no state before.
+    package var begun: Set<Int64>
+
+    package init(answer: CommitAnswer, begun: Set<Int64>) {
+        self.answer = answer
+        self.begun = begun
     }
 }
 
 /// A step of the walk over a shard.
 package struct ShardStep: Hashable, Sendable {
     package var shard: Int64
+    /// The cursor that the page began at.
+    package var from: Int64
     package var cursor: Int64
     /// Whether the walk has reached the end of the shard.
     package var isLast: Bool
@@ -171,8 +223,15 @@ package struct ShardStep: Hashable, Sendable {
     /// The shard's next page comes no sooner.
     package var notBefore: Timestamp?
 
-    package init(shard: Int64, cursor: Int64, isLast: Bool, leaseUntil: Timestamp?, notBefore: Timestamp? = nil) {
-        self.shard = shard
+    package init(
+        _ claim: ShardClaim,
+        cursor: Int64,
+        isLast: Bool,
+        leaseUntil: Timestamp?,
+        notBefore: Timestamp? = nil
+    ) {
+        self.shard = claim.shard
+        self.from = claim.cursor
         self.cursor = cursor
         self.isLast = isLast
         self.leaseUntil = leaseUntil

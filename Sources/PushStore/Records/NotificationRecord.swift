@@ -95,11 +95,12 @@ package struct ScheduleRun: Hashable, Sendable {
 
 /// How far a notification has got.
 package struct NotificationProgress: Hashable, Sendable {
-    /// How many recipients there are, as counted when it was opened; devices that come and go later change the truth.
+    /// How many recipients there are: counted when it was opened, and the sum of all final states once it is done.
     package var recipients = 0
     package var accepted = 0
     package var rejected = 0
     package var failed = 0
+    package var skipped = 0
     /// Recipients that wait for another try.
     package var retrying = 0
     /// The first page.
@@ -111,7 +112,7 @@ package struct NotificationProgress: Hashable, Sendable {
     /// The wave that is being sent, if it is sent in waves.
     package var wave = WaveProgress()
 
-    package var finished: Int { self.accepted + self.rejected + self.failed }
+    package var finished: Int { self.accepted + self.rejected + self.failed + self.skipped }
 
     package init() {}
 }

@@ -35,6 +35,10 @@ package struct ShardClaim: Hashable, Sendable {
     package var end: Int64
     /// Whether its recipients are few among many devices.
     package var isNarrow: Bool
+    /// The fencing number of the lease.
+    package var fence: Int64
+    /// Where the registration clock stood when the notification was opened.
+    package var openedAfter: Int64
 
     package init(
         notification: NotificationRecord,
@@ -43,7 +47,9 @@ package struct ShardClaim: Hashable, Sendable {
         zone: ShardPlan.Zone,
         cursor: Int64,
         end: Int64,
-        isNarrow: Bool
+        isNarrow: Bool,
+        fence: Int64,
+        openedAfter: Int64 = 0
     ) {
         self.notification = notification
         self.notificationNumber = notificationNumber
@@ -52,6 +58,8 @@ package struct ShardClaim: Hashable, Sendable {
         self.cursor = cursor
         self.end = end
         self.isNarrow = isNarrow
+        self.fence = fence
+        self.openedAfter = openedAfter
     }
 }
 
@@ -123,13 +131,23 @@ package struct RecipientPage: Hashable, Sendable {
     package var recipients: [Recipient]
     /// Whose device cannot be read.
     package var unreadable: [EndedRetry]
+    /// The ids of those of whom it is decided at the end of the walk: their device has left, or its token may have had the
+    /// notification by another registration.
+    package var held: [Int64]
     /// The shard's cursor once these have been tried.
     package var cursor: Int64
     /// Whether the shard ends here.
     package var isLast: Bool
 
-    package init(recipients: [Recipient], unreadable: [EndedRetry] = [], cursor: Int64, isLast: Bool) {
+    package init(
+        recipients: [Recipient],
+        unreadable: [EndedRetry] = [],
+        held: [Int64] = [],
+        cursor: Int64,
+        isLast: Bool
+    ) {
         self.recipients = recipients
+        self.held = held
         self.unreadable = unreadable
         self.cursor = cursor
         self.isLast = isLast
@@ -141,8 +159,16 @@ package struct RetryClaim: Hashable, Sendable {
     package var notification: NotificationRecord
     package var notificationNumber: Int64
     package var recipients: [RetryRecipient]
+    /// The fencing number of the lease.
+    package var fence: Int64
 
-    package init(notification: NotificationRecord, notificationNumber: Int64, recipients: [RetryRecipient]) {
+    package init(
+        notification: NotificationRecord,
+        notificationNumber: Int64,
+        recipients: [RetryRecipient],
+        fence: Int64
+    ) {
+        self.fence = fence
         self.notification = notification
         self.notificationNumber = notificationNumber
         self.recipients = recipients
@@ -171,6 +197,18 @@ package struct EndedRetry: Hashable, Sendable {
         case unreadable = "what is stored of its device cannot be read"
         case cancelled = "cancelled before it could be sent"
         case interrupted = "the server ended while this was being sent; at most once means not again"
+        case hadAlready = "its token has had this by another registration"
+        case leftAudience = "the device is not in the audience any more"
+        case registeredElsewhere = "BadDeviceToken, and the token is registered in the other environment too"
+
+        /// The final state that it comes to.
+        package var state: DeliveryRecord.State {
+            switch self {
+            case .deviceRemoved, .hadAlready, .leftAudience: .skipped
+            case .registeredElsewhere: .rejected
+            case .unreadable, .cancelled, .interrupted: .failed
+            }
+        }
     }
 
     /// See ``Recipient/id``.

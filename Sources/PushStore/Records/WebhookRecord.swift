@@ -48,6 +48,7 @@ package struct WebhookRecord: Hashable, Sendable {
 
 /// Events of one app that came together, for its webhooks.
 package struct EventBlock: Hashable, Sendable {
+    /// The position among the app's blocks, given when it is read for the first time.
     package var id: Int64
     package var kind: WebhookRecord.Event
     package var at: Timestamp

@@ -5,6 +5,7 @@ import PushProtocol
 enum Completion {
     /// Done once its shards are walked and no recipient is without a final state.
     static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
+        try Self.releaseHeld(number, now: now, in: database)
         let statement = try RawStatement(
             """
             UPDATE notification SET state = 'done', finishedAt = ?
@@ -18,12 +19,57 @@ enum Completion {
         )
         statement.bind(now.milliseconds, at: 1)
         statement.bind(number, at: 2)
-        if try statement.run() > 0 { try Self.tidy(number, in: database) }
+        guard try statement.run() > 0 else { return }
+        try Self.tidy(number, in: database)
+        try database.execute(
+            sql: "UPDATE notification SET recipients = accepted + rejected + failed + skipped WHERE number = ?",
+            arguments: [number]
+        )
+        if let app = try Int64.fetchOne(
+            database,
+            sql: "SELECT app FROM notification WHERE number = ?",
+            arguments: [number]
+        ) {
+            _ = try DeviceChurn.forget(app: app, limit: Self.forgottenAtOnce, in: database)
+        }
     }
 
-    /// Removes what only a notification under way needs.
+    /// Registrations that are forgotten with the notification that needed them; the rest goes with what is old.
+    private static let forgottenAtOnce = 500
+
+    /// What waits for the end of the walk is due once all shards have been walked.
+    private static func releaseHeld(_ number: Int64, now: Timestamp, in database: Database) throws {
+        let statement = try RawStatement(
+            """
+            UPDATE retry SET dueAt = ?1 WHERE notification = ?2 AND dueAt = 9223372036854775807
+                AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = ?2 AND isDone = 0)
+            """,
+            in: database
+        )
+        statement.bind(now.milliseconds, at: 1)
+        statement.bind(number, at: 2)
+        try statement.run()
+    }
+
+    /// Removes what only a notification in flight needs. A shard whose page is in flight stays until that is written.
     static func tidy(_ number: Int64, in database: Database) throws {
-        try database.execute(sql: "DELETE FROM shard WHERE notification = ?", arguments: [number])
+        try database.execute(
+            sql: """
+                UPDATE notification SET
+                    accepted = notification.accepted + walked.accepted,
+                    rejected = notification.rejected + walked.rejected,
+                    failed = notification.failed + walked.failed,
+                    skipped = notification.skipped + walked.skipped,
+                    lastPageAt = nullif(max(coalesce(notification.lastPageAt, 0), walked.at), 0)
+                FROM (
+                    SELECT sum(accepted) AS accepted, sum(rejected) AS rejected, sum(failed) AS failed,
+                        sum(skipped) AS skipped, coalesce(max(lastPageAt), 0) AS at
+                    FROM shard WHERE notification = ?1 AND lease IS NULL HAVING count(*) > 0) AS walked
+                WHERE number = ?1
+                """,
+            arguments: [number]
+        )
+        try database.execute(sql: "DELETE FROM shard WHERE notification = ? AND lease IS NULL", arguments: [number])
         try database.execute(sql: "DELETE FROM badgeStep WHERE notification = ?", arguments: [number])
     }
 }

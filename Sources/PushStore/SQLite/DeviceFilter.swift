@@ -1,9 +1,9 @@
 import GRDB
 import PushProtocol
 
-/// Which of an app's devices a shard has.
+/// Which of an app's devices a shard has, of those that are active.
 struct DeviceFilter: Sendable {
-    private(set) var condition = "isActive = 1"
+    private(set) var condition = "TRUE"
     private(set) var arguments: [DatabaseValue] = []
     /// The index in whose order the devices are walked: left to itself, the planner would sort half of them anew for
     /// each page.

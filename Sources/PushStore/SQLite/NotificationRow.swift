@@ -25,7 +25,33 @@ enum NotificationRow {
         record.progress.retrying =
             try Int.fetchOne(database, sql: "SELECT count(*) FROM retry WHERE notification = ?", arguments: [number])
             ?? 0
+        if record.progress.finishedAt == nil || record.state == .cancelled {
+            try Self.addWalked(to: &record.progress, number: number, in: database)
+        }
         return record
+    }
+
+    /// Adds what the shards have counted: it is the notification's own once they are gone.
+    private static func addWalked(
+        to progress: inout NotificationProgress,
+        number: Int64?,
+        in database: Database
+    ) throws {
+        let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT sum(accepted) AS accepted, sum(rejected) AS rejected, sum(failed) AS failed,
+                    sum(skipped) AS skipped, max(lastPageAt) AS lastPageAt
+                FROM shard WHERE notification = ?
+                """,
+            arguments: [number]
+        )
+        guard let row else { return }
+        progress.accepted += row["accepted"] as Int? ?? 0
+        progress.rejected += row["rejected"] as Int? ?? 0
+        progress.failed += row["failed"] as Int? ?? 0
+        progress.skipped += row["skipped"] as Int? ?? 0
+        progress.lastPageAt = [progress.lastPageAt, row.time("lastPageAt")].compactMap { $0 }.max()
     }
 
     /// What stands in the row; without the tokens that are named.
@@ -121,6 +147,7 @@ enum NotificationRow {
         progress.accepted = row["accepted"] as Int? ?? 0
         progress.rejected = row["rejected"] as Int? ?? 0
         progress.failed = row["failed"] as Int? ?? 0
+        progress.skipped = row["skipped"] as Int? ?? 0
         progress.startedAt = row.time("startedAt")
         progress.lastPageAt = row.time("lastPageAt")
         progress.finishedAt = row.time("finishedAt")

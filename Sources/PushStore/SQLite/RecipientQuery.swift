@@ -4,14 +4,27 @@ import PushProtocol
 
 /// Reads recipients: a page of devices after a cursor, of named tokens, or single ones for another try.
 struct RecipientQuery: Sendable {
+    /// Recipients of a page, in their order.
+    struct Found {
+        var recipients: [Recipient] = []
+        var unreadable: [EndedRetry] = []
+        /// See ``RecipientPage/held``.
+        var held: [Int64] = []
+    }
+
     private enum Source {
         case devices(DeviceFilter)
         case targets
     }
 
     private let source: Source
-    private let number: Int64
-    private let app: Int64
+    let number: Int64
+    let app: Int64
+    let notification: NotificationRecord
+    /// Where the registration clock stood when the notification was opened.
+    let openedAfter: Int64
+    let zone: ShardPlan.Zone
+    let shard: Int64
     private let cursor: Int64
     private let end: Int64
     private let limit: Int
@@ -23,6 +36,8 @@ struct RecipientQuery: Sendable {
         let notification = claim.notification
         self.number = claim.notificationNumber
         self.app = notification.app
+        (self.notification, self.openedAfter) = (notification, claim.openedAfter)
+        (self.zone, self.shard) = (claim.zone, claim.shard)
         (self.cursor, self.end, self.limit, self.needs) = (claim.cursor, claim.end, limit, needs)
         self.columns = Self.columns(needs)
         guard case .devices(let audience) = notification.audience else {
@@ -33,7 +48,9 @@ struct RecipientQuery: Sendable {
     }
 
     /// Single recipients of a notification.
-    init(_ notification: NotificationRecord, number: Int64, needs: RecipientNeeds) {
+    init(_ notification: NotificationRecord, number: Int64, openedAfter: Int64, needs: RecipientNeeds) {
+        (self.notification, self.openedAfter) = (notification, openedAfter)
+        (self.zone, self.shard) = (.any, -1)
         self.number = number
         self.app = notification.app
         (self.cursor, self.end, self.limit, self.needs) = (0, 0, 1, needs)
@@ -49,9 +66,12 @@ struct RecipientQuery: Sendable {
         return all.filter { needs.contains($0.0) }
     }
 
-    private var columnList: String {
+    var columnList: String {
         self.columns.reduce(
-            "device.id, device.token, device.environment, device.registeredAt, device.suspicions"
+            """
+            device.id, device.token, device.environment, device.registeredAt, device.suspicions, device.churn, \
+            device.twin, device.hasLeft
+            """
         ) { "\($0), device.\($1.name)" }
     }
 
@@ -59,7 +79,7 @@ struct RecipientQuery: Sendable {
     func fetch(
         driver: AudienceDriver? = nil,
         in database: Database
-    ) throws -> (recipients: [Recipient], unreadable: [EndedRetry]) {
+    ) throws -> Found {
         switch self.source {
         case .devices(let filter): try self.devices(filter, driver: driver, in: database)
         case .targets: try self.targets(in: database)
@@ -70,23 +90,49 @@ struct RecipientQuery: Sendable {
         _ filter: DeviceFilter,
         driver: AudienceDriver?,
         in database: Database
-    ) throws -> (recipients: [Recipient], unreadable: [EndedRetry]) {
+    ) throws -> Found {
         let (sql, arguments) = self.text(filter, driver: driver)
         // Not every audience deserves a place among the statements that are kept.
         let statement = try RawStatement(sql, isKept: filter.isCommon && driver == nil, in: database)
         defer { statement.reset() }
         for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
-        var recipients: [Recipient] = []
-        recipients.reserveCapacity(self.limit)
-        var unreadable: [EndedRetry] = []
+        var found = Found()
+        found.recipients.reserveCapacity(self.limit)
+        let churn = RecipientChurn(self)
         while try statement.step() {
-            if let recipient = self.device(statement) {
-                recipients.append(recipient)
+            if churn.mayConcern(statement), try churn.holds(statement.integer(0), in: database) {
+                found.held.append(statement.integer(0))
+            } else if let recipient = self.device(statement) {
+                found.recipients.append(recipient)
             } else {
-                unreadable.append(Self.unreadable(statement.integer(0)))
+                found.unreadable.append(Self.unreadable(statement.integer(0)))
             }
         }
-        return (recipients, unreadable)
+        return found
+    }
+
+    /// The ids of devices that have left since the notification was opened, after the cursor, up to `last`.
+    func left(upTo last: Int64, in database: Database) throws -> [Int64] {
+        guard case .devices(let filter) = self.source else { return [] }
+        let some = try RawStatement(
+            "SELECT 1 FROM device INDEXED BY deviceLeft WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1 LIMIT 1",
+            in: database
+        )
+        defer { some.reset() }
+        for (index, bound) in [self.app, self.cursor, last].enumerated() { some.bind(bound, at: Int32(index) + 1) }
+        guard try some.step() else { return [] }
+        return try Int64.fetchAll(
+            database,
+            sql: """
+                SELECT id FROM device INDEXED BY deviceLeft
+                WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1 AND churn > ? AND \(filter.condition)
+                ORDER BY id LIMIT ?
+                """,
+            arguments: StatementArguments(
+                [self.app, self.cursor, last, self.openedAfter].map(\.databaseValue) + filter.arguments
+                    + [self.limit.databaseValue]
+            )
+        )
     }
 
     private static func unreadable(_ id: Int64) -> EndedRetry {
@@ -96,7 +142,8 @@ struct RecipientQuery: Sendable {
     func text(_ filter: DeviceFilter, driver: AudienceDriver?) -> (sql: String, arguments: [DatabaseValue]) {
         let sql = """
             SELECT \(self.columnList) FROM device \(driver == nil ? filter.index : "NOT INDEXED")
-            WHERE app = ? AND id > ? AND id <= ? AND \(filter.condition)\(driver.condition) ORDER BY id LIMIT ?
+            WHERE app = ? AND id > ? AND id <= ? AND isActive = 1 AND \(filter.condition)\(driver.condition)
+            ORDER BY id LIMIT ?
             """
         var arguments = [self.app, self.cursor, self.end].map(\.databaseValue) + filter.arguments
         if let driver { arguments += driver.arguments(after: self.cursor, upTo: self.end) }
@@ -104,7 +151,7 @@ struct RecipientQuery: Sendable {
     }
 
     /// `nil` for a row that means nothing.
-    private func device(_ statement: RawStatement) -> Recipient? {
+    func device(_ statement: RawStatement) -> Recipient? {
         guard let token = statement.token(1), let environment = PushEnvironment(code: statement.integer(2)) else {
             return nil
         }
@@ -125,7 +172,7 @@ struct RecipientQuery: Sendable {
         guard !self.columns.isEmpty else { return nil }
         var profile = RecipientProfile()
         for (index, column) in self.columns.enumerated() {
-            let position = Int32(index) + 5
+            let position = Int32(index) + 8
             switch column.need {
             case .user: profile.user = statement.text(position)
             case .locale: profile.locale = statement.text(position)
@@ -137,7 +184,7 @@ struct RecipientQuery: Sendable {
         return profile
     }
 
-    private func targets(in database: Database) throws -> (recipients: [Recipient], unreadable: [EndedRetry]) {
+    private func targets(in database: Database) throws -> Found {
         let statement = try RawStatement(
             "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?",
             in: database
@@ -149,20 +196,19 @@ struct RecipientQuery: Sendable {
         var positions: [Int64] = []
         while try statement.step() { positions.append(statement.integer(0)) }
         statement.reset()
-        var recipients: [Recipient] = []
-        var unreadable: [EndedRetry] = []
+        var found = Found()
         for position in positions {
             if let recipient = try self.target(position, in: database) {
-                recipients.append(recipient)
+                found.recipients.append(recipient)
             } else {
-                unreadable.append(Self.unreadable(-position))
+                found.unreadable.append(Self.unreadable(-position))
             }
         }
-        return (recipients, unreadable)
+        return found
     }
 
     /// A token that was named: with what is known of it, if it is registered.
-    private func target(_ position: Int64, in database: Database) throws -> Recipient? {
+    func target(_ position: Int64, in database: Database) throws -> Recipient? {
         let statement = try RawStatement(
             "SELECT token, environment FROM target WHERE notification = ? AND position = ?",
             in: database
@@ -174,7 +220,7 @@ struct RecipientQuery: Sendable {
             let environment = PushEnvironment(code: statement.integer(1))
         else { return nil }
         let device = try RawStatement(
-            "SELECT \(self.columnList) FROM device WHERE app = ? AND token = ? AND environment = ?",
+            "SELECT \(self.columnList) FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0",
             in: database
         )
         defer { device.reset() }
@@ -187,45 +233,5 @@ struct RecipientQuery: Sendable {
         var recipient = self.device(device)
         recipient?.id = -position
         return recipient
-    }
-
-    /// A recipient that is tried again, with the token that its device has now, or whose tries are over.
-    func fetch(
-        _ retry: SQLiteStore.DueRetry,
-        isCancelled: Bool,
-        in database: Database
-    ) throws -> RetryRecipient {
-        var (recipient, lack) = try self.current(retry, in: database)
-        recipient?.attempts = retry.attempts
-        if let home = recipient?.environment, let environment = retry.environment, environment != home {
-            recipient?.movedFrom = home
-            recipient?.environment = environment
-        }
-        var cause: EndedRetry.Cause? = isCancelled ? .cancelled : nil
-        if retry.isInterrupted { cause = .interrupted }
-        guard cause == nil, let recipient else {
-            return .over(
-                EndedRetry(
-                    id: retry.recipient,
-                    recipient: recipient,
-                    attempts: retry.attempts,
-                    cause: cause ?? lack
-                )
-            )
-        }
-        return .here(recipient)
-    }
-
-    /// The recipient as it is now; or why there is none.
-    private func current(
-        _ retry: SQLiteStore.DueRetry,
-        in database: Database
-    ) throws -> (Recipient?, orElse: EndedRetry.Cause) {
-        if retry.recipient < 0 { return (try self.target(-retry.recipient, in: database), .unreadable) }
-        let statement = try RawStatement("SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
-        defer { statement.reset() }
-        statement.bind(retry.recipient, at: 1)
-        guard try statement.step() else { return (nil, .deviceRemoved) }
-        return (self.device(statement), .unreadable)
     }
 }

@@ -23,7 +23,8 @@ extension SQLiteStore {
                 let page = try Self.devices(
                     database,
                     index: driver == nil ? "INDEXED BY deviceByApp" : "NOT INDEXED",
-                    where: "app = ? AND id > ? AND \(condition.sql)\(only)\(driver.condition) ORDER BY id LIMIT ?",
+                    where:
+                        "app = ? AND id > ? AND hasLeft = 0 AND \(condition.sql)\(only)\(driver.condition) ORDER BY id LIMIT ?",
                     arguments: [app.databaseValue, after.databaseValue] + condition.arguments
                         + (driver?.arguments(after: after, upTo: .max) ?? []) + [wanted.databaseValue]
                 )
@@ -39,7 +40,7 @@ extension SQLiteStore {
             try Self.devices(
                 database,
                 // The plus keeps SQLite from walking over all devices of the app because they are in that order.
-                where: "app = ? AND token = ? ORDER BY +id",
+                where: "app = ? AND token = ? AND hasLeft = 0 ORDER BY +id",
                 arguments: [app.databaseValue, token.databaseValue]
             ).devices
         }
@@ -54,16 +55,20 @@ extension SQLiteStore {
         try await self.database.write { database in
             let rows = try Row.fetchAll(
                 database,
-                sql:
-                    "SELECT id, environment FROM device WHERE app = ? AND token = ? AND environment = coalesce(?, environment)",
+                sql: """
+                    SELECT id, environment, isActive FROM device
+                    WHERE app = ? AND token = ? AND environment = coalesce(?, environment) AND hasLeft = 0
+                    """,
                 arguments: [app.databaseValue, token.databaseValue, environment.databaseValue]
             )
             let last = try TokenEvents.last(in: database)
             for row in rows {
                 let id = row["id"] as Int64? ?? 0
-                try database.execute(sql: "DELETE FROM device WHERE id = ?", arguments: [id])
-                // One that cannot be read goes too; which environment it was of, nobody knows.
-                guard let environment = row.environment("environment") else { continue }
+                let environment = row.environment("environment")
+                // One that cannot be read goes at once; which environment it was of, nobody knows.
+                let isKept = environment != nil && row["isActive"] as Bool? == true
+                try DeviceChurn(app: app, now: now, database: database).leave(id, isActive: isKept)
+                guard let environment else { continue }
                 try TokenEvents.add(
                     .deleted,
                     app: app,

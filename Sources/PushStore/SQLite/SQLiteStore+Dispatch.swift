@@ -5,11 +5,7 @@ package import PushProtocol
 extension SQLiteStore {
     package func recover(now: Timestamp) async throws -> Int {
         try await self.database.write { database in
-            try database.execute(sql: "UPDATE shard SET leaseUntil = NULL WHERE leaseUntil IS NOT NULL")
-            try database.execute(
-                sql: "UPDATE retry SET isLeased = 0, dueAt = ? WHERE isLeased = 1",
-                arguments: [now.milliseconds]
-            )
+            try Leases.release(try Int64.fetchAll(database, sql: "SELECT fence FROM lease"), in: database)
             // Its state stays what it is, so that nobody takes it for one that may be sent.
             try database.execute(
                 sql: """
@@ -97,25 +93,29 @@ extension SQLiteStore {
         limit: Int,
         from filter: ClaimFilter
     ) async throws -> [ShardClaim] {
+        let owner = try await self.owner.number(self.database)
         // Most questions find nothing: they should not wait for the writer.
-        guard
-            try await self.database.read({
-                try !Self.claimable(lane, now: now, limit: 1, excluding: filter.apps, in: $0).isEmpty
-            })
-        else {
-            return []
+        let isThereAny = try await self.database.read { database in
+            try !Leases.lost(owner: owner, held: filter.held, now: now, in: database).isEmpty
+                || !Self.claimable(lane, now: now, limit: 1, excluding: filter.apps, in: database).isEmpty
         }
+        guard isThereAny else { return [] }
         return try await self.database.write { database in
+            try Leases.release(
+                try Leases.lost(owner: owner, held: filter.held, now: now, in: database),
+                in: database
+            )
             var damaged: [Int64] = []
-            let claims = try Self.claimable(lane, now: now, limit: limit, excluding: filter.apps, in: database)
+            var claims = try Self.claimable(lane, now: now, limit: limit, excluding: filter.apps, in: database)
                 .compactMap { try Self.readable($0, orElse: { damaged.append($0) }, Self.claim) }
-                .filter { filter.isFree($0.notificationNumber, $0.shard) }
             try Self.setAside(damaged, in: database)
-            for claim in claims {
+            for index in claims.indices {
+                let fence = try Leases.take(owner: owner, until: until, in: database)
                 try database.execute(
-                    sql: "UPDATE shard SET leaseUntil = ? WHERE notification = ? AND number = ?",
-                    arguments: [until.milliseconds, claim.notificationNumber, claim.shard]
+                    sql: "UPDATE shard SET lease = ? WHERE notification = ? AND number = ?",
+                    arguments: [fence, claims[index].notificationNumber, claims[index].shard]
                 )
+                claims[index].fence = fence
             }
             return claims
         }
@@ -139,21 +139,24 @@ extension SQLiteStore {
                     SELECT notification, number AS shard, zoneKind, zone, cursor, upTo,
                         row_number() OVER (PARTITION BY notification ORDER BY number) AS turn
                     FROM shard
-                    WHERE lane = 1 AND isDone = 0 AND notBefore <= ?1 AND (leaseUntil IS NULL OR leaseUntil <= ?1)
+                    WHERE lane = 1 AND isDone = 0 AND notBefore <= ?1 AND lease IS NULL
                         AND \(Self.isNotTooEarly))
                 SELECT notification.*, shard, zoneKind, zone, cursor, upTo
                 FROM free JOIN notification ON notification.number = free.notification
                 WHERE state IN ('accepted', 'sending') AND nextPageAt <= ?1
                     AND (pace IS NULL OR turn = 1 AND NOT EXISTS (
                         SELECT 1 FROM shard AS other
-                        WHERE other.notification = notification.number AND other.leaseUntil > ?1))
-                ORDER BY turn, coalesce(lastPageAt, 0), notification.number LIMIT ?2
+                        WHERE other.notification = notification.number AND other.lease IS NOT NULL))
+                ORDER BY turn, coalesce((
+                    SELECT max(walked.lastPageAt) FROM shard AS walked
+                    WHERE walked.notification = notification.number), 0), notification.number
+                LIMIT ?2
                 """
             case .urgent:
                 """
                 SELECT notification.*, shard.number AS shard, zoneKind, zone, cursor, upTo
                 FROM shard CROSS JOIN notification ON notification.number = shard.notification
-                WHERE shard.lane = 0 AND isDone = 0 AND notBefore <= ?1 AND (leaseUntil IS NULL OR leaseUntil <= ?1)
+                WHERE shard.lane = 0 AND isDone = 0 AND notBefore <= ?1 AND lease IS NULL
                     AND \(Self.isNotTooEarly)
                     AND state IN ('accepted', 'sending') AND nextPageAt <= ?1 AND app NOT IN (\(others))
                 ORDER BY shard.notBefore LIMIT ?2
@@ -184,7 +187,10 @@ extension SQLiteStore {
             zone: zone,
             cursor: cursor,
             end: end,
-            isNarrow: row["isNarrow"] as Bool? ?? false
+            isNarrow: row["isNarrow"] as Bool? ?? false,
+            // Given out with the claim.
+            fence: 0,
+            openedAfter: row["openedAfter"] as Int64? ?? 0
         )
     }
 
@@ -196,12 +202,12 @@ extension SQLiteStore {
                     SELECT min(at) FROM (
                         SELECT min(max(shard.notBefore, nextPageAt)) AS at
                         FROM shard JOIN notification ON notification.number = shard.notification
-                        WHERE shard.lane = ?1 AND isDone = 0 AND leaseUntil IS NULL AND \(Self.isNotTooEarly)
+                        WHERE shard.lane = ?1 AND isDone = 0 AND lease IS NULL AND \(Self.isNotTooEarly)
                             AND state IN ('accepted', 'sending') AND max(shard.notBefore, nextPageAt) > ?2
                         UNION ALL
                         SELECT * FROM (
                             SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
-                            WHERE retry.lane = ?1 AND dueAt > ?2 AND \(Self.mayRetry) ORDER BY dueAt LIMIT 1))
+                            WHERE retry.lane = ?1 AND dueAt > ?2 AND dueAt < 9223372036854775807 AND lease IS NULL AND \(Self.mayRetry) ORDER BY dueAt LIMIT 1))
                     """,
                 arguments: [lane.rawValue, after.milliseconds]
             ).map(Timestamp.init(milliseconds:))

@@ -66,7 +66,9 @@ private struct IntegrityRule: Sendable {
             fault: "it has ended and something of it is still to be sent",
             sql: """
                 SELECT number FROM notification WHERE state IN ('done', 'cancelled') AND (
-                    EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number)
+                    EXISTS (
+                        SELECT 1 FROM shard WHERE shard.notification = notification.number
+                            AND (shard.lease IS NULL OR state = 'done'))
                     OR state = 'done' AND EXISTS (
                         SELECT 1 FROM retry WHERE retry.notification = notification.number)
                     OR state = 'done' AND EXISTS (
@@ -89,11 +91,21 @@ private struct IntegrityRule: Sendable {
         IntegrityRule(
             fault: "its counters are not what its deliveries add up to",
             sql: """
-                SELECT number FROM notification LEFT JOIN (
-                    SELECT notification, sum(state = 1) AS taken, sum(state = 2) AS refused, sum(state = 3) AS lost
-                    FROM delivery GROUP BY notification) ON notification = number
-                WHERE isForgotten = 0 AND (accepted != coalesce(taken, 0) OR rejected != coalesce(refused, 0)
-                    OR failed != coalesce(lost, 0))
+                SELECT notification.number FROM notification LEFT JOIN (
+                    SELECT notification, sum(state = 1) AS taken, sum(state = 2) AS refused, sum(state = 3) AS lost,
+                        sum(state = 4) AS passed
+                    FROM delivery GROUP BY notification) AS ledger ON ledger.notification = notification.number
+                LEFT JOIN (
+                    SELECT notification, sum(accepted) AS accepted, sum(rejected) AS rejected, sum(failed) AS failed,
+                        sum(skipped) AS skipped
+                    FROM shard GROUP BY notification) AS walked ON walked.notification = notification.number
+                WHERE isForgotten = 0 AND (
+                    notification.accepted + coalesce(walked.accepted, 0) != coalesce(taken, 0)
+                    OR notification.rejected + coalesce(walked.rejected, 0) != coalesce(refused, 0)
+                    OR notification.failed + coalesce(walked.failed, 0) != coalesce(lost, 0)
+                    OR notification.skipped + coalesce(walked.skipped, 0) != coalesce(passed, 0)
+                    OR state = 'done' AND recipients != coalesce(taken, 0) + coalesce(refused, 0) + coalesce(lost, 0)
+                        + coalesce(passed, 0))
                 """
         ),
         IntegrityRule(
@@ -125,11 +137,11 @@ private struct IntegrityRule: Sendable {
         ),
         IntegrityRule(
             fault: "a shard is leased to nobody",
-            sql: "SELECT DISTINCT notification FROM shard WHERE leaseUntil IS NOT NULL"
+            sql: "SELECT DISTINCT notification FROM shard WHERE lease IS NOT NULL"
         ),
         IntegrityRule(
             fault: "a retry is leased to nobody",
-            sql: "SELECT DISTINCT notification FROM retry WHERE isLeased = 1"
+            sql: "SELECT DISTINCT notification FROM retry WHERE lease IS NOT NULL"
         ),
     ]
 }

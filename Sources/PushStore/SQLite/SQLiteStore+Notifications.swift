@@ -149,7 +149,7 @@ extension SQLiteStore {
         )
         guard database.changesCount > 0 else { return }
         try database.execute(
-            sql: "UPDATE retry SET dueAt = ? WHERE notification = ? AND isLeased = 0",
+            sql: "UPDATE retry SET dueAt = ? WHERE notification = ? AND lease IS NULL",
             arguments: [now.milliseconds, number]
         )
         try Completion.tidy(number, in: database)

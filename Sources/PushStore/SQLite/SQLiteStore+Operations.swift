@@ -53,15 +53,16 @@ extension SQLiteStore {
             figures.oldestRetryDueAt = try Int64.fetchOne(database, sql: "SELECT min(dueAt) FROM retry")
                 .map(Timestamp.init(milliseconds:))
             figures.shardsLeased = try count(
-                "SELECT count(*) FROM shard WHERE isDone = 0 AND leaseUntil > ?",
-                [now.milliseconds]
+                "SELECT count(*) FROM shard WHERE isDone = 0 AND lease IS NOT NULL"
             )
             figures.shardsWaiting = try count("SELECT count(*) FROM shard WHERE isDone = 0") - figures.shardsLeased
             figures.tokensDeactivated = try count("SELECT count(*) FROM tokenEvent WHERE action = 'deactivated'")
             figures.tokensWithheld = try count("SELECT count(*) FROM tokenEvent WHERE action = 'withheld'")
             figures.webhookBacklog = try count(
                 """
-                SELECT max((SELECT count(*) FROM eventBlock WHERE app = webhook.app AND id > webhook.cursor))
+                SELECT max((
+                    SELECT count(*) FROM eventBlock
+                    WHERE app = webhook.app AND (position IS NULL OR position > webhook.cursor)))
                 FROM webhook WHERE isActive = 1
                 """
             )

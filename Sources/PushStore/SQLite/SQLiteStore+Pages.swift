@@ -4,18 +4,37 @@ package import PushProtocol
 extension SQLiteStore {
     package func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage {
         let query = RecipientQuery(claim, limit: limit, needs: needs)
-        let found = try await self.database.read { database in
-            try query.fetch(driver: try self.driver(of: claim, in: database), in: database)
+        return try await self.database.read { database in
+            let found = try query.fetch(driver: try self.driver(of: claim, in: database), in: database)
+            return try self.page(found, of: claim, limit: limit, query, in: database)
         }
-        let isLast = found.recipients.count + found.unreadable.count < limit
+    }
+
+    private func page(
+        _ found: RecipientQuery.Found,
+        of claim: ShardClaim,
+        limit: Int,
+        _ query: RecipientQuery,
+        in database: Database
+    ) throws -> RecipientPage {
         // A named token's recipient is its position, below zero.
-        let last = max(abs(found.recipients.last?.id ?? 0), abs(found.unreadable.last?.id ?? 0))
-        return RecipientPage(
+        let ids = [found.recipients.last?.id, found.unreadable.last?.id, found.held.last].compactMap { $0.map(abs) }
+        let isFull = found.recipients.count + found.unreadable.count + found.held.count >= limit
+        var page = RecipientPage(
             recipients: found.recipients,
             unreadable: found.unreadable,
-            cursor: isLast ? claim.end : last,
-            isLast: isLast
+            cursor: isFull ? ids.max() ?? claim.end : claim.end,
+            isLast: !isFull
         )
+        let left = try query.left(upTo: page.cursor, in: database)
+        if left.count >= limit, let last = left.last, last < page.cursor {
+            // More have left than a page holds: the others come with the next one.
+            page.recipients.removeAll { $0.id > last }
+            page.unreadable.removeAll { $0.id > last }
+            (page.cursor, page.isLast) = (last, false)
+        }
+        page.held = left + found.held.filter { $0 <= page.cursor }
+        return page
     }
 
     /// Chosen once for each notification; `nil` if all devices are to be walked over.
@@ -35,28 +54,42 @@ extension SQLiteStore {
         from filter: ClaimFilter,
         needs: @Sendable @escaping (NotificationRecord) -> RecipientNeeds
     ) async throws -> [RetryClaim] {
+        let owner = try await self.owner.number(self.database)
         // Most questions find nothing: they should not wait for the writer.
         let isThereAny = try await self.database.read { database in
-            try Self.appToRetry(lane: lane, now: now, excluding: filter.apps, in: database) != nil
+            try !Leases.lost(owner: owner, held: filter.held, now: now, in: database).isEmpty
+                || Self.appToRetry(lane: lane, now: now, excluding: filter.apps, in: database) != nil
         }
         guard isThereAny else { return [] }
         return try await self.database.write { database in
+            try Leases.release(
+                try Leases.lost(owner: owner, held: filter.held, now: now, in: database),
+                in: database
+            )
             guard let app = try Self.appToRetry(lane: lane, now: now, excluding: filter.apps, in: database) else {
                 return []
             }
             let due = try Self.dueRetries(lane: lane, app: app, now: now, limit: limit, in: database)
-                .filter { filter.isFree($0.notification, $0.recipient) }
-            try Self.lease(due, until: until, in: database)
             return try Self.byNotification(due).compactMap { due in
-                guard let notification = try Self.retried(due.number, in: database) else { return nil }
-                let query = RecipientQuery(notification, number: due.number, needs: needs(notification))
-                let recipients = try due.retries.map {
-                    try query.fetch($0, isCancelled: notification.state == .cancelled, in: database)
+                guard let (notification, openedAfter) = try Self.retried(due.number, in: database) else { return nil }
+                let fence = try Leases.take(owner: owner, until: until, in: database)
+                try Self.lease(due.retries, fence: fence, in: database)
+                let query = RecipientQuery(
+                    notification,
+                    number: due.number,
+                    openedAfter: openedAfter,
+                    needs: needs(notification)
+                )
+                let recipients = try Self.recipients(due.retries, query, fence: fence, now: now, in: database)
+                if recipients.isEmpty {
+                    try Leases.end(fence, in: database)
+                    return nil
                 }
                 return RetryClaim(
                     notification: notification,
                     notificationNumber: due.number,
-                    recipients: recipients
+                    recipients: recipients,
+                    fence: fence
                 )
             }
         }
@@ -73,7 +106,9 @@ extension SQLiteStore {
             database,
             sql: """
                 SELECT id FROM (
-                    SELECT id, (SELECT min(dueAt) FROM retry WHERE retry.lane = ? AND retry.app = app.id) AS first
+                    SELECT id, (
+                        SELECT min(dueAt) FROM retry
+                        WHERE retry.lane = ? AND retry.app = app.id AND lease IS NULL) AS first
                     FROM app)
                 WHERE first <= ? ORDER BY first
                 """,
@@ -82,7 +117,7 @@ extension SQLiteStore {
         let first = try database.cachedStatement(
             sql: """
                 SELECT 1 FROM retry JOIN notification ON notification.number = retry.notification
-                WHERE retry.lane = ? AND retry.app = ? AND dueAt <= ? AND \(Self.mayRetry) LIMIT 1
+                WHERE retry.lane = ? AND retry.app = ? AND dueAt <= ? AND lease IS NULL AND \(Self.mayRetry) LIMIT 1
                 """
         )
         return try waiting.first { app in
@@ -91,12 +126,49 @@ extension SQLiteStore {
         }
     }
 
-    private static func retried(_ number: Int64, in database: Database) throws -> NotificationRecord? {
+    private static func retried(
+        _ number: Int64,
+        in database: Database
+    ) throws -> (NotificationRecord, openedAfter: Int64)? {
         let sql = "SELECT * FROM notification WHERE number = ?"
         guard let row = try Row.fetchOne(database, sql: sql, arguments: [number]) else { return nil }
         return try Self.readable(row, orElse: { try Self.setAside([$0], in: database) }) {
-            try NotificationRow.record($0)
+            (try NotificationRow.record($0), $0["openedAfter"] as Int64? ?? 0)
         }
+    }
+
+    /// Those whose turn it is. The others wait for what becomes of the recipients that they depend on.
+    private static func recipients(
+        _ due: [DueRetry],
+        _ query: RecipientQuery,
+        fence: Int64,
+        now: Timestamp,
+        in database: Database
+    ) throws -> [RetryRecipient] {
+        let isCancelled = query.notification.state == .cancelled
+        return try due.compactMap { retry in
+            switch try query.fetch(retry, fence: fence, isCancelled: isCancelled, in: database) {
+            case .now(let recipient): return recipient
+            case .later:
+                try Self.putOff(retry, until: now.advanced(by: Self.dependentPause), in: database)
+                return nil
+            }
+        }
+    }
+
+    /// Between two looks at what a recipient depends on, once the walk has ended.
+    private static let dependentPause: Duration = .seconds(5)
+
+    private static func putOff(_ retry: DueRetry, until: Timestamp, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE retry SET lease = NULL, dueAt = CASE WHEN EXISTS (
+                    SELECT 1 FROM shard WHERE shard.notification = retry.notification AND isDone = 0)
+                    THEN 9223372036854775807 ELSE ? END
+                WHERE notification = ? AND recipient = ?
+                """,
+            arguments: [until.milliseconds, retry.notification, retry.recipient]
+        )
     }
 
     /// A recipient's line in the queue.
@@ -122,7 +194,7 @@ extension SQLiteStore {
             FROM retry JOIN notification ON notification.number = retry.notification
             LEFT JOIN delivery ON delivery.notification = retry.notification
                 AND delivery.recipient = retry.recipient AND delivery.state = 0
-            WHERE retry.lane = ? AND retry.app = ? AND dueAt <= ? AND \(Self.mayRetry) ORDER BY dueAt LIMIT ?
+            WHERE retry.lane = ? AND retry.app = ? AND dueAt <= ? AND lease IS NULL AND \(Self.mayRetry) ORDER BY dueAt LIMIT ?
             """,
             in: database
         )
@@ -146,13 +218,13 @@ extension SQLiteStore {
         return due
     }
 
-    private static func lease(_ due: [DueRetry], until: Timestamp, in database: Database) throws {
+    private static func lease(_ due: [DueRetry], fence: Int64, in database: Database) throws {
         for retry in due {
             let lease = try RawStatement(
-                "UPDATE retry SET dueAt = ?, isLeased = 1 WHERE notification = ? AND recipient = ?",
+                "UPDATE retry SET lease = ? WHERE notification = ? AND recipient = ?",
                 in: database
             )
-            lease.bind(until.milliseconds, at: 1)
+            lease.bind(fence, at: 1)
             lease.bind(retry.notification, at: 2)
             lease.bind(retry.recipient, at: 3)
             try lease.run()

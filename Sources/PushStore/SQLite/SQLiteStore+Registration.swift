@@ -26,6 +26,9 @@ private struct Registration {
         var id: Int64
         var token: DeviceToken
         var isActive: Bool
+        var hasLeft: Bool
+        var user: String?
+        var timeZone: String?
     }
 
     private let registration: DeviceRegistration
@@ -40,25 +43,57 @@ private struct Registration {
         self.database = database
     }
 
+    private var churn: DeviceChurn { DeviceChurn(app: self.app, now: self.now, database: self.database) }
+
     func run() throws -> RegistrationResult {
         let byToken = try self.known(byToken: self.registration.token)
         guard let installation = self.registration.installation,
             let before = try self.known(byInstallation: installation), before.id != byToken?.id
         else {
             guard let byToken else { return RegistrationResult(device: try self.insert(), kind: .added) }
-            try self.refresh(byToken)
-            return RegistrationResult(device: byToken.id, kind: .refreshed)
+            return try self.renew(byToken, as: .refreshed)
+        }
+        guard let byToken else { return try self.renew(before, as: .tokenReplaced) }
+        if before.hasLeft {
+            // The device with the token is here, and is the one that had left under this installation.
+            try self.churn.takeInstallation(from: before.id, to: byToken.id)
+            return try self.renew(byToken, as: .refreshed)
         }
         // The installation's token has changed. Whoever else has the new one is this installation too.
-        if let byToken { try self.delete(byToken) }
-        try self.record(.replaced, before)
-        try self.refresh(before)
-        return RegistrationResult(device: before.id, kind: .tokenReplaced)
+        try self.churn.merge(byToken.id, isActive: byToken.isActive, into: before.id)
+        return try self.renew(before, as: .tokenReplaced)
+    }
+
+    /// Refreshes a device, or brings back one that had left.
+    private func renew(_ known: Known, as kind: RegistrationResult.Kind) throws -> RegistrationResult {
+        guard !known.hasLeft else {
+            try self.revive(known)
+            return RegistrationResult(device: known.id, kind: .added)
+        }
+        if known.token != self.registration.token { try self.record(.replaced, known) }
+        try self.refresh(known)
+        return RegistrationResult(device: known.id, kind: kind)
+    }
+
+    /// A device that had left comes back as if it were new: with nothing of what was known of it but its id.
+    private func revive(_ known: Known) throws {
+        try self.database.execute(sql: "DELETE FROM deviceTag WHERE device = ?", arguments: [known.id])
+        try self.database.execute(sql: "DELETE FROM deviceAttribute WHERE device = ?", arguments: [known.id])
+        try self.database.execute(
+            sql: """
+                UPDATE device SET createdAt = ?, user = NULL, locale = NULL, timeZone = NULL, appVersion = NULL,
+                    versionNumber = NULL, installation = NULL, capabilities = 0, attributes = NULL
+                WHERE id = ?
+                """,
+            arguments: [self.now.milliseconds, known.id]
+        )
+        try self.refresh(Known(id: known.id, token: known.token, isActive: true, hasLeft: true))
+        try self.churn.returned(known.id)
     }
 
     private func known(byToken token: DeviceToken) throws -> Known? {
         let statement = try RawStatement(
-            "SELECT id, token, isActive FROM device WHERE app = ? AND token = ? AND environment = ?",
+            "SELECT \(Self.columns) FROM device WHERE app = ? AND token = ? AND environment = ?",
             in: self.database
         )
         statement.bind(self.app, at: 1)
@@ -69,7 +104,7 @@ private struct Registration {
 
     private func known(byInstallation installation: String) throws -> Known? {
         let statement = try RawStatement(
-            "SELECT id, token, isActive FROM device WHERE app = ? AND installation = ? AND environment = ?",
+            "SELECT \(Self.columns) FROM device WHERE app = ? AND installation = ? AND environment = ?",
             in: self.database
         )
         statement.bind(self.app, at: 1)
@@ -82,8 +117,17 @@ private struct Registration {
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         guard let token = statement.token(1) else { throw DamagedRow(table: "device") }
-        return Known(id: statement.integer(0), token: token, isActive: statement.integer(2) != 0)
+        return Known(
+            id: statement.integer(0),
+            token: token,
+            isActive: statement.integer(2) != 0,
+            hasLeft: statement.integer(3) != 0,
+            user: statement.text(4),
+            timeZone: statement.text(5)
+        )
     }
+
+    private static let columns = "id, token, isActive, hasLeft, user, timeZone"
 
     private func insert() throws -> Int64 {
         let statement = try RawStatement(
@@ -112,6 +156,7 @@ private struct Registration {
         let id = self.database.lastInsertedRowID
         try self.add(registration.tags ?? [], to: id)
         try self.add(attributes, to: id)
+        try self.churn.pair(registration.token, registration.environment, device: id)
         return id
     }
 
@@ -139,6 +184,19 @@ private struct Registration {
             try self.add(tags, to: known.id)
         }
         if !known.isActive { try self.record(.reactivated, known) }
+        try self.follow(known)
+    }
+
+    /// Writes what of this a notification that is being sent has to know.
+    private func follow(_ known: Known) throws {
+        let registration = self.registration
+        if registration.token != known.token {
+            try self.churn.gaveUp(known.token, registration.environment, device: known.id)
+            try self.churn.took(registration.token, registration.environment, device: known.id)
+        }
+        let isAnotherUser = registration.user.map { $0.value != known.user } ?? false
+        let isElsewhere = registration.timeZone.map { $0.value != known.timeZone } ?? false
+        if !known.hasLeft, isAnotherUser || isElsewhere { try self.churn.changed(known.id) }
     }
 
     /// The text of all attributes after this registration; `nil` if it changes none.
@@ -189,10 +247,6 @@ private struct Registration {
             )
             try statement.execute(arguments: [self.app, name, stored, device])
         }
-    }
-
-    private func delete(_ known: Known) throws {
-        try self.database.execute(sql: "DELETE FROM device WHERE id = ?", arguments: [known.id])
     }
 
     private func record(_ action: TokenEventRecord.Action, _ known: Known) throws {

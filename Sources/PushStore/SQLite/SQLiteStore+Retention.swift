@@ -4,6 +4,11 @@ package import PushProtocol
 extension SQLiteStore {
     package func forget(before: Timestamp, limit: Int) async throws -> Int {
         try await self.database.write { database in
+            let apps = try Int64.fetchAll(database, sql: "SELECT id FROM app")
+            let churned = try apps.reduce(0) { count, app in
+                count < limit ? count + (try DeviceChurn.forget(app: app, limit: limit - count, in: database)) : count
+            }
+            guard churned == 0 else { return churned }
             let events = try Self.forgetTokenEvents(before: before, limit: limit, in: database)
             guard events < limit else { return events }
             return events + (try Self.forgetNotification(before: before, limit: limit - events, in: database))

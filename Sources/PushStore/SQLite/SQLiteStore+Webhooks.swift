@@ -7,7 +7,8 @@ extension SQLiteStore {
         let sealed = try self.masterKey.seal(webhook.secret)
         try await self.database.write { database in
             // What happened before is nothing to it.
-            let cursor = try Int64.fetchOne(database, sql: "SELECT max(id) FROM eventBlock") ?? 0
+            try EventPositions.giveAll(app: webhook.app, in: database)
+            let cursor = try EventPositions.last(app: webhook.app, in: database)
             try database.execute(
                 sql: """
                     INSERT INTO webhook (id, app, url, sealed, events, isActive, createdAt, cursor, failures)
@@ -90,16 +91,22 @@ extension SQLiteStore {
         after: Int64,
         limit: Int
     ) async throws -> [EventBlock] {
+        guard !kinds.isEmpty else { return [] }
         let words = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+        if try await self.database.read({ try EventPositions.areMissing(app: app, in: $0) }) {
+            try await self.database.write { try EventPositions.give(app: app, in: $0) }
+        }
         return try await self.database.read { database in
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT * FROM eventBlock WHERE app = ? AND id > ? AND kind IN (\(words)) ORDER BY id LIMIT ?
+                    SELECT * FROM eventBlock INDEXED BY eventBlockByPosition
+                    WHERE app = ? AND position > ? AND position IS NOT NULL AND kind IN (\(words))
+                    ORDER BY position LIMIT ?
                     """,
                 arguments: [app, after, limit]
             ).map { row in
-                guard let id = row["id"] as Int64?, let at = row.time("at"), let events = row["events"] as Data?,
+                guard let id = row["position"] as Int64?, let at = row.time("at"), let events = row["events"] as Data?,
                     let kind = (row["kind"] as String?).flatMap(WebhookRecord.Event.init(rawValue:))
                 else { throw DamagedRow(table: "eventBlock") }
                 var block = EventBlock(id: id, kind: kind, at: at, events: events)
@@ -112,10 +119,11 @@ extension SQLiteStore {
     }
 
     package func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64 {
-        try await self.database.read { database in
-            try Int64.fetchOne(
+        try await self.database.write { database in
+            try EventPositions.giveAll(app: app, in: database)
+            return try Int64.fetchOne(
                 database,
-                sql: "SELECT max(id) FROM eventBlock WHERE app = ? AND at < ?",
+                sql: "SELECT max(position) FROM eventBlock WHERE app = ? AND at < ?",
                 arguments: [app, before.milliseconds]
             ) ?? 0
         }

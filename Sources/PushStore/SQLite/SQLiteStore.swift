@@ -10,6 +10,7 @@ package final class SQLiteStore: PushStore {
     let masterKey: MasterKey
     /// The ids of the texts that deliveries name as their reason.
     let reasons = ReasonTable()
+    let owner = LeaseOwner()
     /// How the recipients of narrow audiences are found.
     let drivers = AudienceDriverTable()
 

@@ -20,8 +20,8 @@ enum Shards {
         let recipients = Int64(notification.progress.recipients)
         let isNarrow = try Self.isNarrow(notification, devices: devices.count, in: database)
         try database.execute(
-            sql: "UPDATE notification SET isNarrow = ? WHERE number = ?",
-            arguments: [isNarrow, number]
+            sql: "UPDATE notification SET isNarrow = ?, openedAfter = ? WHERE number = ?",
+            arguments: [isNarrow, try DeviceChurn.clock(in: database), number]
         )
         var shard: Int64 = 0
         for plan in plans {

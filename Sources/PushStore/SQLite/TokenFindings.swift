@@ -13,7 +13,7 @@ struct TokenFindings {
         guard
             let device = try SQLiteStore.devices(
                 self.database,
-                where: "id = ?",
+                where: "id = ? AND hasLeft = 0",
                 arguments: [finding.device.databaseValue]
             ).devices.first
         else { return }
@@ -44,20 +44,35 @@ struct TokenFindings {
             try Int64.fetchOne(
                 self.database,
                 sql: """
-                    SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND id != ?4 AND (token = ?2
-                        OR installation = (SELECT installation FROM device WHERE id = ?4))
+                    SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND id != ?4 AND hasLeft = 0 AND (
+                        token = ?2 OR installation = (SELECT installation FROM device WHERE id = ?4))
                     """,
                 arguments: [self.app, Data(device.token.bytes), environment.code, device.id]
             ) != nil
         if isKnown {
             try self.run("UPDATE device SET isActive = 0 WHERE id = ?", [device.id])
         } else {
+            try self.clear(environment, for: device)
             try self.run(
                 "UPDATE device SET environment = ?, suspicions = 0, isActive = 1 WHERE id = ?",
                 [environment.code, device.id]
             )
         }
         try self.record(.moved, device, finding)
+    }
+
+    /// A device that has left does not keep the place in the other environment.
+    private func clear(_ environment: PushEnvironment, for device: DeviceRecord) throws {
+        let left = try Int64.fetchAll(
+            self.database,
+            sql: """
+                SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND hasLeft = 1 AND (
+                    token = ?2 OR installation = (SELECT installation FROM device WHERE id = ?4))
+                """,
+            arguments: [self.app, Data(device.token.bytes), environment.code, device.id]
+        )
+        let churn = DeviceChurn(app: self.app, now: self.now, database: self.database)
+        for id in left { try churn.vacate(id) }
     }
 
     private func run(_ sql: String, _ arguments: [Int64]) throws {

@@ -26,8 +26,8 @@ struct NotificationListCommand: AsyncParsableCommand {
             [
                 .init("id", "id"), .init("app", "app"), .init("state", "state"), .init("recipients", "recipients"),
                 .init("accepted", "counters.accepted"), .init("rejected", "counters.rejected"),
-                .init("failed", "counters.failed"), .init("retrying", "counters.retrying"),
-                .init("created", "createdAtMs", .time),
+                .init("failed", "counters.failed"), .init("skipped", "counters.skipped"),
+                .init("retrying", "counters.retrying"), .init("created", "createdAtMs", .time),
             ]
         )
     }
@@ -47,7 +47,8 @@ struct NotificationShowCommand: AsyncParsableCommand {
         .init("guarantee", "guarantee"), .init("when", "when"), .init("pace", "pace"),
         .init("recipients", "recipients"), .init("accepted", "counters.accepted"),
         .init("rejected", "counters.rejected"), .init("failed", "counters.failed"),
-        .init("retrying", "counters.retrying"), .init("per second", "ratePerSecond"),
+        .init("skipped", "counters.skipped"), .init("retrying", "counters.retrying"),
+        .init("per second", "ratePerSecond"),
         .init("seconds left", "secondsLeft"), .init("sent in this wave", "wave.sent"), .init("schedule", "schedule.id"),
         .init("created", "createdAtMs", .time), .init("starts", "startsAtMs", .time),
         .init("started", "startedAtMs", .time), .init("finished", "finishedAtMs", .time),

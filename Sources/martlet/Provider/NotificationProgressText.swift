@@ -23,7 +23,10 @@ enum NotificationProgressText {
                 )
             )
         }
-        let troubles = [("rejected", done.rejected), ("failed", done.failed), ("retrying", done.retrying)]
+        let troubles = [
+            ("rejected", done.rejected), ("failed", done.failed), ("skipped", done.skipped),
+            ("retrying", done.retrying),
+        ]
         parts += troubles.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
         return parts.joined(separator: "; ").printable
     }
@@ -34,6 +37,7 @@ struct NotificationCounts {
     let accepted: Int
     let rejected: Int
     let failed: Int
+    let skipped: Int
     let retrying: Int
 
     init(_ answer: JSONValue) {
@@ -41,13 +45,14 @@ struct NotificationCounts {
             answer["counters"][name].integerValue.map { Int(clamping: $0) } ?? 0
         }
         (self.accepted, self.rejected) = (count("accepted"), count("rejected"))
-        (self.failed, self.retrying) = (count("failed"), count("retrying"))
+        (self.failed, self.skipped, self.retrying) = (count("failed"), count("skipped"), count("retrying"))
     }
 
     /// Recipients with an outcome.
     var finished: Int {
-        [self.accepted, self.rejected, self.failed].reduce(0, &+)
+        [self.accepted, self.rejected, self.failed, self.skipped].reduce(0, &+)
     }
 
+    /// Whether everything that could be sent was accepted: a device that has left is no failure.
     var allAccepted: Bool { self.rejected == 0 && self.failed == 0 }
 }

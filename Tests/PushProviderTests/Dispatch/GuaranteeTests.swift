@@ -43,8 +43,8 @@ import Testing
             )
             let claim = try #require(claims.first)
             let page = try await fixture.store.page(claim, limit: 2, needs: [])
-            var begun = PageResult(notificationNumber: claim.notificationNumber)
-            begun.step = ShardStep(shard: claim.shard, cursor: page.cursor, isLast: false, leaseUntil: fixture.time.now)
+            var begun = PageResult(claim)
+            begun.step = ShardStep(claim, cursor: page.cursor, isLast: false, leaseUntil: fixture.time.now)
             begun.deliveries = page.recipients.map {
                 DeliveryResult(
                     recipient: $0.id,

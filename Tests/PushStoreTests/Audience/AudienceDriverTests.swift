@@ -119,7 +119,8 @@ import Testing
             zone: .any,
             cursor: 0,
             end: .max,
-            isNarrow: isNarrow
+            isNarrow: isNarrow,
+            fence: 0
         )
     }
 

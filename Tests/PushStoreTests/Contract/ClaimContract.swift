@@ -31,21 +31,65 @@ import Testing
         try await backend.withStore { store, app in
             for number in 1...4 { try await store.register(number, app: app) }
             _ = try await store.start(app: app)
-            let claim = try await store.claimed()
+            var claim = try await store.claimed()
             let page = try await store.page(claim, limit: 2, needs: [])
             #expect(!page.isLast)
-            func step(_ lease: Timestamp?) async throws {
-                let step = ShardStep(shard: claim.shard, cursor: page.cursor, isLast: false, leaseUntil: lease)
+            func step(_ claim: ShardClaim, _ lease: Timestamp?) async throws {
+                let step = ShardStep(claim, cursor: page.cursor, isLast: false, leaseUntil: lease)
                 try await store.commit(claim) { $0.step = step }
             }
-            try await step(self.lease)
+            try await step(claim, self.lease)
             let kept = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 1)
             #expect(kept.isEmpty)
-            try await step(nil)
+            claim.cursor = page.cursor
+            try await step(claim, nil)
             let again = try await store.claimed()
             #expect(again.cursor == page.cursor)
             let rest = try await store.walk(again, page: 10)
             #expect(rest.map(\.token) == [.numbered(3), .numbered(4)])
+        }
+    }
+
+    /// A page that was sent for so long that its shard has another owner must not move that one's cursor.
+    @Test(arguments: StoreBackend.available)
+    func aPageUnderALostLeaseIsNotWritten(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            for number in 1...4 { try await store.register(number, app: app) }
+            let notification = try await store.start(app: app)
+            let late = try await store.claimed()
+            let next = try await store.claimed(now: self.lease)
+            #expect(next.fence > late.fence)
+            func page(_ claim: ShardClaim) async throws -> PageResult {
+                var page = PageResult(claim)
+                let read = try await store.page(claim, limit: 2, needs: [])
+                page.deliveries = read.recipients.map { .fixture($0) }
+                page.step = ShardStep(claim, cursor: read.cursor, isLast: false, leaseUntil: self.lease)
+                return page
+            }
+            #expect(try await store.commit([try await page(late)], now: self.lease) == [.notYours])
+            #expect(try await store.current(notification).progress.finished == 0)
+            let first = try await page(next)
+            #expect(try await store.commit([first], now: self.lease) == [.goesOn])
+            #expect(try await store.commit([first], now: self.lease) == [.notYours], "its cursor has moved")
+            #expect(try await store.current(notification).progress.accepted == 2)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aPageInFlightIsWrittenThoughItsNotificationWasCancelled(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            for number in 1...4 { try await store.register(number, app: app) }
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            let read = try await store.page(claim, limit: 2, needs: [])
+            _ = try await store.setState(.cancel, of: notification.id, now: self.now)
+            var page = PageResult(claim)
+            page.deliveries = read.recipients.map { .fixture($0) }
+            page.step = ShardStep(claim, cursor: read.cursor, isLast: false, leaseUntil: self.lease)
+            #expect(try await store.commit([page], now: self.now) == [.stops])
+            #expect(try await store.current(notification).progress.accepted == 2)
+            let more = try await store.claim(lane: .bulk, now: self.lease, until: self.lease, limit: 1)
+            #expect(more.isEmpty)
         }
     }
 
@@ -67,7 +111,7 @@ import Testing
             let second = try await store.start(app: app)
             let claim = try await store.claimed()
             #expect(claim.notification.id == first.id)
-            let step = ShardStep(shard: claim.shard, cursor: 1, isLast: false, leaseUntil: nil)
+            let step = ShardStep(claim, cursor: 1, isLast: false, leaseUntil: nil)
             try await store.commit(claim) { $0.step = step }
             #expect(try await store.claimed().notification.id == second.id)
         }
@@ -95,7 +139,7 @@ import Testing
             let claim = try await store.claimed()
             let soon = self.now.advanced(by: .seconds(5))
             try await store.commit(claim) { page in
-                page.step = ShardStep(shard: claim.shard, cursor: 0, isLast: false, leaseUntil: nil, notBefore: soon)
+                page.step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: nil, notBefore: soon)
             }
             let others = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 5)
             #expect(others.count == 1)
@@ -119,7 +163,7 @@ import Testing
             let soon = self.now.advanced(by: .seconds(5))
             try await store.commit(claim) { page in
                 page.step = ShardStep(
-                    shard: claim.shard,
+                    claim,
                     cursor: claim.end,
                     isLast: true,
                     leaseUntil: nil
@@ -144,7 +188,7 @@ import Testing
             let notification = try await store.start(app: app)
             let claim = try await store.claimed()
             _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
-            let step = ShardStep(shard: claim.shard, cursor: 0, isLast: false, leaseUntil: nil)
+            let step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: nil)
             let mayGoOn = try await store.commit(claim) { $0.step = step }
             #expect(!mayGoOn, "the page in flight is told")
             let paused = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 1)
@@ -168,7 +212,7 @@ import Testing
             let claim = try await store.claimed()
             _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
             try await store.commit(claim) { page in
-                page.step = ShardStep(shard: claim.shard, cursor: 0, isLast: false, leaseUntil: self.lease)
+                page.step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: self.lease)
             }
             _ = try await store.setState(.resume, of: notification.id, now: self.now)
             #expect(try await store.claimed().shard == claim.shard)
@@ -205,7 +249,7 @@ import Testing
             let notification = try await store.start(app: app)
             let claim = try await store.claimed()
             let mayGoOn = try await store.commit(claim) { page in
-                page.step = ShardStep(shard: claim.shard, cursor: 0, isLast: false, leaseUntil: nil)
+                page.step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: nil)
                 page.pauses = "the provider token is refused"
             }
             #expect(!mayGoOn)

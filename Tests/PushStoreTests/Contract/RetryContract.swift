@@ -25,7 +25,7 @@ import Testing
             #expect(claim.notification.id == notification.id)
             #expect(claim.recipients == [.here(again)])
             #expect(try await self.due(store, at: self.dueAt).isEmpty, "it is leased")
-            var page = PageResult(notificationNumber: claim.notificationNumber)
+            var page = PageResult(claim)
             page.deliveries = [.fixture(again, attempts: 2)]
             _ = try await store.commit([page], now: self.dueAt)
             let done = try await store.current(notification)
@@ -51,10 +51,10 @@ import Testing
         try await backend.withStore { store, app in
             let (notification, recipients) = try await self.failing(store, app, to: .tokens([.numbered(1)]))
             let claim = try #require(try await self.due(store, at: self.dueAt).first)
-            var page = PageResult(notificationNumber: claim.notificationNumber)
+            var page = PageResult(claim)
             page.retries = [RetryResult(recipient: recipients[0].id, attempts: 2, dueAt: self.lease)]
             let mayGoOn = try await store.commit([page], now: self.dueAt)
-            #expect(mayGoOn == [true])
+            #expect(mayGoOn == [.goesOn])
             #expect(try await store.current(notification).progress.retrying == 1)
             #expect(try await store.nextDue(lane: .bulk) == self.lease)
             let again = try #require(try await self.due(store, at: self.lease).first)
@@ -168,30 +168,46 @@ import Testing
         }
     }
 
-    /// A lease that has run out says nothing of what the process itself still has.
+    /// The end of a lease says nothing of what its owner still works on, and a lease that its owner does not hold is free.
     @Test(arguments: StoreBackend.available)
-    func whatTheProcessHasIsNotTakenAgain(backend: StoreBackend) async throws {
+    func whatItsOwnerHoldsIsNotTakenAgainAndWhatIsLostIsFree(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            let (_, recipients) = try await self.failing(store, app, to: .tokens([.numbered(1), .numbered(2)]))
-            _ = try await self.due(store, at: self.dueAt)
-            let mine = recipients[0].id
-            let filter = ClaimFilter { $1 != mine }
-            let again = try await self.due(store, at: self.lease, from: filter)
-            #expect(again.flatMap(\.recipients).map(\.id) == [recipients[1].id])
+            _ = try await self.failing(store, app, to: .tokens([.numbered(1), .numbered(2)]))
+            let retry = try #require(try await self.due(store, at: self.dueAt).first)
             _ = try await store.start(app: app)
             let claim = try await store.claimed(now: self.now)
-            for (has, count) in [(true, 0), (false, 1)] {
-                let claims = try await store.claim(
-                    lane: .bulk,
-                    now: self.lease,
-                    until: self.lease,
-                    limit: 9,
-                    from: ClaimFilter { notification, shard in
-                        !has || (notification, shard) != (claim.notificationNumber, claim.shard)
-                    }
-                )
-                #expect(claims.count == count)
+            func filter(_ fences: Set<Int64>) -> ClaimFilter {
+                ClaimFilter(held: .init(fences: fences, upTo: max(retry.fence, claim.fence)))
             }
+            func claims(_ now: Timestamp, _ filter: ClaimFilter) async throws -> Int {
+                try await store.claim(lane: .bulk, now: now, until: self.lease, limit: 9, from: filter).count
+            }
+            let held = filter([retry.fence, claim.fence])
+            #expect(try await self.due(store, at: self.lease, from: held).isEmpty)
+            #expect(try await claims(self.lease, held) == 0)
+            let onTheirWay = ClaimFilter(held: .init(fences: [], upTo: 0))
+            #expect(try await self.due(store, at: self.dueAt, from: onTheirWay).isEmpty, "the answer may be on its way")
+            let lost = filter([])
+            #expect(try await self.due(store, at: self.dueAt, from: lost).flatMap(\.recipients).count == 2)
+            #expect(try await claims(self.now, lost) == 1)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aTryUnderALostLeaseIsNotWritten(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let (notification, recipients) = try await self.failing(store, app, to: .tokens([.numbered(1)]))
+            let late = try #require(try await self.due(store, at: self.dueAt).first)
+            let next = try #require(try await self.due(store, at: self.lease).first)
+            #expect(next.fence > late.fence)
+            var page = PageResult(late)
+            page.deliveries = [.fixture(recipients[0], .rejected, attempts: 2)]
+            #expect(try await store.commit([page], now: self.lease) == [.notYours])
+            #expect(try await store.current(notification).progress.finished == 0)
+            page = PageResult(next)
+            page.deliveries = [.fixture(recipients[0], attempts: 2)]
+            #expect(try await store.commit([page], now: self.lease) == [.goesOn])
+            #expect(try await store.current(notification).progress.accepted == 1)
         }
     }
 

@@ -60,7 +60,10 @@ import Testing
             _ = try await store.start(app: app, to: .tokens([.numbered(1)]))
             let claim = try await store.claimed()
             for (index, moment) in [self.now, self.now, self.later].enumerated() {
-                try await store.commit(claim, now: moment) { $0.events = Data("{\"page\":\(index)}".utf8) }
+                try await store.commit(claim, now: moment) { page in
+                    page.events = Data("{\"page\":\(index)}".utf8)
+                    page.step = ShardStep(claim, cursor: claim.cursor, isLast: false, leaseUntil: self.later)
+                }
             }
             func blocks(after: Int64 = 0, limit: Int = 10) async throws -> [EventBlock] {
                 try await store.eventBlocks(app: app, kinds: [.delivery, .token], after: after, limit: limit)

@@ -1,0 +1,209 @@
+import Foundation
+import GRDB
+import PushProtocol
+
+/// The changes of registrations that a notification being sent has to know of, within one transaction.
+///
+/// A recipient is a device, by its id. While a notification of the app is being sent, a device that is deleted keeps its
+/// id for its return, and a token that goes to another device keeps what it has had (docs/decisions/0018).
+struct DeviceChurn {
+    let app: Int64
+    let now: Timestamp
+    let database: Database
+
+    /// Whether a notification of the app has been opened and has not ended.
+    func isWatched() throws -> Bool {
+        let statement = try RawStatement(
+            """
+            SELECT 1 FROM notification INDEXED BY notificationWatching
+            WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL LIMIT 1
+            """,
+            in: self.database
+        )
+        defer { statement.reset() }
+        statement.bind(self.app, at: 1)
+        return try statement.step()
+    }
+
+    /// Where the registration clock stands.
+    static func clock(in database: Database) throws -> Int64 {
+        try Int64.fetchOne(database, sql: "SELECT number FROM registrationClock") ?? 0
+    }
+
+    /// Removes a device: at once, or when no notification needs it any more.
+    func leave(_ device: Int64, isActive: Bool) throws {
+        guard isActive, try self.isWatched() else { return try Self.delete(device, in: self.database) }
+        try self.run(
+            "UPDATE device SET hasLeft = 1, isActive = 0, churn = ? WHERE id = ?",
+            try self.tick(),
+            device
+        )
+    }
+
+    /// Writes that a notification that is being sent must not take the device for what it was.
+    func changed(_ device: Int64) throws {
+        guard try self.isWatched() else { return }
+        try self.run("UPDATE device SET churn = ? WHERE id = ?", try self.tick(), device)
+    }
+
+    /// Brings a device back that had left: notifications that passed it meanwhile send to it now.
+    func returned(_ device: Int64) throws {
+        try self.run("UPDATE device SET hasLeft = 0, churn = ? WHERE id = ?", try self.tick(), device)
+        try self.run(
+            """
+            UPDATE retry SET dueAt = ? WHERE recipient = ? AND dueAt = 9223372036854775807 AND notification IN (
+                SELECT number FROM notification WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL)
+            """,
+            self.now.milliseconds,
+            device,
+            self.app
+        )
+    }
+
+    /// Lets one device go into another, which has had whatever either had.
+    func merge(_ gone: Int64, isActive: Bool, into kept: Int64) throws {
+        guard try self.isWatched() else { return try Self.delete(gone, in: self.database) }
+        let clock = try self.tick()
+        if isActive {
+            try self.run("UPDATE device SET hasLeft = 1, isActive = 0, churn = ? WHERE id = ?", clock, gone)
+        }
+        try self.vacate(gone)
+        try self.link(kept, to: gone, since: clock, until: nil)
+    }
+
+    /// Takes the installation from a device that has left, and keeps what it has had.
+    func takeInstallation(from left: Int64, to device: Int64) throws {
+        try self.run("UPDATE device SET installation = NULL WHERE id = ?", left)
+        guard try self.isWatched() else { return }
+        try self.link(device, to: left, since: try self.tick(), until: nil)
+    }
+
+    /// Frees the token and the installation that a device has left behind; a token of its own cannot stay empty.
+    func vacate(_ device: Int64) throws {
+        let placeholder = Data("left \(device)".utf8)
+        try self.database.execute(
+            sql: "UPDATE device SET token = ?, installation = NULL, twin = NULL WHERE id = ?",
+            arguments: [placeholder, device]
+        )
+        try self.run("UPDATE device SET twin = NULL WHERE twin = ?", device)
+    }
+
+    /// Notes that a device has given a token up.
+    func gaveUp(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
+        guard try self.isWatched() else { return }
+        try self.database.execute(
+            sql: """
+                INSERT OR REPLACE INTO formerToken (app, token, environment, device, since, at)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                self.app, Data(token.bytes), environment.code, device, try self.tick(), self.now.milliseconds,
+            ]
+        )
+    }
+
+    /// Links a device to those that had its token before, and to the one that has it in the other environment.
+    func took(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
+        let former = try Row.fetchAll(
+            self.database.cachedStatement(
+                sql: "SELECT device, at FROM formerToken WHERE app = ? AND token = ? AND environment = ?"
+            ),
+            arguments: [self.app, Data(token.bytes), environment.code]
+        )
+        for row in former {
+            guard let other = row["device"] as Int64?, other != device, let at = row.time("at") else { continue }
+            // A page that was in flight when the token was given up went to it all the same.
+            let until = at.advanced(by: Self.longestFlight)
+            try self.link(device, to: other, since: try self.tick(), until: until)
+        }
+        try self.run("UPDATE device SET twin = NULL WHERE twin = ? OR id = ? AND twin IS NOT NULL", device, device)
+        try self.pair(token, environment, device: device)
+    }
+
+    /// A page in flight has come back by then.
+    private static let longestFlight: Duration = .seconds(300)
+
+    /// Makes a device the twin of the one that has its token in the other environment, if there is one.
+    func pair(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
+        let other = try Int64.fetchOne(
+            self.database.cachedStatement(
+                sql: "SELECT id FROM device WHERE app = ? AND token = ? AND environment = ?"
+            ),
+            arguments: [self.app, Data(token.bytes), 1 - environment.code]
+        )
+        guard let other else { return }
+        try self.run("UPDATE device SET twin = ? WHERE id = ?", min(other, device), max(other, device))
+    }
+
+    private func link(_ device: Int64, to other: Int64, since clock: Int64, until: Timestamp?) throws {
+        try self.database.execute(
+            sql: "INSERT OR REPLACE INTO deviceLink (device, other, since, until) VALUES (?, ?, ?, ?)",
+            arguments: [device, other, clock, until?.milliseconds]
+        )
+        // Who was linked to the other one is linked to all of it.
+        try self.database.execute(
+            sql: """
+                INSERT OR IGNORE INTO deviceLink (device, other, since, until)
+                SELECT ?, other, ?, until FROM deviceLink WHERE device = ? AND other != ?
+                """,
+            arguments: [device, clock, other, device]
+        )
+        try self.run("UPDATE device SET churn = ? WHERE id = ?", clock, device)
+    }
+
+    /// The next number of the registration clock.
+    private func tick() throws -> Int64 {
+        try self.run("UPDATE registrationClock SET number = number + 1")
+        return try Self.clock(in: self.database)
+    }
+
+    /// Forgets what no notification of the app needs any more, `limit` devices at most.
+    /// - Returns: how many it were.
+    static func forget(app: Int64, limit: Int, in database: Database) throws -> Int {
+        let floor =
+            try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT min(openedAfter) FROM notification
+                    WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL
+                    """,
+                arguments: [app]
+            ) ?? .max
+        let rows = try Row.fetchAll(
+            database.cachedStatement(
+                sql: """
+                    SELECT id, hasLeft FROM device INDEXED BY deviceChurned
+                    WHERE app = ? AND churn IS NOT NULL AND churn <= ? LIMIT ?
+                    """
+            ),
+            arguments: [app, floor, limit]
+        )
+        for row in rows {
+            guard let id = row["id"] as Int64? else { continue }
+            if row["hasLeft"] as Int64? == 1 {
+                try Self.delete(id, in: database)
+            } else {
+                try database.execute(sql: "UPDATE device SET churn = NULL WHERE id = ?", arguments: [id])
+                try database.execute(sql: "DELETE FROM deviceLink WHERE device = ?", arguments: [id])
+            }
+        }
+        try database.execute(
+            sql: """
+                DELETE FROM formerToken WHERE (app, token, environment, device) IN (
+                    SELECT app, token, environment, device FROM formerToken WHERE app = ? AND since <= ? LIMIT ?)
+                """,
+            arguments: [app, floor, limit]
+        )
+        return rows.count
+    }
+
+    private static func delete(_ device: Int64, in database: Database) throws {
+        let twins = try database.cachedStatement(sql: "UPDATE device SET twin = NULL WHERE twin = ?")
+        try twins.execute(arguments: [device])
+        try database.cachedStatement(sql: "DELETE FROM device WHERE id = ?").execute(arguments: [device])
+    }
+
+    private func run(_ sql: String, _ arguments: Int64...) throws {
+        try self.database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+    }
+}

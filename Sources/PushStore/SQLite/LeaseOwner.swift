@@ -1,0 +1,21 @@
+import GRDB
+import Synchronization
+
+/// The owner of the leases that this process takes: a new one with every start.
+final class LeaseOwner: Sendable {
+    private let known = Mutex<Int64?>(nil)
+
+    /// The owner's number, which is written down before it is used for the first time.
+    func number(_ database: StoreDatabase) async throws -> Int64 {
+        if let number = self.known.withLock({ $0 }) { return number }
+        let added = try await database.write { database in
+            try database.execute(sql: "INSERT INTO node (startedAt) VALUES (unixepoch() * 1000)")
+            return database.lastInsertedRowID
+        }
+        return self.known.withLock { known in
+            let number = known ?? added
+            known = number
+            return number
+        }
+    }
+}

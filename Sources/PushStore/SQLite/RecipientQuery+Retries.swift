@@ -1,0 +1,156 @@
+import GRDB
+import PushProtocol
+
+extension RecipientQuery {
+    /// What is to be done with a recipient of the queue.
+    enum Turn {
+        case now(RetryRecipient)
+        /// Another recipient may have had the notification for it, and has no final state yet.
+        case later
+    }
+
+    /// A recipient that is tried again, with the token that its device has now, or whose tries are over.
+    /// - Parameter fence: of the lease under which it was claimed.
+    func fetch(
+        _ retry: SQLiteStore.DueRetry,
+        fence: Int64,
+        isCancelled: Bool,
+        in database: Database
+    ) throws -> Turn {
+        var (recipient, lack) = try self.current(retry, in: database)
+        recipient?.attempts = retry.attempts
+        if let home = recipient?.environment, let environment = retry.environment, environment != home {
+            recipient?.movedFrom = home
+            recipient?.environment = environment
+        }
+        var cause: EndedRetry.Cause? = isCancelled ? .cancelled : nil
+        if retry.isInterrupted { cause = .interrupted }
+        if cause == nil, let recipient, recipient.id > 0 {
+            switch try self.decide(recipient, fence: fence, in: database) {
+            case .send: break
+            case .wait: return .later
+            case .end(let why): cause = why
+            }
+        }
+        guard cause == nil, let recipient else {
+            let ended = EndedRetry(
+                id: retry.recipient,
+                recipient: recipient,
+                attempts: retry.attempts,
+                cause: cause ?? lack
+            )
+            return .now(.over(ended))
+        }
+        return .now(.here(recipient))
+    }
+
+    /// The recipient as it is now; or why there is none.
+    private func current(
+        _ retry: SQLiteStore.DueRetry,
+        in database: Database
+    ) throws -> (Recipient?, orElse: EndedRetry.Cause) {
+        if retry.recipient < 0 { return (try self.target(-retry.recipient, in: database), .unreadable) }
+        let statement = try RawStatement("SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
+        defer { statement.reset() }
+        statement.bind(retry.recipient, at: 1)
+        guard try statement.step(), statement.integer(7) == 0 else { return (nil, .deviceRemoved) }
+        return (self.device(statement), .unreadable)
+    }
+
+    private enum Decision {
+        case send
+        case wait
+        case end(EndedRetry.Cause)
+    }
+
+    private func decide(_ recipient: Recipient, fence: Int64, in database: Database) throws -> Decision {
+        if recipient.movedFrom != nil, try self.isRegistered(recipient, in: database) {
+            return .end(.registeredElsewhere)
+        }
+        guard
+            let row = try Row.fetchOne(
+                database,
+                sql: "SELECT churn, twin FROM device WHERE id = ? AND (churn > ? OR twin IS NOT NULL)",
+                arguments: [recipient.id, self.openedAfter]
+            )
+        else { return .send }
+        let hasChanged = (row["churn"] as Int64? ?? 0) > self.openedAfter
+        if hasChanged, try !self.isInAudience(recipient.id, in: database) { return .end(.leftAudience) }
+        var others = try self.links(of: recipient.id, in: database)
+        if self.notification.environment == nil, let twin = row["twin"] as Int64? { others.append((twin, nil)) }
+        var decision = Decision.send
+        for (other, until) in others {
+            switch try self.standing(of: other, for: recipient.id, until: until, fence: fence, in: database) {
+            case .send: continue
+            case .wait: decision = .wait
+            case .end(let cause): return .end(cause)
+            }
+        }
+        return decision
+    }
+
+    /// Whether the token that is tried in the other environment is a device of its own there.
+    private func isRegistered(_ recipient: Recipient, in database: Database) throws -> Bool {
+        try Row.fetchOne(
+            database,
+            sql: "SELECT 1 FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0 AND id != ?",
+            arguments: [self.app, recipient.token.databaseValue, recipient.environment.code, recipient.id]
+        ) != nil
+    }
+
+    private func isInAudience(_ device: Int64, in database: Database) throws -> Bool {
+        guard case .devices(let audience) = self.notification.audience, audience != .everyone else { return true }
+        let filter = AudienceSQL(audience, app: self.app)
+        return try Row.fetchOne(
+            database,
+            sql: "SELECT 1 FROM device WHERE id = ? AND \(filter.sql)",
+            arguments: StatementArguments([device.databaseValue] + filter.arguments)
+        ) != nil
+    }
+
+    private func links(of device: Int64, in database: Database) throws -> [(other: Int64, until: Int64?)] {
+        try Row.fetchAll(
+            database,
+            sql: "SELECT other, until FROM deviceLink WHERE device = ? AND since > ?",
+            arguments: [device, self.openedAfter]
+        ).compactMap { row in (row["other"] as Int64?).map { ($0, row["until"] as Int64?) } }
+    }
+
+    /// What another recipient's state means for this one.
+    /// - Parameter until: what was accepted later is nothing to it; `nil`: everything counts.
+    private func standing(
+        of other: Int64,
+        for recipient: Int64,
+        until: Int64?,
+        fence: Int64,
+        in database: Database
+    ) throws -> Decision {
+        let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT delivery.state, delivery.at, retry.attempts, retry.lease, retry.recipient IS NOT NULL AS waits,
+                    coalesce((SELECT hasLeft FROM device WHERE id = ?2), 1) AS hasLeft, EXISTS (
+                        SELECT 1 FROM shard
+                        WHERE shard.notification = ?1 AND isDone = 0 AND cursor < ?2 AND upTo >= ?2) AS isAhead
+                FROM (SELECT ?1 AS notification, ?2 AS recipient) AS wanted
+                LEFT JOIN delivery ON delivery.notification = wanted.notification
+                    AND delivery.recipient = wanted.recipient
+                LEFT JOIN retry ON retry.notification = wanted.notification AND retry.recipient = wanted.recipient
+                """,
+            arguments: [self.number, other]
+        )
+        guard let row else { return .send }
+        if let state = (row["state"] as Int64?).flatMap(DeliveryRecord.State.init(rawValue:)) {
+            switch state {
+            case .sending: return .wait
+            case .accepted: return (row["at"] as Int64? ?? 0) <= until ?? .max ? .end(.hadAlready) : .send
+            case .rejected, .failed, .skipped: return .send
+            }
+        }
+        guard row["waits"] as Bool? == true else { return row["isAhead"] as Bool? == true ? .wait : .send }
+        if let lease = row["lease"] as Int64?, lease != fence { return .wait }
+        if (row["attempts"] as Int? ?? 0) > 0 { return .wait }
+        // Neither has been tried: the earlier one goes first, if it is still there.
+        return other < recipient && row["hasLeft"] as Bool? != true ? .wait : .send
+    }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import PushProtocol
+import PushStore
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import PushProvider
+
+/// Registrations that change while a notification is being sent: a recipient is the device that the promise was made to.
+@Suite(.timeLimit(.minutes(5))) struct ChurnTests {
+    /// Changes something while the first push is in flight.
+    private func whileSending(_ fixture: DispatchFixture, _ change: @escaping @Sendable () async throws -> Void) {
+        let once = Once()
+        fixture.sender.onSend { _ in
+            guard once.isFirst() else { return }
+            do { try await change() } catch { Issue.record("\(error)") }
+        }
+    }
+
+    private func expectSound(_ fixture: DispatchFixture, _ notification: NotificationRecord) async throws {
+        let end = try await fixture.progress(of: notification)
+        #expect(end.state == .done)
+        let progress = end.progress
+        #expect(progress.recipients == progress.accepted + progress.rejected + progress.failed + progress.skipped)
+        #expect(try await fixture.deliveries(of: notification).count == progress.recipients)
+        #expect(Set(fixture.sentTokens).count == fixture.sentTokens.count, "no token twice")
+    }
+
+    @Test(arguments: StoreBackend.available, [2, 6])
+    func aDeviceThatLeavesAndComesBackIsSentToOnce(backend: StoreBackend, number: Int) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...6)
+            let notification = try await fixture.accept([:])
+            self.whileSending(fixture) {
+                _ = try await fixture.store.deleteDevices(
+                    app: fixture.app,
+                    token: .numbered(number),
+                    environment: nil,
+                    now: fixture.time.now
+                )
+                try await fixture.register(number...number)
+            }
+            try await fixture.settle()
+            try await self.expectSound(fixture, notification)
+            #expect(Set(fixture.sentTokens) == Set((1...6).map { .numbered($0) }))
+            #expect(try await fixture.progress(of: notification).progress.accepted == 6)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aDeviceThatComesBackAfterItsPageIsSentTo(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...6)
+            let notification = try await fixture.accept([:])
+            let dispatcher = fixture.dispatcher
+            _ = try await fixture.store.deleteDevices(
+                app: fixture.app,
+                token: .numbered(3),
+                environment: nil,
+                now: fixture.time.now
+            )
+            #expect(try await fixture.device(3) == nil)
+            for _ in 0..<2 { _ = try await dispatcher.step() }
+            #expect(!fixture.sentTokens.contains(.numbered(3)))
+            try await fixture.register(3...3) { $0.user = .set("bob") }
+            #expect(try await fixture.device(3)?.profile.user == "bob")
+            try await fixture.settle(dispatcher)
+            try await self.expectSound(fixture, notification)
+            #expect(try await fixture.progress(of: notification).progress.accepted == 6)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aDeviceThatLeavesForGoodIsSkipped(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...6) { $0.tags = ["beta"] }
+            let notification = try await fixture.accept(["to": ["tag": "beta"]])
+            self.whileSending(fixture) {
+                for number in [1, 5] {
+                    _ = try await fixture.store.deleteDevices(
+                        app: fixture.app,
+                        token: .numbered(number),
+                        environment: nil,
+                        now: fixture.time.now
+                    )
+                }
+            }
+            try await fixture.settle()
+            try await self.expectSound(fixture, notification)
+            let progress = try await fixture.progress(of: notification).progress
+            #expect(progress.accepted == 5, "the page of the first was in flight")
+            #expect(progress.skipped == 1)
+            let skipped = try await fixture.deliveries(of: notification).first { $0.state == .skipped }
+            #expect(skipped?.reason?.contains("removed") == true)
+            // Nothing needs it any more.
+            try await fixture.register(5...5)
+            #expect(try await fixture.device(5)?.profile.tags == [])
+        }
+    }
+
+    /// The device with the token registers as the installation of another device (findings A9 a).
+    @Test(arguments: StoreBackend.available, [(1, 6), (6, 1), (2, 1), (5, 6)])
+    func aTokenThatGoesToAnotherInstallationIsSentToOnce(backend: StoreBackend, rows: (Int, Int)) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            let (holder, installation) = rows
+            try await fixture.register(1...6)
+            try await fixture.register(installation...installation) { $0.installation = "phone" }
+            let notification = try await fixture.accept([:])
+            self.whileSending(fixture) {
+                try await fixture.register(holder...holder) { $0.installation = "phone" }
+            }
+            try await fixture.settle()
+            try await self.expectSound(fixture, notification)
+            #expect(
+                fixture.sentTokens.contains(.numbered(holder)) || fixture.sentTokens.contains(.numbered(installation))
+            )
+            #expect(try await fixture.progress(of: notification).progress.recipients == 6)
+        }
+    }
+
+    /// Token 1 goes from its device, which has had the notification, to the last one, which has not.
+    @Test(arguments: StoreBackend.available)
+    func aTokenThatWasGivenUpIsNotSentToAgain(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            for number in 1...6 { try await fixture.register(number...number) { $0.installation = "\(number)" } }
+            let notification = try await fixture.accept([:])
+            let dispatcher = fixture.dispatcher
+            _ = try await dispatcher.step()
+            #expect(fixture.sentTokens == [.numbered(1), .numbered(2)])
+            try await fixture.register(7...7) { $0.installation = "1" }
+            try await fixture.register(1...1) { $0.installation = "6" }
+            try await fixture.settle(dispatcher)
+            try await self.expectSound(fixture, notification)
+            let progress = try await fixture.progress(of: notification).progress
+            #expect(progress.accepted == 5)
+            #expect(progress.skipped == 1)
+        }
+    }
+
+    /// Findings A9 b.
+    @Test(arguments: StoreBackend.available, [PushEnvironment.sandbox, .production])
+    func aTokenInBothEnvironmentsIsAcceptedOnce(backend: StoreBackend, first: PushEnvironment) async throws {
+        try await DispatchFixture.run(backend, page: 2, environments: [.sandbox, .production]) { fixture in
+            for environment in [first, first.other] { try await fixture.register(1...4, in: environment) }
+            for number in 1...2 {
+                fixture.sender.script(.numbered(number), in: .production, .refused(400, .badDeviceToken))
+            }
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 4, "each token once")
+            #expect(end.progress.finished == 8)
+            #expect(end.progress.recipients == 8)
+            let accepted = try await fixture.deliveries(of: notification).filter { $0.state == .accepted }
+            #expect(Set(accepted.compactMap(\.token)).count == 4)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatIsForAUserDoesNotGoToTheNextOneOfTheDevice(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...4) { $0.user = .set("alice") }
+            fixture.sender.script(.numbered(2), .refused(503, .serviceUnavailable))
+            let notification = try await fixture.accept(["to": ["user": "alice"], "urgent": false])
+            self.whileSending(fixture) {
+                for number in [2, 4] { try await fixture.register(number...number) { $0.user = .set("bob") } }
+            }
+            try await fixture.settle()
+            fixture.time.advance(by: .seconds(60))
+            try await fixture.settle()
+            try await self.expectOnce(fixture, notification, to: [1, 2, 3])
+            let progress = try await fixture.progress(of: notification).progress
+            #expect(progress.accepted == 2)
+            #expect(progress.skipped == 1, "it had been tried before, and is bob's now")
+        }
+    }
+
+    private func expectOnce(
+        _ fixture: DispatchFixture,
+        _ notification: NotificationRecord,
+        to numbers: [Int]
+    ) async throws {
+        try await self.expectSound(fixture, notification)
+        #expect(
+            fixture.sentTokens.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) } == numbers.map { .numbered($0) }
+        )
+    }
+
+    /// A device that moves between the zones of two pages in flight is in the last one only.
+    @Test(arguments: StoreBackend.available)
+    func aDeviceThatChangesItsTimeZoneIsSentToOnce(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 10) { fixture in
+            try await fixture.register(1...3) { $0.timeZone = .set("Europe/Berlin") }
+            try await fixture.register(4...6) { $0.timeZone = .set("Europe/Paris") }
+            let notification = try await fixture.accept([
+                "when": ["localTime": "2023-11-16T09:00", "defaultTimeZone": "UTC"]
+            ])
+            fixture.time.advance(by: .seconds(3 * 86_400))
+            while await fixture.scheduler.step() {}
+            let dispatcher = fixture.dispatcher
+            self.whileSending(fixture) {
+                try await fixture.register(2...2) { $0.timeZone = .set("Europe/Paris") }
+                // The page of the first zone is in flight.
+                for claim in try await dispatcher.claim(.bulk, limit: 1) { try await dispatcher.walk(claim) }
+            }
+            try await fixture.settle(dispatcher)
+            try await self.expectOnce(fixture, notification, to: [1, 2, 3, 4, 5, 6])
+        }
+    }
+}
+
+/// Whether something is done for the first time.
+private final class Once: Sendable {
+    private let isDone = Mutex(false)
+
+    func isFirst() -> Bool {
+        self.isDone.withLock { isDone in
+            defer { isDone = true }
+            return !isDone
+        }
+    }
+}
