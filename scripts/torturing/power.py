@@ -86,7 +86,7 @@ def examine(options, rng, operations, service, witness, ready):
     count, starts = size("POWER_STATES", 60), size("POWER_STARTS", 10)
     cuts = moments_of_cut(operations, rng, count, ready)
     started = set(rng.sample([place for place, cut in enumerate(cuts) if operations[cut].moment > ready], starts))
-    started |= set(rng.sample([place for place, cut in enumerate(cuts) if operations[cut].moment <= ready], starts // 2))
+    started |= {place for place, cut in enumerate(cuts) if operations[cut].moment <= ready}
     disk, next_operation, stakes, doubled = Disk(f"{options.work}/power", rng), 0, 0, 0
     for place, cut in enumerate(cuts):
         while next_operation <= cut:
