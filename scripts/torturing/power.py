@@ -15,8 +15,8 @@ from witness import Witness
 
 PAGE = 50
 # At which part of the time, which error, and at how many synchronizations and writes.
-FAULTS = [(0.1, errno.EIO, 1, 0), (0.25, errno.EIO, 0, 1), (0.4, errno.EIO, 1, 0), (0.5, errno.EIO, 2, 0), (0.6, errno.EIO, 0, 3),
-          (0.7, errno.ENOSPC, 0, 20)]
+FAULTS = [(0.1, errno.EIO, 1, 0), (0.25, errno.EIO, 0, 1), (0.4, errno.EIO, 1, 0), (0.5, errno.EIO, 2, 0),
+          (0.6, errno.EIO, 0, 3), (0.7, errno.ENOSPC, 0, 20)]
 
 
 def power(options, rng):

@@ -131,7 +131,8 @@ def history():
         return [found] if found else []
 
     yield "in order", True, judged(change(0, 1, "1"), read(2, 3, "1"), change(4, 5, "2"), read(6, 7, "2"))
-    yield "overlapping", True, judged(change(0, 9, "1"), read(1, 2, "1"), read(1, 2, "0"), change(3, 4, "2"), read(10, 11, "2"))
+    yield "overlapping", True, judged(
+        change(0, 9, "1"), read(1, 2, "1"), read(1, 2, "0"), change(3, 4, "2"), read(10, 11, "2"))
     yield "undone", False, judged(change(0, 1, "1"), change(2, 3, "2"), read(4, 5, "1"))
     yield "never said", False, judged(change(0, 1, "1"), read(2, 3, "3"))
     yield "back again", False, judged(change(0, 9, "1"), read(1, 2, "1"), read(3, 4, "0"))
