@@ -1,4 +1,4 @@
-"""The part with five apps, one with a push service that never answers, one with a hostile client: the others must go on."""
+"""The part with five apps: one has a push service that never answers, one a hostile client, the others must go on."""
 
 import random
 import threading
@@ -9,7 +9,8 @@ from basics import call, fail, figure, size
 from provider import Provider
 from pushservice import SILENCE, Answer, PushService
 
-GOOD, SILENT, HOSTILE = ["com.example.One", "com.example.Two", "com.example.Three"], "com.example.Silent", "com.example.Hostile"
+GOOD = ["com.example.One", "com.example.Two", "com.example.Three"]
+SILENT, HOSTILE = "com.example.Silent", "com.example.Hostile"
 # Campaigns of the silent app, each with a walker's place of its own; clients that do their worst.
 SILENT_CAMPAIGNS, HOSTILE_CLIENTS = 12, 3
 # A campaign of a good app takes about so long when it is alone.

@@ -95,7 +95,7 @@ class World:
             self.found.append("a provider serves from a database that is replaced by half")
 
     def go_on(self, folder, promised, ended):
-        """A provider on what was restored: everything is there, waits, and goes on without doubles beyond the declared ones."""
+        """A provider on what was restored: everything is there, waits, and goes on without doubles but the declared ones."""
         ledger = in_ledger(folder)
         self.found += kept(ledger, promised)
         service = PushService(self.options.work)
@@ -131,7 +131,8 @@ def backup(options, rng):
             break
     world.provider.await_end([note.identity for note in world.witness.notes], 60)
     world.provider.stop()
-    figure("backup_rounds", rounds, f"backups under load that were restored and went on, {len(world.witness.notes)} notifications")
+    figure("backup_rounds", rounds,
+           f"backups under load that were restored and went on, {len(world.witness.notes)} notifications")
     figure("backup_cut", world.cut_backups, "backups killed")
     figure("backup_cut_restores", world.cut_restores, "restores killed")
     figure("backup_faults", len(world.found), "promises broken, must be 0")

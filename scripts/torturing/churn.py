@@ -3,7 +3,6 @@
 import collections
 import datetime
 import random
-import threading
 import time
 
 from basics import APP, fail, figure, size
@@ -19,16 +18,18 @@ BAD = Answer(400, "BadDeviceToken", 0.002)
 class Churn:
     """Events happen to one person after the other; at most a few per person, so that each can be followed."""
 
-    def __init__(self, options, rng):
+    def __init__(self, options, rng, name):
         self.rng = rng
         self.people = [Person(number, random.Random(rng.random())) for number in range(size("CHURN_DEVICES", 500))]
         # The environment in which a token is good.
         self.homes, self.events = {}, collections.Counter()
         self.service = PushService(options.work, self.judge)
         # Pages are small, so that much happens between them. The breaker is not what is tried here.
-        self.provider = Provider(options, f"{options.work}/churn", self.service,
+        self.provider = Provider(options, f"{options.work}/{name}", self.service,
                                  ["--page", "20", "--breaker-minimum", "100000", "--breaker-memory", "100000"])
-        self.is_over = False
+        self.is_over, self.failure = False, None
+        # When the provider died; whether the last request had no answer for that.
+        self.kills, self.may_die, self.was_silent = [], False, False
 
     def judge(self, environment, token, *_):
         if self.homes.get(token) != environment:
@@ -89,14 +90,26 @@ class Churn:
                 self.events[event.__name__] += event(person) is not False
             time.sleep(self.rng.random() * 8 / len(people))
 
-    def put(self, person, **changes):
+    def put(self, person):
         self.homes[person.token] = person.environment
-        self.provider.must("POST", f"/v1/apps/{APP}/devices", person.registration(**changes))
+        self.ask("POST", "", person.registration())
 
     def remove(self, person):
-        status, answer = self.provider.call("DELETE", f"/v1/apps/{APP}/devices/{person.token}")
-        if status != 204:
-            fail(f"a device cannot be removed: {status} {answer}")
+        self.ask("DELETE", f"/{person.token}")
+
+    def ask(self, method, path, body=None):
+        """Again and again while the provider is dead; then what is to be removed may be gone already."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            status, answer = self.provider.call(method, f"/v1/apps/{APP}/devices{path}", body)
+            if status in (200, 201, 204) or (status == 404 and self.was_silent and method == "DELETE"):
+                self.was_silent = False
+                return
+            if status is not None or not self.may_die:
+                fail(f"{method} of a device is answered {status} {answer}")
+            self.was_silent = True
+            time.sleep(0.05)
+        fail("a provider that was killed does not answer")
 
     def new_token(self, person):
         """The same installation has another token from now on."""
@@ -120,7 +133,7 @@ class Churn:
             return False
         person.change_token()
         self.homes[person.token] = person.environment
-        self.provider.must("POST", f"/v1/apps/{APP}/devices", self.without_installation(person))
+        self.ask("POST", "", self.without_installation(person))
         time.sleep(self.rng.random() * 0.02)
         self.put(person)
 
@@ -153,6 +166,16 @@ class Churn:
         person.zone = self.rng.choice(ZONES)
         self.put(person)
 
+    def die(self, count):
+        """Kills at random moments, each time it starts again at once."""
+        self.may_die = count > 0
+        for _ in range(count):
+            time.sleep(self.rng.uniform(0.5, 2))
+            self.provider.kill()
+            # What was on its way is received by then.
+            self.kills.append(time.monotonic_ns() + 10 ** 8)
+            self.provider.start()
+
 
 class Newcomers(Worker):
     """Who registers in the very moment in which campaigns are accepted is a recipient or is not, and counted so."""
@@ -168,25 +191,39 @@ class Newcomers(Worker):
         world.put(person)
 
 
+class Events(Worker):
+    """What happens to people, in a thread of its own."""
+
+    def __init__(self, world, people):
+        self.world, self.people = world, people
+
+    def turn(self):
+        self.world.run(self.people)
+        self.is_over = True
+
+
 def churn(options, rng):
-    world = Churn(options, rng)
+    trial(options, rng, "churn", 0)
+    trial(options, rng, "churn_kills", size("CHURN_KILLS", 3))
+
+
+def trial(options, rng, name, kills):
+    world = Churn(options, rng, name)
     world.start()
     with Newcomers(world):
         identities = world.campaigns()
     begin = time.monotonic()
-    people = [person for person in world.people if not person.is_new]
-    worker = threading.Thread(target=world.run, args=[people])
-    worker.start()
-    answers = world.provider.await_end(identities, 90)
-    world.is_over = True
-    worker.join()
+    with Events(world, [person for person in world.people if not person.is_new]):
+        world.die(kills)
+        answers = world.provider.await_end(identities, 90)
+        world.is_over = True
     seconds = time.monotonic() - begin
     ledger = {answer["id"]: world.provider.deliveries(answer["id"]) for answer in answers}
     world.provider.stop()
-    found = complaints(answers, ledger, world.service.received, world.people)
-    figure("churn_seconds", seconds, "s until all campaigns had ended")
-    figure("churn_events", sum(world.events.values()), f"changes meanwhile: {dict(world.events)}")
-    figure("churn_received", len(world.service.received), f"pushes for {len(answers)} campaigns")
-    figure("churn_faults", len(found), "faults, must be 0")
+    found = complaints(answers, ledger, world.service.received, world.people, world.kills)
+    figure(f"{name}_seconds", seconds, f"s until all campaigns had ended, {kills} kills")
+    figure(f"{name}_events", sum(world.events.values()), f"changes meanwhile: {dict(world.events)}")
+    figure(f"{name}_received", len(world.service.received), f"pushes for {len(answers)} campaigns")
+    figure(f"{name}_faults", len(found), "faults, must be 0")
     if found:
-        fail("\n".join([f"{len(found)} faults under churn:", *found[:20]]))
+        fail("\n".join([f"{len(found)} faults under {name}:", *found[:20]]))

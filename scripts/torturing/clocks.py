@@ -128,7 +128,7 @@ def new_after_step(world):
 
 
 def stopped(world):
-    """The process stands still, and when it goes on, all leases have ended by every clock; once more by the wall clock only."""
+    """The process stands still, and when it goes on, leases have ended by every clock, then by the wall clock only."""
     for act in (world.clock.let_pass, world.clock.step_to):
         identities = [world.send(pace=pace(world)), world.send(), world.send(guarantee="atMostOnce")]
         time.sleep(0.05)

@@ -78,13 +78,11 @@ class Record:
         self.answers[0]["counters"].update(accepted=DEVICES - 1, skipped=1)
 
     def leave_out_returned(self):
-        """All that were away for a moment get nothing."""
-        for person in self.people:
-            person.absences = [(0, 1)]
-        for row in self.ledger[self.first]:
-            row["state"] = "skipped"
-        self.pushes = self.pushes[DEVICES:]
-        self.answers[0]["counters"].update(accepted=0, skipped=DEVICES)
+        """One that was away for a moment gets nothing."""
+        self.people[0].absences = [(0, 1)]
+        self.ledger[self.first][0]["state"] = "skipped"
+        del self.pushes[0]
+        self.answers[0]["counters"].update(accepted=DEVICES - 1, skipped=1)
 
     def fail_one(self):
         self.ledger[self.first][0]["state"] = "failed"

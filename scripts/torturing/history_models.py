@@ -6,7 +6,7 @@ REFUSED = (409, 412)
 
 
 def fields(state, operation):
-    """A record of fields, as pairs: `change` sets some of them, `read` none, both are answered with all that are kept here."""
+    """A record of fields, as pairs: `change` sets some of them, `read` none, both are answered with all of them."""
     status, shown = operation.result
     if status in REFUSED:
         return state

@@ -8,9 +8,9 @@ Operation = collections.namedtuple("Operation", "invoked answered name argument 
 
 
 def first_impossible(history, state, step):
-    """None if some order explains all answers: each request takes effect at one moment between its invocation and its answer.
-    Else the operation that no order gets past. `step(state, operation)` is the state after it, or None if its answer is
-    impossible there."""
+    """None if some order explains all answers: each request takes effect at one moment between its invocation and its
+    answer. Else the operation that no order gets past. `step(state, operation)` is the state after it, or None if its
+    answer is impossible there."""
     history = sorted(history, key=lambda operation: operation.invoked)
     everything, tried = (1 << len(history)) - 1, set()
     stack, farthest = [(0, state)], 0

@@ -15,8 +15,8 @@ from witness import Witness
 
 PAGE = 50
 # At which part of the time, which error, and at how many synchronizations and writes.
-FAULTS = [(0.1, errno.EIO, 1, 0), (0.25, errno.EIO, 0, 1), (0.4, errno.EIO, 1, 0), (0.5, errno.EIO, 2, 0), (0.6, errno.EIO, 0, 3),
-          (0.7, errno.ENOSPC, 0, 20)]
+FAULTS = [(0.1, errno.EIO, 1, 0), (0.25, errno.EIO, 0, 1), (0.4, errno.EIO, 1, 0), (0.5, errno.EIO, 2, 0),
+          (0.6, errno.EIO, 0, 3), (0.7, errno.ENOSPC, 0, 20)]
 
 
 def power(options, rng):
@@ -86,7 +86,7 @@ def examine(options, rng, operations, service, witness, ready):
     count, starts = size("POWER_STATES", 60), size("POWER_STARTS", 10)
     cuts = moments_of_cut(operations, rng, count, ready)
     started = set(rng.sample([place for place, cut in enumerate(cuts) if operations[cut].moment > ready], starts))
-    started |= set(rng.sample([place for place, cut in enumerate(cuts) if operations[cut].moment <= ready], starts // 2))
+    started |= {place for place, cut in enumerate(cuts) if operations[cut].moment <= ready}
     disk, next_operation, stakes, doubled = Disk(f"{options.work}/power", rng), 0, 0, 0
     for place, cut in enumerate(cuts):
         while next_operation <= cut:

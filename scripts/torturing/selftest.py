@@ -45,6 +45,12 @@ def records():
         yield name, True, judge(Record())
         for way in ways[name]:
             yield f"{name}: {way}", False, judge(Record().falsified(way))
+    # Just before a kill something may come twice, else it may not.
+    for way in ("double_token", "double_device"):
+        record = Record().falsified(way)
+        for kill, is_true in ((int(1e9), True), (int(30e9), False)):
+            yield f"churn: {way}, a kill", is_true, churn_judge.complaints(
+                record.answers, record.ledger, record.pushes, record.people, [kill])
     # In a quiet moment nothing may come again, beside a trouble it may.
     record = Record().falsified("double_push")
     yield "network: quiet", False, network_judge.complaints(record.answers, record.ledger, record.pushes, [(50e9, 51e9)])
@@ -125,7 +131,8 @@ def history():
         return [found] if found else []
 
     yield "in order", True, judged(change(0, 1, "1"), read(2, 3, "1"), change(4, 5, "2"), read(6, 7, "2"))
-    yield "overlapping", True, judged(change(0, 9, "1"), read(1, 2, "1"), read(1, 2, "0"), change(3, 4, "2"), read(10, 11, "2"))
+    yield "overlapping", True, judged(
+        change(0, 9, "1"), read(1, 2, "1"), read(1, 2, "0"), change(3, 4, "2"), read(10, 11, "2"))
     yield "undone", False, judged(change(0, 1, "1"), change(2, 3, "2"), read(4, 5, "1"))
     yield "never said", False, judged(change(0, 1, "1"), read(2, 3, "3"))
     yield "back again", False, judged(change(0, 9, "1"), read(1, 2, "1"), read(3, 4, "0"))

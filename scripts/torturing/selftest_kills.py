@@ -16,8 +16,8 @@ from window import CrashWindow
 from worker import Registrar
 
 SCHEMA = """
-CREATE TABLE notification (number INTEGER PRIMARY KEY, id TEXT, guarantee TEXT, recipients INTEGER, audience TEXT, state TEXT,
-    finishedAt INTEGER, idempotencyKey TEXT, schedule TEXT, runAt INTEGER);
+CREATE TABLE notification (number INTEGER PRIMARY KEY, id TEXT, guarantee TEXT, recipients INTEGER, audience TEXT,
+    state TEXT, finishedAt INTEGER, idempotencyKey TEXT, schedule TEXT, runAt INTEGER);
 CREATE TABLE delivery (notification INTEGER, recipient INTEGER, state INTEGER);
 CREATE TABLE shard (notification INTEGER, leaseUntil INTEGER, cursor INTEGER, upTo INTEGER, isDone INTEGER);
 CREATE TABLE retry (notification INTEGER, recipient INTEGER, isLeased INTEGER);

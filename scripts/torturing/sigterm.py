@@ -11,7 +11,7 @@ from pushservice import SILENCE, Answer, PushService
 from witness import Promises, Witness
 
 # Seconds that an orderly end may take, and what a busy machine adds.
-LONGEST, NOISE = 15, 10
+LONGEST, NOISE = 16, 10
 
 
 def sigterm(options, rng):
