@@ -18,13 +18,17 @@ package struct NotificationIntake: Sendable {
         self.time = time
     }
 
-    /// - Parameter id: the notification's, if it is to be a certain one.
+    /// - Parameters:
+    ///   - id: the notification's, if it is to be a certain one.
+    ///   - run: the run of a schedule that it is.
+    ///   - scheduleVersion: of the record that the run was decided from. The run is accepted only while that stands.
     package func accept(
         _ request: NotificationRequest,
         app: Int64,
         id: UUID = UUID(),
         idempotency: Idempotency? = nil,
-        run: ScheduleRun? = nil
+        run: ScheduleRun? = nil,
+        scheduleVersion: Int64? = nil
     ) async throws -> (notification: NotificationRecord, acceptance: Acceptance) {
         let now = self.time.now
         var record = NotificationRecord(
@@ -51,7 +55,12 @@ package struct NotificationIntake: Sendable {
             // Nobody to send to: no page would end it, but opening it does.
             if record.progress.recipients == 0 || shards.isEmpty { (record.state, shards) = (.scheduled, []) }
         }
-        let acceptance = try await self.store.accept(record, shards: shards, idempotency: idempotency)
+        let acceptance = try await self.store.accept(
+            record,
+            shards: shards,
+            idempotency: idempotency,
+            scheduleVersion: scheduleVersion
+        )
         if record.state == .scheduled, acceptance == .accepted, record.startsAt <= now {
             try await self.open(record)
             record = try await self.store.notification(record.id) ?? record
@@ -60,21 +69,17 @@ package struct NotificationIntake: Sendable {
         return (record, acceptance)
     }
 
-    /// Opens what is due. How many there were.
-    func openDue(limit: Int) async throws -> Int {
-        let due = try await self.store.due(now: self.time.now, limit: limit)
-        var opened = 0
-        for notification in due {
-            do {
-                try await self.open(notification)
-                opened += 1
-            } catch let error where !(error is StoreError) {
-                // It would stand in front of all others for good.
-                let reason = "it cannot be opened: \(error)"
-                _ = try await self.store.setState(.pause(reason: reason), of: notification.id, now: self.time.now)
-            }
+    /// Opens a notification that is due, or pauses it if it cannot be: it would stand in front of all others for good.
+    /// - Returns: whether it was opened.
+    func openDue(_ notification: NotificationRecord) async throws -> Bool {
+        do {
+            try await self.open(notification)
+            return true
+        } catch let error where !(error is StoreError) {
+            let reason = "it cannot be opened: \(error)"
+            _ = try await self.store.setState(.pause(reason: reason), of: notification.id, now: self.time.now)
+            return false
         }
-        return opened
     }
 
     private func open(_ notification: NotificationRecord) async throws {

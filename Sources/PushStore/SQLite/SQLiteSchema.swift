@@ -76,6 +76,10 @@ enum SQLiteSchema {
         }
         migrator.registerMigration(CampaignMigration.identifier, migrate: CampaignMigration.run)
         migrator.registerMigration(RetryByAppMigration.identifier, migrate: RetryByAppMigration.run)
+        migrator.registerMigration(
+            ConditionalChangesMigration.identifier,
+            migrate: ConditionalChangesMigration.run
+        )
         return migrator
     }
 }
