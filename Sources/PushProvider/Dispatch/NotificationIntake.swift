@@ -11,11 +11,22 @@ package struct NotificationIntake: Sendable {
     private let store: any PushStore
     private let wakes: LaneWakes
     private let time: any TimeSource
+    private let countDevices: CountDevices
+
+    typealias CountDevices = @Sendable (Int64, AudienceExpression, PushEnvironment?) async throws -> Int
 
     package init(store: any PushStore, wakes: LaneWakes, time: any TimeSource) {
+        self.init(store: store, wakes: wakes, time: time) { app, audience, environment in
+            try await store.count(app: app, audience: audience, environment: environment)
+        }
+    }
+
+    /// - Parameter countDevices: counts the devices of an audience, which may take long.
+    init(store: any PushStore, wakes: LaneWakes, time: any TimeSource, countDevices: @escaping CountDevices) {
         self.store = store
         self.wakes = wakes
         self.time = time
+        self.countDevices = countDevices
     }
 
     /// - Parameters:
@@ -98,11 +109,7 @@ package struct NotificationIntake: Sendable {
         switch notification.audience {
         case .tokens(let tokens): tokens.count
         case .devices(let audience):
-            try await self.store.count(
-                app: notification.app,
-                audience: audience,
-                environment: notification.environment
-            )
+            try await self.countDevices(notification.app, audience, notification.environment)
         }
     }
 
