@@ -35,7 +35,8 @@ package struct APIKeys: Sendable {
         let secret = text.utf8.dropFirst(Self.prefix.utf8.count)
         return text.hasPrefix(Self.prefix) && secret.count == (Self.secretLength * 4 + 2) / 3
             && secret.allSatisfy { byte in
-                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45 || byte == 95
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45
+                    || byte == 95
             }
     }
 

@@ -84,7 +84,9 @@ struct FirstAdminKey: Sendable {
     /// The key that is all that a file holds; `nil` for any other file.
     private static func key(in path: String) -> String? {
         let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? .max
-        guard size <= Self.maximumFile, let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+        guard size <= Self.maximumFile, let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            return nil
+        }
         let key = text.trimmingCharacters(in: .newlines)
         return APIKeys.isKey(key) ? key : nil
     }

@@ -174,7 +174,8 @@ package final class ProviderServer: Service {
 
     /// Nobody learns of a key, or of the port, before the port is bound.
     private func open() async throws {
-        let port = try await self.listening.value
+        // Who could not bind it has thrown why.
+        guard let port = try? await self.listening.value else { return }
         try await self.adminKey.issue()
         self.logger.info("provider is open", metadata: ["api": "http://\(self.configuration.host):\(port)/v1"])
         self.bound.resolve(.success(port))

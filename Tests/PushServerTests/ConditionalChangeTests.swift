@@ -1,4 +1,5 @@
 import PushProtocol
+import PushProvider
 import PushServer
 import PushTesting
 import Testing
@@ -8,7 +9,10 @@ import Testing
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     @Test func changesOfAWebhookByTwoPeopleBothStay() async throws {
-        try await withProvider(senders: ScriptedSender(), configure: { $0.webhookAddresses = .init(allowsPrivate: true) }) {
+        try await withProvider(
+            senders: ScriptedSender(),
+            configure: { $0.webhookAddresses = .init(allowsPrivate: true) }
+        ) {
             provider in
             try await provider.addVectorsApp()
             let added = try await provider.api.post("\(Self.app)/webhooks", ["url": "http://127.0.0.1:1/hook"])

@@ -122,7 +122,9 @@ import Testing
         }
     }
 
-    private func withFolder(_ body: @escaping @Sendable (ProviderConfiguration, String) async throws -> Void) async throws {
+    private func withFolder(_ body: @escaping @Sendable (ProviderConfiguration, String) async throws -> Void)
+        async throws
+    {
         try await withTemporaryDirectory { directory in
             var configuration = ProviderConfiguration(dataDirectory: "\(directory)/data")
             configuration.port = 0
@@ -141,7 +143,8 @@ import Testing
         try await self.run(configuration) { api in
             var api = api
             api.apiKey = key
-            #expect(try await api.get("/v1/keys").status == (opens ? 200 : 401))
+            let status = try await api.get("/v1/keys").status
+            #expect(status == (opens ? 200 : 401))
         }
     }
 

@@ -75,7 +75,11 @@ import Testing
             #expect(try SQLiteStoreFile(path: path).holdsSecrets() == false)
             let app = try await self.apps(store)[0]
             if kind == "credential" {
-                try await store.setCredential(.certificate(pem: "pem", passphrase: nil), app: app, environment: .sandbox)
+                try await store.setCredential(
+                    .certificate(pem: "pem", passphrase: nil),
+                    app: app,
+                    environment: .sandbox
+                )
             } else {
                 let webhook = WebhookRecord(
                     id: UUID(),

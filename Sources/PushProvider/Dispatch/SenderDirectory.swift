@@ -73,11 +73,11 @@ package final class SenderDirectory: Sendable {
         app: Int64,
         lane: SenderLane
     ) async throws -> (usable: [PushEnvironment: any NotificationSender], faults: [PushEnvironment: String]) {
+        let generation = self.state.withLock { $0.generation }
         var usable: [PushEnvironment: any NotificationSender] = [:]
         var faults: [PushEnvironment: String] = [:]
         for environment in PushEnvironment.allCases {
-            let key = Key(app: app, environment: environment)
-            switch try await self.entry(key) {
+            switch try await self.entry(Key(app: app, environment: environment)) {
             case .usable(let credential):
                 if case .token(let key) = credential { await self.tokens?.prepare(key) }
                 do {
@@ -90,7 +90,9 @@ package final class SenderDirectory: Sendable {
                     faults[environment] = "the credential for \(environment.rawValue) cannot be used: \(error)"
                 }
                 // It was replaced while this went on: its sender serves this page only.
-                if self.state.withLock({ $0.entries[key] == nil }) { self.retireIfUnused(credential, environment) }
+                if self.state.withLock({ $0.generation }) != generation {
+                    self.retireIfUnused(credential, environment)
+                }
             case .none(let why): faults[environment] = why
             }
         }

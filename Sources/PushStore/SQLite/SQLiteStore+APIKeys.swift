@@ -38,7 +38,11 @@ extension SQLiteStore {
                 arguments: [id.uuidString]
             )
             if database.changesCount > 0 { return .deleted }
-            let isThere = try Row.fetchOne(database, sql: "SELECT 1 FROM apiKey WHERE id = ?", arguments: [id.uuidString])
+            let isThere = try Row.fetchOne(
+                database,
+                sql: "SELECT 1 FROM apiKey WHERE id = ?",
+                arguments: [id.uuidString]
+            )
             return isThere == nil ? .missing : .lastAdmin
         }
     }

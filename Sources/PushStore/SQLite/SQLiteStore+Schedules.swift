@@ -62,7 +62,8 @@ extension SQLiteStore {
             switch change {
             case .replace(let name, let request, let rule, let nextRunAt):
                 guard let app = try Self.app(ofSchedule: id, in: database) else { return .missing }
-                if let refusal = try Self.refusal(request.count, replacing: id, app: app, limits: limits, in: database) {
+                if let refusal = try Self.refusal(request.count, replacing: id, app: app, limits: limits, in: database)
+                {
                     return refusal
                 }
                 try database.execute(

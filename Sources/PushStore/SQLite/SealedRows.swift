@@ -60,7 +60,8 @@ struct SealedRows {
             }
         let webhooks = try Row.fetchAll(self.database, sql: "SELECT id, app, sealed FROM webhook")
             .compactMap { row -> Secret? in
-                guard let id = row.uuid("id"), let app = row["app"] as Int64?, let sealed = row["sealed"] as Data? else {
+                guard let id = row.uuid("id"), let app = row["app"] as Int64?, let sealed = row["sealed"] as Data?
+                else {
                     return nil
                 }
                 return Secret(

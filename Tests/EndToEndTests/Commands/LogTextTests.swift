@@ -12,7 +12,10 @@ import Testing
             time: "T",
             .error,
             "provider",
-            ["path": "/v1/x\n2026-01-01 info provider: all is well", "user": "a\r\u{1B}[2Jb\u{85}c\u{2028}d\u{202E}e\t"],
+            [
+                "path": "/v1/x\n2026-01-01 info provider: all is well",
+                "user": "a\r\u{1B}[2Jb\u{85}c\u{2028}d\u{202E}e\t",
+            ],
             "first\nsecond"
         )
         let expected =

@@ -40,7 +40,9 @@ import Testing
             let store = fixture.store
             let others = schedules.map(\.id)
             let runner = Self.runner(fixture) { app, audience, environment in
-                if isFirst.withLock({ first in defer { first = false }; return first }) {
+                if isFirst.withLock({ first in
+                    defer { first = false }; return first
+                }) {
                     for (index, id) in others.enumerated().dropFirst() {
                         switch index % 3 {
                         case 0: _ = try await store.deleteSchedule(id)

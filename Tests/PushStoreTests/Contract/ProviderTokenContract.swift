@@ -8,46 +8,34 @@ import Testing
     let now = Vectors.issuedAt
     let key = ProviderTokenKey(teamID: Vectors.teamID, keyID: Vectors.keyID, fingerprint: "f")
 
-    private func at(_ minutes: Int) -> Timestamp { self.now.advanced(by: .seconds(minutes * 60)) }
-
-    /// What is used when a new one of this minute is offered.
-    private func offer(
-        _ minute: Int,
-        to store: any PushStore,
-        key: ProviderTokenKey? = nil,
-        refused: Timestamp? = nil
-    ) async throws -> String {
-        let offered = ProviderTokenRecord(key: key ?? self.key, text: "of \(minute)", issuedAt: self.at(minute))
-        return try await store.providerToken(offering: offered, refused: refused, now: self.at(minute)).text
-    }
-
     @Test(arguments: StoreBackend.available)
     func aTokenIsUsedUntilItIsDue(backend: StoreBackend) async throws {
         try await backend.withStore { store, _ in
-            #expect(try await self.offer(0, to: store) == "of 0")
-            for minute in [1, 19, 21, 44] { #expect(try await self.offer(minute, to: store) == "of 0") }
-            #expect(try await self.offer(45, to: store) == "of 45")
-            #expect(try await self.offer(46, to: store) == "of 45")
+            let first = try await store.offer(0, self.key)
+            #expect(first == "of 0")
+            for minute in [1, 19, 21, 44] { #expect(try await store.offer(minute, self.key) == "of 0") }
+            #expect(try await store.offer(45, self.key) == "of 45")
+            #expect(try await store.offer(46, self.key) == "of 45")
             var other = self.key
             other.fingerprint = "another key with the same ids"
-            #expect(try await self.offer(46, to: store, key: other) == "of 46")
-            #expect(try await self.offer(47, to: store) == "of 45")
+            #expect(try await store.offer(46, other) == "of 46")
+            #expect(try await store.offer(47, self.key) == "of 45")
             // A clock that was wrong by a day, and is right again.
-            #expect(try await self.offer(1440, to: store) == "of 1440")
-            #expect(try await self.offer(50, to: store) == "of 50")
+            #expect(try await store.offer(1440, self.key) == "of 1440")
+            #expect(try await store.offer(50, self.key) == "of 50")
         }
     }
 
     @Test(arguments: StoreBackend.available)
     func aRefusedTokenIsReplacedOnceInTwentyMinutes(backend: StoreBackend) async throws {
         try await backend.withStore { store, _ in
-            _ = try await self.offer(0, to: store)
-            #expect(try await self.offer(19, to: store, refused: self.at(0)) == "of 0", "too soon")
-            #expect(try await self.offer(20, to: store, refused: nil) == "of 20", "it was marked")
+            _ = try await store.offer(0, self.key)
+            #expect(try await store.offer(19, self.key, refused: 0) == "of 0", "too soon")
+            #expect(try await store.offer(20, self.key) == "of 20", "it was marked")
             // A reply that was late speaks of the token before.
-            #expect(try await self.offer(41, to: store, refused: self.at(0)) == "of 20")
-            #expect(try await self.offer(42, to: store, refused: self.at(20)) == "of 42")
-            #expect(try await self.offer(43, to: store, refused: self.at(42)) == "of 42")
+            #expect(try await store.offer(41, self.key, refused: 0) == "of 20")
+            #expect(try await store.offer(42, self.key, refused: 20) == "of 42")
+            #expect(try await store.offer(43, self.key, refused: 42) == "of 42")
         }
     }
 
@@ -65,5 +53,15 @@ import Testing
             }
             #expect(used.count == 1)
         }
+    }
+}
+
+extension ProviderTokenStore {
+    /// The text of the token that is used in this minute, when a new one is offered.
+    /// - Parameter refused: the minute of the token that the push service has refused.
+    fileprivate func offer(_ minute: Int, _ key: ProviderTokenKey, refused: Int? = nil) async throws -> String {
+        func at(_ minute: Int) -> Timestamp { Vectors.issuedAt.advanced(by: .seconds(minute * 60)) }
+        let offered = ProviderTokenRecord(key: key, text: "of \(minute)", issuedAt: at(minute))
+        return try await self.providerToken(offering: offered, refused: refused.map(at), now: at(minute)).text
     }
 }
