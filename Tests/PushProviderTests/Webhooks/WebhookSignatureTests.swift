@@ -1,6 +1,7 @@
 import Foundation
 import PushProtocol
 import PushProvider
+import PushStore
 import Testing
 
 @Suite struct WebhookSignatureTests {
