@@ -22,10 +22,10 @@ import Testing
                 if status != 200 { receiver.script(.status(status), .status(status), .status(status)) }
                 let delivery = Self.delivery(store)
                 let (id, url) = (webhook.id, webhook.url)
-                let isDone = Mutex(false)
+                let end = End()
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        while !isDone.withLock({ $0 }) {
+                        while !end.isThere.withLock({ $0 }) {
                             _ = await delivery.turn(id)
                             var again = WebhookChange()
                             again.cursor = 0
@@ -39,7 +39,7 @@ import Testing
                             people.addTask { try await Self.changeEvents(store, id) }
                             try await people.waitForAll()
                         }
-                        isDone.withLock { $0 = true }
+                        end.isThere.withLock { $0 = true }
                     }
                     try await group.waitForAll()
                 }
@@ -99,4 +99,9 @@ import Testing
             logger: silentLogger
         )
     }
+}
+
+/// Set once all is done.
+private final class End: Sendable {
+    let isThere = Mutex(false)
 }
