@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import PushProtocol
+import PushSender
 import Testing
 
 @testable import martlet
