@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "UPDATE tokenEvent SET environment = 7", "ALTER TABLE tokenEvent RENAME TO gone",
+        "ALTER TABLE tokenEvent RENAME TO gone"
     ])
     func anErrorNamesNoWholeToken(damage: String) async throws {
         let log = LogLines()
