@@ -29,7 +29,7 @@ package struct RefusalMiddleware<Context: JSONContext>: RouterMiddleware {
         case let refusal as APIRefusal: return JSONAnswer.refusal(refusal)
         case let error as any HTTPResponseError: return JSONAnswer.refusal(Self.refusal(error.status, context))
         default:
-            self.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+            self.logger.error("request failed", metadata: ["path": "\(LoggedPath.of(request))", "error": "\(error)"])
             return JSONAnswer.refusal(
                 APIRefusal(status: 500, code: "internal", message: "the server could not do this; its log says why")
             )

@@ -62,6 +62,16 @@ package enum DurableFile {
         return true
     }
 
+    /// Gives a file that is on disk another name, in the place of the one that has it, and keeps it under that name.
+    package static func rename(_ path: String, to name: String) -> Bool {
+        #if canImport(Darwin)
+        let isRenamed = Darwin.rename(path, name) == 0
+        #else
+        let isRenamed = Glibc.rename(path, name) == 0
+        #endif
+        return isRenamed && Self.sync(URL(filePath: name).deletingLastPathComponent().path)
+    }
+
     /// Writes what the system still holds of a file or folder to the disk.
     package static func sync(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

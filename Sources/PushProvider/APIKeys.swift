@@ -8,6 +8,8 @@ package import PushStore
 /// The store keeps SHA-256 of a key. A slow hash would gain nothing: nobody can guess 256 random bits.
 package struct APIKeys: Sendable {
     package static let prefix = "mk_"
+    /// In bytes.
+    private static let secretLength = 32
 
     private let store: any APIKeyStore
     private let time: any TimeSource
@@ -17,32 +19,41 @@ package struct APIKeys: Sendable {
         self.time = time
     }
 
-    /// A new key. This is the only time that its text is known.
-    /// - Parameter keep: called with the text before the key counts; what it throws keeps it from counting.
-    package func issue(
-        name: String,
-        scopes: Set<APIScope>,
-        keep: (String) throws -> Void = { _ in }
-    ) async throws -> (key: APIKeyRecord, text: String) {
+    /// The text of a new key, which opens nothing yet.
+    package static func newText() -> String {
         var generator = SystemRandomNumberGenerator()
-        let secret = Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
-        let text =
-            Self.prefix
+        let secret = Data((0..<Self.secretLength).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        return Self.prefix
             + secret.base64EncodedString()
             .replacingOccurrences(of: "+", with: "-")
             .replacingOccurrences(of: "/", with: "_")
             .replacingOccurrences(of: "=", with: "")
+    }
+
+    /// Whether the text has the form of a key.
+    package static func isKey(_ text: String) -> Bool {
+        let secret = text.utf8.dropFirst(Self.prefix.utf8.count)
+        return text.hasPrefix(Self.prefix) && secret.count == (Self.secretLength * 4 + 2) / 3
+            && secret.allSatisfy { byte in
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45
+                    || byte == 95
+            }
+    }
+
+    /// Lets a new key count. This is the only time that its text is known.
+    package func issue(
+        name: String,
+        scopes: Set<APIScope>,
+        text: String = Self.newText()
+    ) async throws -> (key: APIKeyRecord, text: String) {
         let key = APIKeyRecord(id: UUID(), name: name, scopes: scopes, createdAt: self.time.now)
-        try keep(text)
         try await self.store.addKey(key, hash: Self.hash(text))
         return (key, text)
     }
 
-    /// An admin key, if there is no key at all yet.
-    /// - Parameter keep: as for ``issue(name:scopes:keep:)``.
-    package func issueFirst(keep: (String) throws -> Void = { _ in }) async throws -> String? {
-        guard try await self.store.keys().isEmpty else { return nil }
-        return try await self.issue(name: "first admin key", scopes: [.admin], keep: keep).text
+    /// Whether there is no key at all yet.
+    package var isEmpty: Bool {
+        get async throws { try await self.store.keys().isEmpty }
     }
 
     /// The key with this text, or `nil`.

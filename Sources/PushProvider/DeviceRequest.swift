@@ -6,9 +6,10 @@ package import PushStore
 package enum DeviceRequest {
     /// Longest user id, tag, locale, time zone, version, installation, attribute name or text, in bytes.
     package static let maximumText = AudienceExpression.maximumText
-    /// Tags of one device, and attributes of one registration.
-    package static let maximumTags = 100
-    package static let maximumAttributes = 100
+    /// Tags of one device, and attributes of one registration. What is stored of a device has bounds besides, see
+    /// ``DeviceBounds``.
+    package static let maximumTags = DeviceBounds.tags
+    package static let maximumAttributes = DeviceBounds.attributes
 
     package static let members: Set<String> = [
         "token", "environment", "user", "locale", "timeZone", "appVersion", "installation", "capabilities", "tags",
@@ -98,6 +99,18 @@ package enum DeviceRequest {
             }
         }
         return attributes
+    }
+}
+
+extension APIRefusal {
+    /// The answer to a registration after which the device would hold more than it may.
+    package init(_ excess: DeviceExcess) {
+        self.init(
+            status: 400,
+            code: excess.code,
+            message: "the device would have more than \(excess.limit): set some to null, or name fewer",
+            field: excess.field
+        )
     }
 }
 

@@ -53,6 +53,19 @@ package final class SenderPool: SenderSource, Service {
         }
     }
 
+    /// Gives out the credential's senders no more. Each closes its connections when the last page that has it lets it go,
+    /// and the replies in flight arrive before.
+    package func retire(_ credential: PushCredential, environment: PushEnvironment) {
+        let identity = credential.identity
+        // Their ends come after the lock.
+        let retired = self.senders.withLock { senders in
+            SenderLane.allCases.compactMap { lane in
+                senders.removeValue(forKey: Lane(environment: environment, credential: identity, lane: lane))
+            }
+        }
+        withExtendedLifetime(retired) {}
+    }
+
     /// Runs until graceful shutdown or cancellation, then closes every connection.
     package func run() async throws {
         try? await gracefulShutdown()

@@ -7,6 +7,12 @@ package protocol SenderSource: Sendable {
         environment: PushEnvironment,
         lane: SenderLane
     ) throws -> any NotificationSender
+    /// The credential is not used any more in this environment: what it is used by ends, once nothing is sent with it.
+    func retire(_ credential: PushCredential, environment: PushEnvironment)
+}
+
+extension SenderSource {
+    package func retire(_ credential: PushCredential, environment: PushEnvironment) {}
 }
 
 /// Pushes of different lanes never share a connection, so that none waits behind the other's.

@@ -12,10 +12,11 @@ import ServiceLifecycle
 
 /// A provider: the REST API under `/v1` and the dispatcher behind it.
 package final class ProviderServer: Service {
-    /// The text of the admin key that the first start made; `nil` later. Show it once, it is kept nowhere but in
-    /// ``ProviderConfiguration/adminKeyFile``.
-    package let firstAdminKey: String?
+    /// The text of the admin key that the first start makes; `nil` later. It counts once the API is bound, see
+    /// ``port()``, and is kept nowhere but in ``ProviderConfiguration/adminKeyFile``.
+    package var firstAdminKey: String? { self.adminKey.text }
 
+    private let adminKey: FirstAdminKey
     private let configuration: ProviderConfiguration
     /// One process works with a database: a second one would send everything twice.
     private let lock: FolderLock
@@ -27,16 +28,22 @@ package final class ProviderServer: Service {
     private let webhooks: WebhookDelivery
     private let api: API
     private let bound = Bound<Int>()
+    /// The same before the first admin key counts.
+    private let listening = Bound<Int>()
     private let logger: Logger
 
     /// Opens the database.
-    /// - Parameter metrics: what `/metrics` shows besides the store's figures.
+    /// - Parameters:
+    ///   - metrics: what `/metrics` shows besides the store's figures.
+    ///   - showAdminKey: called with the first admin key, once, when the API is bound: before the key counts, or when it is
+    ///     in its file.
     /// - Throws: ``StoreError``, ``ProviderError``.
     package init(
         configuration: ProviderConfiguration,
         senders: any SenderSource,
         policy: RetryPolicy = RetryPolicy(),
         metrics: PrometheusRegistry = PrometheusRegistry(),
+        showAdminKey: @escaping @Sendable (String) -> Void = { _ in },
         time: any TimeSource = SystemTime(),
         logger: Logger
     ) async throws {
@@ -49,7 +56,10 @@ package final class ProviderServer: Service {
         }
         self.store = try SQLiteStore(
             path: configuration.databasePath,
-            masterKey: MasterKey.load(orCreateAt: configuration.masterKeyPath)
+            masterKey: MasterKey.load(
+                orCreateAt: configuration.masterKeyPath,
+                besideDatabase: configuration.databasePath
+            )
         )
         let clock = ClockMachine(
             mark: try await self.store.clockMark(),
@@ -59,10 +69,15 @@ package final class ProviderServer: Service {
         let time = ProviderTime(time, startingAt: clock.start)
         let keys = APIKeys(store: self.store, time: time)
         let wakes = LaneWakes()
-        let directory = SenderDirectory(store: self.store, source: senders, logger: logger)
+        let directory = SenderDirectory(
+            store: self.store,
+            source: senders,
+            tokens: ProviderTokens(store: self.store, time: time, logger: logger),
+            logger: logger
+        )
         let hygiene = TokenHygiene(store: self.store, limits: configuration.breaker, logger: logger)
         let intake = NotificationIntake(store: self.store, wakes: wakes, time: time)
-        self.firstAdminKey = try await Self.issueFirst(keys, file: configuration.adminKeyFile)
+        self.adminKey = try await FirstAdminKey(keys, file: configuration.adminKeyFile, show: showAdminKey)
         self.dispatcher = Dispatcher(
             store: self.store,
             directory: directory,
@@ -167,7 +182,8 @@ package final class ProviderServer: Service {
                 group.addTask { try await self.clock.run() }
                 group.addTask { try await self.webhooks.run() }
                 group.addTask { try await self.serve() }
-                // The failure of either ends both.
+                group.addTask { try await self.open() }
+                // The failure of any ends all.
                 for try await _ in group {}
             }
             try self.store.close()
@@ -179,7 +195,18 @@ package final class ProviderServer: Service {
         }
     }
 
+    /// Nobody learns of a key, or of the port, before the port is bound.
+    private func open() async throws {
+        // Who could not bind it has thrown why.
+        guard let port = try? await self.listening.value else { return }
+        try await self.adminKey.issue()
+        self.logger.info("provider is open", metadata: ["api": "http://\(self.configuration.host):\(port)/v1"])
+        self.bound.resolve(.success(port))
+    }
+
     private func serve() async throws {
+        // Without effect once it is bound.
+        defer { self.listening.resolve(.failure(ProviderError.ended)) }
         let (host, port) = (self.configuration.host, self.configuration.port)
         let limits = self.configuration.limits
         let streams = self.api.streamPaths
@@ -203,9 +230,7 @@ package final class ProviderServer: Service {
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)
             ),
             onServerRunning: { channel in
-                let port = channel.localAddress?.port ?? port
-                self.logger.info("provider is open", metadata: ["api": "http://\(host):\(port)/v1"])
-                self.bound.resolve(.success(port))
+                self.listening.resolve(.success(channel.localAddress?.port ?? port))
             },
             logger: quiet
         )
@@ -213,23 +238,6 @@ package final class ProviderServer: Service {
             try await application.run()
         } catch let error as IOError {
             throw ProviderError.cannotListen(address: "\(host):\(port)", why: "\(error)")
-        }
-    }
-
-    /// In its file before it counts: with a key that is lost nobody could get in.
-    private static func issueFirst(_ keys: APIKeys, file: String?) async throws -> String? {
-        guard let file else { return try await keys.issueFirst() }
-        var isWritten = false
-        do {
-            return try await keys.issueFirst { text in
-                guard DurableFile.create(file, Array("\(text)\n".utf8)) else {
-                    throw ProviderError.cannotWriteAdminKey(path: file, why: DurableFile.lastError)
-                }
-                isWritten = true
-            }
-        } catch {
-            if isWritten { try? FileManager.default.removeItem(atPath: file) }
-            throw error
         }
     }
 

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import PushProtocol
 
-/// Seals the secrets in a store with AES-256-GCM.
+/// Seals the secrets in a store with AES-256-GCM, each together with its place.
 package struct MasterKey: Sendable {
     /// In bytes.
     package static let length = 32
@@ -37,14 +37,36 @@ package struct MasterKey: Sendable {
         return key
     }
 
-    func seal(_ secret: String) throws -> Data {
-        let box = try AES.GCM.seal(Data(secret.utf8), using: self.key)
+    /// The key in the file; a new one only if the database holds no secrets.
+    ///
+    /// Beside secrets a new key could open none of them, and would hide that the right one is missing.
+    /// - Throws: ``StoreError/missingMasterKey(path:database:)``, and ``StoreError`` for a database that cannot be read.
+    package static func load(orCreateAt path: String, besideDatabase database: String) throws -> MasterKey {
+        if !FileManager.default.fileExists(atPath: path), try SQLiteStoreFile(path: database).holdsSecrets() {
+            throw StoreError.missingMasterKey(path: path, database: database)
+        }
+        return try Self.load(orCreateAt: path)
+    }
+
+    func seal(_ secret: String, for place: SecretPlace) throws -> Data {
+        let box = try AES.GCM.seal(Data(secret.utf8), using: self.key, authenticating: place.associatedData)
         guard let sealed = box.combined else { throw StoreError.wrongMasterKey }
         return sealed
     }
 
-    func open(_ sealed: Data) throws -> String {
-        guard let box = try? AES.GCM.SealedBox(combined: sealed), let text = try? AES.GCM.open(box, using: self.key)
+    /// - Throws: ``StoreError/wrongMasterKey`` too for a secret that was sealed for another place.
+    func open(_ sealed: Data, for place: SecretPlace) throws -> String {
+        try self.open(sealed, authenticating: place.associatedData)
+    }
+
+    /// Opens what versions before migration 7 sealed, without a place.
+    func openWithoutPlace(_ sealed: Data) throws -> String {
+        try self.open(sealed, authenticating: [])
+    }
+
+    private func open(_ sealed: Data, authenticating place: [UInt8]) throws -> String {
+        guard let box = try? AES.GCM.SealedBox(combined: sealed),
+            let text = try? AES.GCM.open(box, using: self.key, authenticating: place)
         else {
             throw StoreError.wrongMasterKey
         }

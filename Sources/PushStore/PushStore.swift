@@ -3,7 +3,7 @@ package import PushProtocol
 
 /// Everything that a provider must remember. What a method has written is on disk when it returns.
 package protocol PushStore: AppStore, DeviceStore, NotificationStore, DispatchStore, HygieneStore, BadgeStore,
-    ScheduleStore, WebhookStore, APIKeyStore, AuditStore, OperationStore, ClockStore
+    ScheduleStore, WebhookStore, APIKeyStore, ProviderTokenStore, AuditStore, OperationStore, ClockStore
 {}
 
 /// Apps and what they prove themselves with.
@@ -71,11 +71,15 @@ extension DeviceStore {
 
 /// The ledger as people see it: notifications and their recipients' final states.
 package protocol NotificationStore: Sendable {
-    /// - Parameter shards: what it is split into; empty for one that is opened later.
+    /// - Parameters:
+    ///   - shards: what it is split into; empty for one that is opened later.
+    ///   - scheduleVersion: of the schedule that it is a run of. It is accepted only if the schedule is still there, not
+    ///     paused, and of this version; `nil` leaves the schedule out.
     func accept(
         _ notification: NotificationRecord,
         shards: [ShardPlan],
-        idempotency: Idempotency?
+        idempotency: Idempotency?,
+        scheduleVersion: Int64?
     ) async throws -> Acceptance
     /// What was accepted with this key: ``Acceptance/repeated(_:)`` or, for another request, ``Acceptance/conflict``;
     /// `nil` if the key is new.
@@ -120,6 +124,17 @@ package protocol NotificationStore: Sendable {
     func forget(before: Timestamp, limit: Int) async throws -> Int
 }
 
+extension NotificationStore {
+    /// As ``accept(_:shards:idempotency:scheduleVersion:)``, for what is no run of a schedule.
+    package func accept(
+        _ notification: NotificationRecord,
+        shards: [ShardPlan],
+        idempotency: Idempotency?
+    ) async throws -> Acceptance {
+        try await self.accept(notification, shards: shards, idempotency: idempotency, scheduleVersion: nil)
+    }
+}
+
 /// Where a list of notifications goes on; its meaning belongs to the store.
 package struct NotificationCursor: Hashable, Sendable {
     package var number: Int64
@@ -159,7 +174,8 @@ package protocol DispatchStore: Sendable {
     func recover(now: Timestamp) async throws -> Int
     /// Notifications whose time has come, to be opened. One that cannot be read is paused, here and in what follows: it
     /// would stand in the way of all others.
-    func due(now: Timestamp, limit: Int) async throws -> [NotificationRecord]
+    /// - Parameter excluded: apps whose notifications are left out.
+    func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord]
     /// Splits a scheduled notification, so that it can be claimed.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
     /// Shards that may be sent now, leased until `until` of the steady clock: of different notifications where there are
@@ -189,8 +205,8 @@ package protocol DispatchStore: Sendable {
         after: Timestamp,
         at clocks: ClockReading
     ) async throws -> Timestamp?
-    /// When the next scheduled notification is to be opened.
-    func nextOpening() async throws -> Timestamp?
+    /// When the next scheduled notification is to be opened, of apps that are not excluded.
+    func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp?
     /// Writes that the recipients of a page are being sent to, before they are. The lease is kept.
     func begin(_ page: PageResult, now: Timestamp) async throws -> BegunPage
     /// Writes what pages came to in one transaction. A recipient that has a final state already keeps it.
@@ -201,6 +217,14 @@ package protocol DispatchStore: Sendable {
 }
 
 extension DispatchStore {
+    /// As ``due(now:limit:excluding:)``, of all apps.
+    package func due(now: Timestamp, limit: Int) async throws -> [NotificationRecord] {
+        try await self.due(now: now, limit: limit, excluding: [])
+    }
+
+    /// As ``nextOpening(excluding:)``, of all apps.
+    package func nextOpening() async throws -> Timestamp? { try await self.nextOpening(excluding: []) }
+
     /// As ``nextDue(lane:after:at:)``, where both clocks agree; without `after` of all: it may be due already.
     package func nextDue(
         lane: NotificationRecord.Lane,
@@ -234,60 +258,15 @@ package protocol BadgeStore: Sendable {
     func setBadge(_ count: Int, app: Int64, holder: String) async throws
 }
 
-/// Recurring notifications.
-package protocol ScheduleStore: Sendable {
-    func addSchedule(_ schedule: ScheduleRecord) async throws
-    /// Oldest first. Those that cannot be read are left out.
-    func schedules(app: Int64) async throws -> [ScheduleRecord]
-    func schedule(_ id: UUID) async throws -> ScheduleRecord?
-    /// Writes what people decide, which ``ScheduleRecord/lastRunAt`` is not. Whether it was there.
-    func updateSchedule(_ schedule: ScheduleRecord) async throws -> Bool
-    /// Writes that the run at `from` is done, and nothing else. Without effect if that is not the next run any more:
-    /// somebody has changed the schedule meanwhile.
-    func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws
-    func deleteSchedule(_ id: UUID) async throws -> Bool
-    /// In the order of their runs, and the ids of those that cannot be read, as they are stored: these are paused with
-    /// this, because they would stand in the way of all others.
-    func dueSchedules(
-        now: Timestamp,
-        limit: Int
-    ) async throws -> (schedules: [ScheduleRecord], unreadable: [String])
-    func nextScheduleRun() async throws -> Timestamp?
-}
-
-/// Where events go, and which have gone.
-package protocol WebhookStore: Sendable {
-    func addWebhook(_ webhook: WebhookRecord) async throws
-    /// Of this app, or of all.
-    func readWebhooks(app: Int64?) async throws -> WebhookList
-    /// - Throws: ``DamagedRow`` if it cannot be read.
-    func webhook(_ id: UUID) async throws -> WebhookRecord?
-    /// Whether it was there. Its cursor stays where a replay has put it back meanwhile.
-    func updateWebhook(_ webhook: WebhookRecord, expectedCursor: Int64) async throws -> Bool
-    func deleteWebhook(_ id: UUID) async throws -> Bool
-    /// Whether an active webhook of the app wants such events.
-    func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool
-    func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]
-    /// The last block before this moment; 0 if there is none.
-    func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64
-    func forgetEvents(before: Timestamp) async throws -> Int
-}
-
-extension WebhookStore {
-    /// Those that can be read.
-    package func webhooks(app: Int64?) async throws -> [WebhookRecord] {
-        try await self.readWebhooks(app: app).webhooks
-    }
-}
-
 /// API keys, by the SHA-256 of the key.
 package protocol APIKeyStore: Sendable {
     func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws
     func key(hash: [UInt8]) async throws -> APIKeyRecord?
     /// Oldest first.
     func keys() async throws -> [APIKeyRecord]
-    /// Whether it was there.
-    func deleteKey(_ id: UUID) async throws -> Bool
+    /// Ends a key, unless it is the only one with the scope `admin`: two of those that end each other at the same time
+    /// leave one.
+    func deleteKey(_ id: UUID) async throws -> KeyDeletion
 }
 
 /// Who changed what.
@@ -307,6 +286,8 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case badMasterKey(path: String, why: String)
     /// A secret in the store was sealed with another master key.
     case wrongMasterKey
+    /// There is no master key, and the database holds secrets that were sealed with one.
+    case missingMasterKey(path: String, database: String)
     /// Nothing can be written now: the disk is full or read-only.
     case cannotWrite(why: String)
     case cannotBackUp(path: String, why: String)
@@ -316,6 +297,8 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .cannotOpen(let path, let why): "the database \(path) cannot be used: \(why)"
         case .newerSchema(let path): "the database \(path) was written by a newer version of Martlet"
         case .badMasterKey(let path, let why): "the master key \(path) cannot be used: \(why)"
+        case .missingMasterKey(let path, let database):
+            "the master key \(path) is missing, and \(database) holds secrets that only it opens: bring it back"
         case .wrongMasterKey: "the master key does not fit this database: bring back the one it was made with"
         case .cannotBackUp(let path, let why): "the backup \(path) cannot be made: \(why)"
         case .cannotWrite(let why): "the database cannot be written: \(why)"

@@ -19,7 +19,7 @@ struct LogSetup: Sendable {
     func logger(_ label: String) -> Logger {
         var logger = Logger(label: label) { label in
             switch self.format {
-            case .text: StreamLogHandler.standardError(label: label)
+            case .text: TextLogHandler(label: label)
             case .json: JSONLogHandler(label: label)
             }
         }

@@ -3,8 +3,12 @@ import PushProtocol
 import PushSender
 
 /// The push services that the settings name; where they name none, Apple's.
+///
+/// The additional authority counts for the named ones only: it could else pretend to be Apple.
 struct PushServices {
     let endpoints: [PushEnvironment: PushServiceEndpoint]
+    /// What the settings probably do not mean.
+    let warning: String?
 
     /// - Throws: ``SettingsError`` for an address that is none, or an authority file that cannot be read.
     init(_ settings: Settings) throws {
@@ -24,10 +28,15 @@ struct PushServices {
                     throw SettingsError("\(key): '\(address)' is no HOST:PORT")
                 }
                 endpoint = PushServiceEndpoint(host: parsed.host, port: port)
+                endpoint.additionalTrustRoots = authority
             }
-            endpoint.additionalTrustRoots = authority
             endpoints[environment] = endpoint
         }
         self.endpoints = endpoints
+        let isOfUse = authority == nil || endpoints.values.contains { $0.additionalTrustRoots != nil }
+        self.warning =
+            isOfUse
+            ? nil
+            : "serve.serviceAuthority has no effect: it counts for serve.sandboxService and serve.productionService"
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Configuration
 import Foundation
+import Logging
 import Metrics
 import PushHTTP
 import PushProtocol
@@ -39,7 +40,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "Push service for production, as HOST:PORT (serve.productionService; default: Apple's).")
     var productionService: String?
 
-    @Option(help: "PEM file of an authority to trust besides the system's (serve.serviceAuthority).")
+    @Option(help: "PEM file of an authority that the services named here are trusted by too (serve.serviceAuthority).")
     var serviceAuthority: String?
 
     @Option(help: "New file for the first admin API key, which is not printed then (serve.adminKeyFile).")
@@ -72,29 +73,30 @@ struct ServeCommand: AsyncParsableCommand {
         ServeLimitOptions.apply(settings, to: &configuration)
         configuration.breaker = try ServeBreakerOptions.limits(settings)
         configuration.compatibility = try ServeCompatibilityOptions.configuration(settings)
-        let endpoints = try PushServices(settings).endpoints
+        let services = try PushServices(settings)
         let log = LogSetup(settings)
         try settings.check()
+        if let warning = services.warning { log.logger("martlet").warning("\(warning)") }
 
         var sending = SenderConfiguration()
         // Shorter than an orderly end may take; the dispatcher tries again anyway.
         sending.waitTimeout = .seconds(10)
         let metrics = PrometheusRegistry()
         MetricsSystem.bootstrap(metrics)
-        let pool = try SenderPool(endpoints: endpoints, configuration: sending, logger: log.logger("sender"))
+        let pool = try SenderPool(endpoints: services.endpoints, configuration: sending, logger: log.logger("sender"))
         let server = try await ProviderServer(
             configuration: configuration,
             senders: pool,
             metrics: metrics,
+            showAdminKey: { [file = configuration.adminKeyFile] key in
+                if let file {
+                    StandardOutput.line("the first admin key is in \(file): take it from there and remove the file")
+                } else {
+                    StandardOutput.line("admin API key (shown only now, keep it safe): \(key)")
+                }
+            },
             logger: log.logger("provider")
         )
-        if let key = server.firstAdminKey {
-            if let path = configuration.adminKeyFile {
-                StandardOutput.line("the first admin key is in \(path): take it from there and remove the file")
-            } else {
-                StandardOutput.line("admin API key (shown only now, keep it safe): \(key)")
-            }
-        }
         try await ServiceRun.run([pool, server], logger: log.logger("martlet"))
     }
 }

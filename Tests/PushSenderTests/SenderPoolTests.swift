@@ -32,6 +32,27 @@ import Testing
         }
     }
 
+    /// Its connections close when nobody has it any more, see ``Sender``.
+    @Test func aRetiredSenderIsGivenOutNoMoreAndLetGo() throws {
+        let pool = try SenderPool(logger: silentLogger)
+        let credential = PushCredential.token(try ProviderTokenTests.key())
+        func sender(_ environment: PushEnvironment, _ lane: SenderLane) throws -> Sender {
+            try #require(try pool.sender(for: credential, environment: environment, lane: lane) as? Sender)
+        }
+        weak let idle = try sender(.sandbox, .bulk)
+        var busy: Sender? = try sender(.sandbox, .urgent)
+        weak let other = try sender(.production, .urgent)
+        #expect(idle != nil)
+        pool.retire(credential, environment: .sandbox)
+        #expect(idle == nil)
+        #expect(other != nil)
+        // A page in flight has it until it is done.
+        #expect(try sender(.sandbox, .urgent) !== busy)
+        weak let done = busy
+        busy = nil
+        #expect(done == nil)
+    }
+
     private static func outcome(port: Int) async throws -> Outcome {
         var endpoint = PushServiceEndpoint(host: "127.0.0.1", port: port)
         endpoint.connectTimeout = .seconds(2)

@@ -73,33 +73,24 @@ import Testing
         }
     }
 
-    @Test func onlyTheFirstStartMakesAnAdminKey() async throws {
-        try await withTemporaryDirectory { directory in
-            var configuration = ProviderConfiguration(dataDirectory: directory)
-            configuration.port = 0
-            let first = try await Self.adminKey(configuration)
-            #expect(first?.hasPrefix("mk_") == true)
-            #expect(try await Self.adminKey(configuration) == nil)
-        }
-    }
-
-    @Test func theFirstAdminKeyIsWrittenToItsFileBeforeItCounts() async throws {
-        try await withTemporaryDirectory { directory in
-            var configuration = ProviderConfiguration(dataDirectory: "\(directory)/data")
-            let path = "\(directory)/data/first-admin.key"
-            configuration.adminKeyFile = path
-            try FileManager.default.createDirectory(atPath: "\(directory)/data", withIntermediateDirectories: false)
-            try Data("somebody's".utf8).write(to: URL(filePath: path))
-            await #expect(throws: ProviderError.cannotWriteAdminKey(path: path, why: "File exists")) {
-                try await Self.adminKey(configuration)
+    @Test func ofTwoAdminKeysThatEndEachOtherOneStays() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            for _ in 1...10 {
+                let keys = try await provider.api.get("/v1/keys").json["keys"].elements
+                let admin = try #require(keys.first?["id"].stringValue)
+                let issued = try await provider.api.post("/v1/keys", ["name": "two", "scopes": ["admin"]])
+                var other = provider.api
+                other.apiKey = issued.json["key"].stringValue
+                let second = issued.json["id"].stringValue ?? ""
+                async let one = provider.api.delete("/v1/keys/\(second)")
+                async let two = other.delete("/v1/keys/\(admin)")
+                let answers = try await [one, two]
+                // The other is refused for what it is now, or because it is no key any more.
+                #expect(answers.count { $0.status == 204 } == 1)
+                guard answers[0].status == 204 else { return }
+                #expect([401, 409].contains(answers[1].status))
+                #expect(try await provider.api.get("/v1/keys").json["keys"].elements.count == 1)
             }
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == "somebody's")
-            try FileManager.default.removeItem(atPath: path)
-            let key = try #require(try await Self.adminKey(configuration), "the refused start has made none")
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == "\(key)\n")
-            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-            #expect(mode == 0o600)
-            #expect(try await Self.adminKey(configuration) == nil)
         }
     }
 
@@ -112,17 +103,13 @@ import Testing
                 logger: silentLogger
             )
             await #expect(throws: ProviderError.dataDirectoryInUse(directory)) {
-                try await Self.adminKey(configuration)
+                try await ProviderServer(
+                    configuration: configuration,
+                    senders: ScriptedSender(),
+                    logger: silentLogger
+                )
             }
             _ = first.firstAdminKey
         }
-    }
-
-    private static func adminKey(_ configuration: ProviderConfiguration) async throws -> String? {
-        try await ProviderServer(
-            configuration: configuration,
-            senders: ScriptedSender(),
-            logger: silentLogger
-        ).firstAdminKey
     }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import GRDB
 import PushProtocol
@@ -96,10 +97,53 @@ import Testing
         #expect(recipient.attempts == 2)
     }
 
+    /// Secrets were sealed without their place before migration 7.
+    @Test func secretsOfOlderVersionsAreSealedForTheirPlaces() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/provider.sqlite"
+            let (webhook, schedules) = (UUID(), [UUID(), UUID()])
+            let queue = try DatabaseQueue(path: path)
+            try SQLiteSchema.migrator.migrate(queue, upTo: "4 retries by app")
+            let secrets = (try Self.sealedWithoutPlace(Vectors.privateKey), try Self.sealedWithoutPlace("whisper"))
+            try await queue.write { database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO app (id, bundleID, createdAt) VALUES (1, 'a', 0);
+                        INSERT INTO credential VALUES (1, 0, 'key', ?, ?, ?);
+                        INSERT INTO webhook (id, app, url, sealed, events, isActive, createdAt, cursor, failures)
+                            VALUES (?, 1, 'https://example.com', ?, 'token', 1, 0, 0, 0);
+                        INSERT INTO schedule VALUES (?, 1, 'second', x'', x'', NULL, NULL, 0, 2);
+                        INSERT INTO schedule VALUES (?, 1, 'first', x'', x'', NULL, NULL, 0, 1);
+                        """,
+                    arguments: [
+                        Vectors.teamID, Vectors.keyID, secrets.0, webhook.uuidString, secrets.1,
+                        schedules[1].uuidString, schedules[0].uuidString,
+                    ]
+                )
+            }
+            try queue.close()
+            #expect(throws: StoreError.wrongMasterKey) { try SQLiteStore(path: path, masterKey: try .fixture(2)) }
+            for _ in 1...2 {
+                let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+                #expect(try await store.credential(app: 1, environment: .production) == self.key)
+                #expect(try await store.webhook(webhook)?.secret == "whisper")
+                #expect(try await store.schedules(app: 1).map(\.id) == schedules)
+                let sealed = try await store.database.read { try Data.fetchOne($0, sql: "SELECT sealed FROM webhook") }
+                #expect(sealed != secrets.1)
+                try store.close()
+            }
+        }
+    }
+
+    private static func sealedWithoutPlace(_ text: String) throws -> Data {
+        let key = SymmetricKey(data: [UInt8](repeating: 1, count: MasterKey.length))
+        return try #require(try AES.GCM.seal(Data(text.utf8), using: key).combined)
+    }
+
     private func makeOldDatabase(_ path: String) throws {
         let queue = try DatabaseQueue(path: path)
         try SQLiteSchema.migrator.migrate(queue, upTo: "2 notifications")
-        let sealed = try MasterKey.fixture(1).seal(Vectors.privateKey)
+        let sealed = try Self.sealedWithoutPlace(Vectors.privateKey)
         let now = self.now.milliseconds
         try queue.write { database in
             try database.execute(

@@ -103,8 +103,8 @@ import Testing
     @Test func aMasterKeyIsMadeOnceForTheOwnerOnly() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/master.key"
-            let sealed = try MasterKey.load(orCreateAt: path).seal("secret")
-            #expect(try MasterKey.load(orCreateAt: path).open(sealed) == "secret")
+            let sealed = try MasterKey.load(orCreateAt: path).seal("secret", for: .mark)
+            #expect(try MasterKey.load(orCreateAt: path).open(sealed, for: .mark) == "secret")
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
             try Data([1, 2, 3]).write(to: URL(filePath: path))
@@ -133,8 +133,8 @@ import Testing
                 for _ in 0..<8 { group.addTask { try MasterKey.load(orCreateAt: path) } }
                 return try await group.reduce(into: [MasterKey]()) { $0.append($1) }
             }
-            let sealed = try #require(keys.first).seal("secret")
-            let opened = try keys.map { try $0.open(sealed) }
+            let sealed = try #require(keys.first).seal("secret", for: .mark)
+            let opened = try keys.map { try $0.open(sealed, for: .mark) }
             #expect(opened.allSatisfy { $0 == "secret" })
             let names = try FileManager.default.contentsOfDirectory(atPath: directory)
             #expect(names == ["master.key"])

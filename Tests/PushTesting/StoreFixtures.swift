@@ -121,3 +121,10 @@ extension ShardStep {
         ShardStep(claim, cursor: claim.end, isLast: true, leaseUntil: nil)
     }
 }
+
+extension ScheduleStore {
+    /// Up to 1,000 of the app's schedules, whole.
+    package func schedules(app: Int64) async throws -> [ScheduleRecord] {
+        try await self.schedules(app: app, after: nil, limit: 1000, longestRequest: .max).entries.map(\.schedule)
+    }
+}

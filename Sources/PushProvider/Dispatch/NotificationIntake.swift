@@ -11,20 +11,35 @@ package struct NotificationIntake: Sendable {
     private let store: any PushStore
     private let wakes: LaneWakes
     private let time: any TimeSource
+    private let countDevices: CountDevices
+
+    typealias CountDevices = @Sendable (Int64, AudienceExpression, PushEnvironment?) async throws -> Int
 
     package init(store: any PushStore, wakes: LaneWakes, time: any TimeSource) {
+        self.init(store: store, wakes: wakes, time: time) { app, audience, environment in
+            try await store.count(app: app, audience: audience, environment: environment)
+        }
+    }
+
+    /// - Parameter countDevices: counts the devices of an audience, which may take long.
+    init(store: any PushStore, wakes: LaneWakes, time: any TimeSource, countDevices: @escaping CountDevices) {
         self.store = store
         self.wakes = wakes
         self.time = time
+        self.countDevices = countDevices
     }
 
-    /// - Parameter id: the notification's, if it is to be a certain one.
+    /// - Parameters:
+    ///   - id: the notification's, if it is to be a certain one.
+    ///   - run: the run of a schedule that it is.
+    ///   - scheduleVersion: of the record that the run was decided from. The run is accepted only while that stands.
     package func accept(
         _ request: NotificationRequest,
         app: Int64,
         id: UUID = UUID(),
         idempotency: Idempotency? = nil,
-        run: ScheduleRun? = nil
+        run: ScheduleRun? = nil,
+        scheduleVersion: Int64? = nil
     ) async throws -> (notification: NotificationRecord, acceptance: Acceptance) {
         let now = self.time.now
         var record = NotificationRecord(
@@ -51,7 +66,12 @@ package struct NotificationIntake: Sendable {
             // Nobody to send to: no page would end it, but opening it does.
             if record.progress.recipients == 0 || shards.isEmpty { (record.state, shards) = (.scheduled, []) }
         }
-        let acceptance = try await self.store.accept(record, shards: shards, idempotency: idempotency)
+        let acceptance = try await self.store.accept(
+            record,
+            shards: shards,
+            idempotency: idempotency,
+            scheduleVersion: scheduleVersion
+        )
         if record.state == .scheduled, acceptance == .accepted, record.startsAt <= now {
             try await self.open(record)
             record = try await self.store.notification(record.id) ?? record
@@ -60,21 +80,17 @@ package struct NotificationIntake: Sendable {
         return (record, acceptance)
     }
 
-    /// Opens what is due. How many there were.
-    func openDue(limit: Int) async throws -> Int {
-        let due = try await self.store.due(now: self.time.now, limit: limit)
-        var opened = 0
-        for notification in due {
-            do {
-                try await self.open(notification)
-                opened += 1
-            } catch let error where !(error is StoreError) {
-                // It would stand in front of all others for good.
-                let reason = "it cannot be opened: \(error)"
-                _ = try await self.store.setState(.pause(reason: reason), of: notification.id, now: self.time.recorded)
-            }
+    /// Opens a notification that is due, or pauses it if it cannot be: it would stand in front of all others for good.
+    /// - Returns: whether it was opened.
+    func openDue(_ notification: NotificationRecord) async throws -> Bool {
+        do {
+            try await self.open(notification)
+            return true
+        } catch let error where !(error is StoreError) {
+            let reason = "it cannot be opened: \(error)"
+            _ = try await self.store.setState(.pause(reason: reason), of: notification.id, now: self.time.recorded)
+            return false
         }
-        return opened
     }
 
     private func open(_ notification: NotificationRecord) async throws {
@@ -99,11 +115,7 @@ package struct NotificationIntake: Sendable {
         switch notification.audience {
         case .tokens(let tokens): tokens.count
         case .devices(let audience):
-            try await self.store.count(
-                app: notification.app,
-                audience: audience,
-                environment: notification.environment
-            )
+            try await self.countDevices(notification.app, audience, notification.environment)
         }
     }
 

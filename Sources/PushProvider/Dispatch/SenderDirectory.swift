@@ -20,6 +20,8 @@ package final class SenderDirectory: Sendable {
 
     private let store: any AppStore
     private let source: any SenderSource
+    /// `nil` leaves provider tokens to the senders, in memory.
+    private let tokens: ProviderTokens?
     private let logger: Logger
     private struct State {
         var entries: [Key: Entry] = [:]
@@ -29,18 +31,41 @@ package final class SenderDirectory: Sendable {
 
     private let state = Mutex(State())
 
-    package init(store: any AppStore, source: any SenderSource, logger: Logger) {
+    package init(
+        store: any AppStore,
+        source: any SenderSource,
+        tokens: ProviderTokens? = nil,
+        logger: Logger
+    ) {
         self.store = store
         self.source = source
+        self.tokens = tokens
         self.logger = logger
     }
 
-    /// The app's credentials have changed: they are read again.
+    /// The app's credentials have changed: they are read again, and the senders of those that nobody else uses end.
     package func forget(app: Int64) {
-        self.state.withLock { state in
+        let forgotten = self.state.withLock { state in
             state.generation += 1
-            for environment in PushEnvironment.allCases { state.entries[Key(app: app, environment: environment)] = nil }
+            return PushEnvironment.allCases.compactMap { environment -> (PushEnvironment, PushCredential)? in
+                let entry = state.entries.removeValue(forKey: Key(app: app, environment: environment))
+                guard case .usable(let credential)? = entry else { return nil }
+                return (environment, credential)
+            }
         }
+        for (environment, credential) in forgotten { self.retireIfUnused(credential, environment) }
+    }
+
+    /// Another app may use the same key. One that is not known here at this moment gets a sender anew.
+    private func retireIfUnused(_ credential: PushCredential, _ environment: PushEnvironment) {
+        let identity = credential.identity
+        let isUsed = self.state.withLock { state in
+            state.entries.contains { key, entry in
+                guard key.environment == environment, case .usable(let other) = entry else { return false }
+                return other.identity == identity
+            }
+        }
+        if !isUsed { self.source.retire(credential, environment: environment) }
     }
 
     /// One sender per environment for which the app has a credential that can be used; and why not for the others.
@@ -48,11 +73,13 @@ package final class SenderDirectory: Sendable {
         app: Int64,
         lane: SenderLane
     ) async throws -> (usable: [PushEnvironment: any NotificationSender], faults: [PushEnvironment: String]) {
+        let generation = self.state.withLock { $0.generation }
         var usable: [PushEnvironment: any NotificationSender] = [:]
         var faults: [PushEnvironment: String] = [:]
         for environment in PushEnvironment.allCases {
             switch try await self.entry(Key(app: app, environment: environment)) {
             case .usable(let credential):
+                if case .token(let key) = credential { await self.tokens?.prepare(key) }
                 do {
                     usable[environment] = try self.source.sender(
                         for: credential,
@@ -61,6 +88,10 @@ package final class SenderDirectory: Sendable {
                     )
                 } catch {
                     faults[environment] = "the credential for \(environment.rawValue) cannot be used: \(error)"
+                }
+                // It was replaced while this went on: its sender serves this page only.
+                if self.state.withLock({ $0.generation }) != generation {
+                    self.retireIfUnused(credential, environment)
                 }
             case .none(let why): faults[environment] = why
             }
@@ -87,7 +118,8 @@ extension SenderDirectory {
             guard let record = try await self.store.credential(app: key.app, environment: key.environment) else {
                 return .none(why: "no usable credential for \(name)")
             }
-            return .usable(try record.credential())
+            let credential = try record.credential()
+            return .usable(self.tokens?.keep(credential) ?? credential)
         } catch let error
             where error is CredentialError || error is DamagedRow || error as? StoreError == .wrongMasterKey
         {

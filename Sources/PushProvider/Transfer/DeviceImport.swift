@@ -56,16 +56,20 @@ package struct DeviceImport: Sendable {
     ) async throws {
         while batch.registrations.count >= count {
             let next = Array(batch.registrations.prefix(TransferLimits.batch))
-            let results = try await self.store.register(next, app: self.app, now: self.time.now)
+            let results = try await self.store.register(
+                next.map(\.registration),
+                app: self.app,
+                now: self.time.now
+            )
             batch.registrations.removeFirst(next.count)
-            batch.count(results)
+            batch.count(results, of: next)
             progress(batch.report.progress)
         }
     }
 
     /// What has been read and not yet registered, and what became of the rest.
     private struct Batch {
-        var registrations: [DeviceRegistration] = []
+        var registrations: [(line: Int, registration: DeviceRegistration)] = []
         var report = ImportReport()
 
         mutating func add(_ records: [RegistrationReader.Record]) throws {
@@ -73,15 +77,19 @@ package struct DeviceImport: Sendable {
             for record in records {
                 self.report.progress.lines += 1
                 switch record.content {
-                case .success(let registration): self.registrations.append(registration)
+                case .success(let registration): self.registrations.append((record.line, registration))
                 case .failure(let refusal): self.report.add(refusal, line: record.line)
                 }
             }
         }
 
-        mutating func count(_ results: [RegistrationResult]) {
-            for result in results {
+        mutating func count(
+            _ results: [RegistrationResult],
+            of registrations: [(line: Int, registration: DeviceRegistration)]
+        ) {
+            for (result, registered) in zip(results, registrations) {
                 switch result.kind {
+                case .refused(let excess): self.report.add(APIRefusal(excess), line: registered.line)
                 case .added: self.report.progress.added += 1
                 case .refreshed: self.report.progress.refreshed += 1
                 case .tokenReplaced: self.report.progress.replaced += 1

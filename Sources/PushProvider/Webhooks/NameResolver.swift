@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -12,6 +13,14 @@ package protocol NameResolver: Sendable {
     /// At least one, the best first.
     /// - Throws: ``NameResolutionFailure``.
     func addresses(of name: String, within limit: Duration) async throws -> [IPAddress]
+    /// The same; `app` is the one whose webhook has the name, so that one app cannot take all that a resolver has.
+    func addresses(of name: String, for app: Int64, within limit: Duration) async throws -> [IPAddress]
+}
+
+extension NameResolver {
+    package func addresses(of name: String, for app: Int64, within limit: Duration) async throws -> [IPAddress] {
+        try await self.addresses(of: name, within: limit)
+    }
 }
 
 /// Why a name has no addresses.
@@ -28,11 +37,29 @@ package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConve
 }
 
 /// The resolver of the system. It blocks, and cannot be told to stop: it has a few threads of its own, and a lookup that
-/// takes too long is left to itself.
+/// takes too long is left to itself. ``ResolverQueue`` decides whose name is next.
 package final class SystemResolver: NameResolver {
-    private let threads = NIOThreadPool(numberOfThreads: 8)
+    package typealias LookUp = @Sendable (String) throws -> [IPAddress]
 
-    package init() {
+    private struct State {
+        var queue: ResolverQueue
+        var promises: [Int: EventLoopPromise<[IPAddress]>] = [:]
+        var lastID = 0
+    }
+
+    private let threads: NIOThreadPool
+    private let lookUp: LookUp
+    private let state: Mutex<State>
+
+    package convenience init() {
+        self.init(lookUp: Self.systemLookUp)
+    }
+
+    /// - Parameter lookUp: finds the addresses of a name; may block.
+    init(limits: ResolverQueue.Limits = .init(), lookUp: @escaping LookUp) {
+        self.threads = NIOThreadPool(numberOfThreads: limits.places)
+        self.lookUp = lookUp
+        self.state = Mutex(State(queue: ResolverQueue(limits: limits)))
         self.threads.start()
     }
 
@@ -41,25 +68,56 @@ package final class SystemResolver: NameResolver {
     }
 
     package func addresses(of name: String, within limit: Duration) async throws -> [IPAddress] {
+        try await self.addresses(of: name, for: 0, within: limit)
+    }
+
+    package func addresses(of name: String, for app: Int64, within limit: Duration) async throws -> [IPAddress] {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let promise = loop.makePromise(of: [IPAddress].self)
-        let timer = loop.scheduleTask(in: TimeAmount(limit)) { promise.fail(NameResolutionFailure.tooSlow) }
         // Whichever is first counts.
-        self.threads.submit { state in
-            promise.completeWith(
-                Result {
-                    guard state == .active else { throw CancellationError() }
-                    return try Self.lookUp(name)
-                }
-            )
+        let timer = loop.scheduleTask(in: TimeAmount(limit)) { promise.fail(NameResolutionFailure.tooSlow) }
+        let (id, begun) = self.state.withLock { state in
+            state.lastID += 1
+            state.promises[state.lastID] = promise
+            return (state.lastID, state.queue.ask(state.lastID, for: name, app: app))
         }
-        defer { timer.cancel() }
+        self.begin(begun)
+        defer {
+            timer.cancel()
+            self.state.withLock { state in
+                state.promises[id] = nil
+                state.queue.giveUp(id)
+            }
+        }
         return try await withTaskCancellationHandler {
             try await promise.futureResult.get()
         } onCancel: {
             promise.fail(CancellationError())
         }
     }
+
+    private func begin(_ names: [String]) {
+        for name in names {
+            self.threads.submit { state in
+                let result = Result {
+                    guard state == .active else { throw CancellationError() }
+                    return try self.lookUp(name)
+                }
+                self.ended(name, result)
+            }
+        }
+    }
+
+    private func ended(_ name: String, _ result: Result<[IPAddress], any Error>) {
+        let (promises, begun) = self.state.withLock { state in
+            let (answered, begun) = state.queue.ended(name, isFound: (try? result.get()) != nil)
+            return (answered.compactMap { state.promises.removeValue(forKey: $0) }, begun)
+        }
+        for promise in promises { promise.completeWith(result) }
+        self.begin(begun)
+    }
+
+    private static let systemLookUp: LookUp = { try SystemResolver.lookUp($0) }
 
     private static func lookUp(_ name: String) throws -> [IPAddress] {
         var hints = addrinfo()

@@ -209,25 +209,23 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Writes what a post came to. What somebody changed meanwhile, a replay too, stays as it is.
+    /// Writes what a post came to. What a person changed meanwhile, a replay too, stays as it is.
     private func settle(
         _ failure: WebhookFailure?,
         _ batch: WebhookBatch,
         _ webhook: WebhookRecord
     ) async throws {
-        guard let now = try await self.store.webhook(webhook.id) else { return }
-        var machine = WebhookMachine(now, policy: self.policy)
+        var machine = WebhookMachine(webhook, policy: self.policy)
         if let failure {
-            guard now.isActive, now.url == webhook.url else { return }
-            self.unfinished.withLock { $0[webhook.id] = batch.last }
             var generator = SystemRandomNumberGenerator()
             machine.failed(failure, at: self.time.reading, using: &generator)
-            self.report(failure, machine.record)
         } else {
-            self.unfinished.withLock { $0[webhook.id] = nil }
-            machine.taken(through: now.cursor == webhook.cursor ? batch.last : now.cursor, at: self.time.now)
+            machine.taken(through: batch.last, at: self.time.now)
         }
-        _ = try await self.store.updateWebhook(machine.record, expectedCursor: now.cursor)
+        let outcome = WebhookOutcome(before: webhook, after: machine.record, isTaken: failure == nil)
+        guard try await self.store.settleWebhook(webhook.id, outcome) else { return }
+        self.unfinished.withLock { $0[webhook.id] = failure == nil ? nil : batch.last }
+        if let failure { self.report(failure, machine.record) }
     }
 
     private func report(_ failure: WebhookFailure, _ webhook: WebhookRecord) {

@@ -84,12 +84,6 @@ package struct WebhookMachine: Hashable, Sendable {
         self.record.nextTryAt = clocks.steady.advanced(by: delay)
     }
 
-    /// Works again from where it was, after it was given up or switched off.
-    package mutating func enable() {
-        self.record.isActive = true
-        self.forgetFailures()
-    }
-
     private mutating func forgetFailures() {
         self.record.failures = 0
         self.record.nextTryAt = nil

@@ -57,6 +57,7 @@ package struct WebhookReceiver: Sendable {
         if self.address.literal == nil {
             let address = try await Self.resolve(
                 self.address.host,
+                app: webhook.app,
                 policy: policy,
                 resolver: resolver,
                 attempt: attempt,
@@ -100,6 +101,7 @@ package struct WebhookReceiver: Sendable {
 
     private static func resolve(
         _ name: String,
+        app: Int64,
         policy: AddressPolicy,
         resolver: any NameResolver,
         attempt: Int,
@@ -107,7 +109,7 @@ package struct WebhookReceiver: Sendable {
     ) async throws(WebhookFailure) -> IPAddress {
         let found: [IPAddress]
         do {
-            found = try await resolver.addresses(of: name, within: deadline)
+            found = try await resolver.addresses(of: name, for: app, within: deadline)
         } catch {
             throw .noAnswer(why: "\(error)")
         }

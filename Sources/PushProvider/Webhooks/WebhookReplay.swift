@@ -11,9 +11,6 @@ package struct WebhookReplay: Sendable {
         case block(Int64)
     }
 
-    /// Tries against a delivery that moves the cursor at the same time.
-    private static let maximumTries = 8
-
     private let store: any WebhookStore
 
     package init(store: any WebhookStore) {
@@ -28,22 +25,13 @@ package struct WebhookReplay: Sendable {
         }
     }
 
-    /// Moves the webhook's cursor, which may be forward too, and lets it begin at once.
-    /// - Returns: the record as it is then; `nil` if there is no such webhook, or its cursor did not hold still.
+    /// Moves the webhook's cursor, which may be forward too, and lets it begin at once. A post in flight does not move it
+    /// on from there.
+    /// - Returns: the record as it is then; `nil` if there is no such webhook.
     package func start(_ id: UUID, from start: Start) async throws -> WebhookRecord? {
-        for _ in 0..<Self.maximumTries {
-            guard let webhook = try await self.store.webhook(id) else { return nil }
-            var moved = webhook
-            moved.cursor = try await self.cursor(for: webhook, from: start)
-            moved.nextTryAt = nil
-            guard try await self.store.updateWebhook(moved, expectedCursor: webhook.cursor) else { return nil }
-            guard let now = try await self.store.webhook(id) else { return nil }
-            // A delivery may have gone on from the new cursor already, but not past where the old one was.
-            let isForward = moved.cursor >= webhook.cursor
-            if now.cursor == moved.cursor || (isForward ? now.cursor > moved.cursor : now.cursor < webhook.cursor) {
-                return now
-            }
-        }
-        return nil
+        guard let webhook = try await self.store.webhook(id) else { return nil }
+        var change = WebhookChange()
+        change.cursor = try await self.cursor(for: webhook, from: start)
+        return try await self.store.changeWebhook(id, change)
     }
 }

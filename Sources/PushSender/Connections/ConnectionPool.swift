@@ -18,7 +18,7 @@ final class ConnectionPool: ConnectionOwner {
         /// Connections made with an earlier identity: they drain.
         var outdated: Set<Int> = []
         /// What each connection signs its requests with: the credential that it was opened for.
-        var tokens: [Int: SharedProviderToken] = [:]
+        var tokens: [Int: any ProviderTokenSource] = [:]
         var lastFailure: Outcome.Failure?
         var isExpirySet = false
         var isClosing = false

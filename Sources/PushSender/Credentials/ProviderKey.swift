@@ -12,8 +12,11 @@ public struct ProviderKey: Sendable {
     /// ECDSA P-256.
     let privateKey: P256.Signing.PrivateKey
 
+    /// Gives the provider tokens of this key; `nil` lets each sender make its own, in memory.
+    package var tokens: (any ProviderTokenSource)?
+
     /// What tells two keys apart, even if they claim the same ids.
-    var publicKey: [UInt8] { Array(self.privateKey.publicKey.rawRepresentation) }
+    package var publicKey: [UInt8] { Array(self.privateKey.publicKey.rawRepresentation) }
 
     /// - Parameter pem: the text of a `.p8` file: PKCS#8, `BEGIN PRIVATE KEY`.
     public init(teamID: String, keyID: String, pem: String) throws(CredentialError) {

@@ -74,7 +74,7 @@ package struct ProviderToken: Sendable {
     }
 
     /// Header `alg` and `kid`, claims `iss` and `iat` in seconds, signature as raw r‖s, base64url without padding.
-    private static func sign(key: ProviderKey, issuedAt: Timestamp) throws -> String {
+    package static func sign(key: ProviderKey, issuedAt: Timestamp) throws -> String {
         // Both ids are letters and digits, so they need no escaping.
         let header = Self.base64URL(Data(#"{"alg":"ES256","kid":"\#(key.keyID)"}"#.utf8))
         let claims = Self.base64URL(Data(#"{"iss":"\#(key.teamID)","iat":\#(issuedAt.seconds)}"#.utf8))

@@ -85,6 +85,7 @@ struct DevicesController: Controller {
         let app = try await call.app(self.store)
         let registration = try DeviceRequest.parse(try await call.body())
         let result = try await self.store.register([registration], app: app.id, now: self.time.now).first
+        if case .refused(let excess)? = result?.kind { throw APIRefusal(excess) }
         let devices = try await self.store.devices(app: app.id, token: registration.token)
         guard let result, let device = devices.first(where: { $0.id == result.device }) else {
             throw APIRefusal.noSuchDevice
@@ -110,7 +111,7 @@ struct DevicesController: Controller {
             }
         }
         var done = try await self.store.register(registrations, app: app.id, now: self.time.now).makeIterator()
-        let all = results.map { $0 ?? BatchAnswer.Result(done.next()) }
+        let all = results.enumerated().map { $1 ?? BatchAnswer.Result(done.next(), index: $0) }
         return try JSONAnswer.make(.ok, BatchAnswer(results: all))
     }
 
@@ -188,14 +189,22 @@ struct BatchAnswer: Encodable {
             self.error = Refusal(code: refusal.code, message: refusal.message, field: refusal.field)
         }
 
-        init(_ result: RegistrationResult?) {
+        init(_ result: RegistrationResult?, index: Int) {
+            switch result?.kind {
+            case .refused(let excess):
+                let refusal = APIRefusal(excess)
+                self.result = "refused"
+                self.error = Refusal(
+                    code: refusal.code,
+                    message: refusal.message,
+                    field: "devices[\(index)].\(excess.field)"
+                )
+                return
+            case .added: self.result = "added"
+            case .tokenReplaced: self.result = "tokenReplaced"
+            case .refreshed, nil: self.result = "refreshed"
+            }
             self.id = result?.device
-            self.result =
-                switch result?.kind {
-                case .added: "added"
-                case .tokenReplaced: "tokenReplaced"
-                case .refreshed, nil: "refreshed"
-                }
         }
     }
 

@@ -139,9 +139,11 @@ struct KeysController: Controller {
     }
 
     private func delete(_ call: Call) async throws -> Response {
-        let id = call.uuid("key")
-        let admins = try await self.store.keys().filter { $0.scopes.contains(.admin) }
-        guard admins.map(\.id) != [id] else {
+        guard let id = call.uuid("key") else { throw APIRefusal.noSuch("key", "key") }
+        switch try await self.store.deleteKey(id) {
+        case .deleted: return Response(status: .noContent)
+        case .missing: throw APIRefusal.noSuch("key", "key")
+        case .lastAdmin:
             throw APIRefusal(
                 status: 409,
                 code: "last_admin_key",
@@ -149,8 +151,6 @@ struct KeysController: Controller {
                 field: "key"
             )
         }
-        guard let id, try await self.store.deleteKey(id) else { throw APIRefusal.noSuch("key", "key") }
-        return Response(status: .noContent)
     }
 
     private func audit(_ call: Call) async throws -> Response {

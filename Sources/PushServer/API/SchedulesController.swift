@@ -12,6 +12,12 @@ struct SchedulesController: Controller {
     /// Of the runner.
     let wake: Wake
     let time: any TimeSource
+    var limits = ScheduleLimits()
+
+    /// Requests of more bytes are left out of a list.
+    private static let longestListed = 2048
+    /// How often a change is decided anew because the schedule was changed by another meanwhile.
+    private static let tries = 16
 
     private static let request = Schema.object(required: [
         "name": .string(length: 1...200), "schedule": .rule, "notification": .notificationRequest,
@@ -69,7 +75,7 @@ struct SchedulesController: Controller {
             switch id {
             case "addSchedule": .created(ScheduleAnswer.schema)
             case "deleteSchedule": .noContent
-            case "listSchedules": .ok(.list("schedules", of: ScheduleAnswer.schema))
+            case "listSchedules": .ok(.page("schedules", of: ScheduleAnswer.listed))
             case "listRuns", "previewSchedule": .ok(Self.runs)
             default: .ok(ScheduleAnswer.schema)
             }
@@ -80,12 +86,21 @@ struct SchedulesController: Controller {
             summary: summary,
             tag: .schedules,
             scope: isQuestion ? .read : .send,
-            parameters: ["listRuns", "previewSchedule"].contains(id) ? [Self.count] : [],
+            parameters: Self.parameters(of: id),
             body: body,
             answers: [answer],
+            refusals: isQuestion ? [] : [409],
             isAudited: !isQuestion,
             handler: handler
         )
+    }
+
+    private static func parameters(of id: String) -> [Parameter] {
+        switch id {
+        case "listRuns", "previewSchedule": [Self.count]
+        case "listSchedules": [.cursor, .limit()]
+        default: []
+        }
     }
 
     private struct Request {
@@ -137,15 +152,32 @@ struct SchedulesController: Controller {
             nextRunAt: request.rule.nextRun(after: now),
             createdAt: now
         )
-        try await self.store.addSchedule(schedule)
+        let added = try self.changed(try await self.store.addSchedule(schedule, limits: self.limits))
         self.wake.signal()
-        return try JSONAnswer.make(.created, ScheduleAnswer(schedule, app: app.bundleID))
+        return try JSONAnswer.make(.created, ScheduleAnswer(added, app: app.bundleID))
+    }
+
+    private struct Schedules: Encodable {
+        var schedules: [ScheduleAnswer]
+        var next: String?
     }
 
     private func list(_ call: Call) async throws -> Response {
         let app = try await call.app(self.store)
-        let schedules = try await self.store.schedules(app: app.id)
-        return try JSONAnswer.make(.ok, ["schedules": schedules.map { ScheduleAnswer($0, app: app.bundleID) }])
+        let page = try await self.store.schedules(
+            app: app.id,
+            after: try call.cursor(.schedules).map(ScheduleCursor.init),
+            limit: try call.limit(),
+            longestRequest: Self.longestListed
+        )
+        let answers = page.entries.map { entry in
+            var answer = ScheduleAnswer(entry.schedule, app: app.bundleID)
+            if entry.requestBytes > Self.longestListed { answer.notification = nil }
+            answer.notificationBytes = entry.requestBytes
+            return answer
+        }
+        let next = page.next.map { Cursor(list: .schedules, position: $0.number).text }
+        return try JSONAnswer.make(.ok, Schedules(schedules: answers, next: next))
     }
 
     private func show(_ call: Call) async throws -> Response {
@@ -156,32 +188,59 @@ struct SchedulesController: Controller {
     private func change(_ call: Call) async throws -> Response {
         let (known, app) = try await self.schedule(call)
         let request = try await self.request(call, app: app)
-        // Again: while the body came in, it may have been paused.
-        guard var schedule = try await self.store.schedule(known.id) else {
-            throw APIRefusal.noSuch("schedule", "schedule")
-        }
-        schedule.name = request.name
-        schedule.request = request.notification
-        schedule.rule = try request.rule.json.text
-        schedule.nextRunAt = request.rule.nextRun(after: self.time.now)
-        return try await self.store(schedule, app)
+        let change = ScheduleChange.replace(
+            name: request.name,
+            request: request.notification,
+            rule: try request.rule.json.text,
+            nextRunAt: request.rule.nextRun(after: self.time.now)
+        )
+        let changed = try self.changed(try await self.store.changeSchedule(known.id, change, limits: self.limits))
+        self.wake.signal()
+        return try JSONAnswer.make(.ok, ScheduleAnswer(changed, app: app.bundleID))
     }
 
     private func pause(_ call: Call, _ isPaused: Bool) async throws -> Response {
-        var (schedule, app) = try await self.schedule(call)
-        guard schedule.isPaused != isPaused else {
-            return try JSONAnswer.make(.ok, ScheduleAnswer(schedule, app: app.bundleID))
+        for _ in 0..<Self.tries {
+            let (schedule, app) = try await self.schedule(call)
+            // What was missed on purpose is not made up for.
+            let change: ScheduleChange =
+                isPaused
+                ? .pause(version: nil)
+                : .resume(
+                    nextRunAt: schedule.recurring?.nextRun(after: self.time.now),
+                    version: schedule.version
+                )
+            let answer = try await self.store.changeSchedule(schedule.id, change, limits: self.limits)
+            // The next run follows from a rule that was changed meanwhile.
+            if answer == .stale { continue }
+            let changed = try self.changed(answer)
+            self.wake.signal()
+            return try JSONAnswer.make(.ok, ScheduleAnswer(changed, app: app.bundleID))
         }
-        schedule.isPaused = isPaused
-        // What was missed on purpose is not made up for.
-        if !isPaused { schedule.nextRunAt = schedule.recurring?.nextRun(after: self.time.now) }
-        return try await self.store(schedule, app)
+        throw try self.refusal(.stale)
     }
 
-    private func store(_ schedule: ScheduleRecord, _ app: AppRecord) async throws -> Response {
-        guard try await self.store.updateSchedule(schedule) else { throw APIRefusal.noSuch("schedule", "schedule") }
-        self.wake.signal()
-        return try JSONAnswer.make(.ok, ScheduleAnswer(schedule, app: app.bundleID))
+    /// The record after a change.
+    /// - Throws: ``APIRefusal`` for a change that was not made.
+    private func changed(_ answer: ScheduleChangeAnswer) throws -> ScheduleRecord {
+        guard case .changed(let schedule) = answer else { throw try self.refusal(answer) }
+        return schedule
+    }
+
+    private func refusal(_ answer: ScheduleChangeAnswer) throws -> APIRefusal {
+        let (code, message): (String, String) =
+            switch answer {
+            case .changed, .missing: throw APIRefusal.noSuch("schedule", "schedule")
+            case .stale: ("changed_meanwhile", "others change this schedule at the same time: try again")
+            case .tooMany:
+                ("too_many_schedules", "an app has at most \(self.limits.count) schedules: remove some first")
+            case .tooLarge:
+                (
+                    "schedules_too_large",
+                    "an app's schedules have at most \(self.limits.bytes) bytes of notifications together: remove some first"
+                )
+            }
+        return APIRefusal(status: 409, code: code, message: message)
     }
 
     private func delete(_ call: Call) async throws -> Response {
@@ -229,37 +288,4 @@ extension ScheduleRecord {
     fileprivate var recurring: RecurringSchedule? {
         (try? JSONValue(parsing: self.rule)).flatMap { try? RecurringSchedule(stored: $0) }
     }
-}
-
-/// A schedule.
-struct ScheduleAnswer: Encodable {
-    var id: String
-    var app: String
-    var name: String
-    var schedule: JSONValue
-    var notification: JSONValue
-    var paused: Bool
-    var nextRunAtMs: Int64?
-    var lastRunAtMs: Int64?
-    var createdAtMs: Int64
-
-    init(_ schedule: ScheduleRecord, app: Topic) {
-        self.id = schedule.id.uuidString
-        self.app = app.name
-        self.name = schedule.name
-        self.schedule = (try? JSONValue(parsing: schedule.rule)) ?? .object([:])
-        self.notification = (try? JSONValue(parsing: schedule.request)) ?? .object([:])
-        self.paused = schedule.isPaused
-        self.nextRunAtMs = schedule.nextRunAt?.milliseconds
-        self.lastRunAtMs = schedule.lastRunAt?.milliseconds
-        self.createdAtMs = schedule.createdAt.milliseconds
-    }
-
-    static let schema = Schema.object(
-        required: [
-            "id": .uuid, "app": .string(), "name": .string(), "schedule": .object(isOpen: true),
-            "notification": .object(isOpen: true), "paused": .bool, "createdAtMs": .moment,
-        ],
-        optional: ["nextRunAtMs": .moment, "lastRunAtMs": .moment]
-    ).named("Schedule")
 }

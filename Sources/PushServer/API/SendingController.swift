@@ -69,7 +69,7 @@ struct SendingController: Controller {
             switch try await self.store.accepted(idempotency, app: app.id) {
             case .repeated(let earlier): return try self.repeated(earlier, app, body)
             case .conflict: throw Self.conflict
-            case .accepted, nil: break
+            case .accepted, .scheduleChanged, nil: break
             }
         }
         let wanted = try NotificationRequest(parsing: body, bundleID: app.bundleID, now: self.time.now)
@@ -78,7 +78,7 @@ struct SendingController: Controller {
         switch acceptance {
         case .accepted: return try self.accepted(notification, app, wanted.content.warnings, isRepeated: false)
         case .repeated(let earlier): return try self.repeated(earlier, app, body)
-        case .conflict: throw Self.conflict
+        case .conflict, .scheduleChanged: throw Self.conflict
         }
     }
 

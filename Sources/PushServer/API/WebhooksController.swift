@@ -8,8 +8,6 @@ import PushStore
 
 /// Where events are posted to.
 struct WebhooksController: Controller {
-    private typealias Change = @Sendable (inout WebhookRecord) throws -> Void
-
     let store: any PushStore
     let addresses: AddressPolicy
     /// Of the delivery.
@@ -82,7 +80,11 @@ struct WebhooksController: Controller {
                 "Signs with the newest secret only.",
                 nil,
                 .ok(answer)
-            ) { try await self.update($0) { $0.secret = WebhookSecret.newest(of: $0.secret) } },
+            ) { call in
+                var change = WebhookChange()
+                change.signing = .newest
+                return try await self.update(call, change)
+            },
             self.operation(
                 .post,
                 "/v1/webhooks/{webhook}:replay",
@@ -100,11 +102,9 @@ struct WebhooksController: Controller {
                 nil,
                 .ok(answer)
             ) { call in
-                try await self.update(call) { webhook in
-                    var machine = WebhookMachine(webhook)
-                    machine.enable()
-                    webhook = machine.record
-                }
+                var change = WebhookChange()
+                change.isEnabled = true
+                return try await self.update(call, change)
             },
         ]
     }
@@ -158,13 +158,11 @@ struct WebhooksController: Controller {
     private func change(_ call: Call) async throws -> Response {
         let fields = try await call.fields(["url", "events", "active"])
         let url = try fields.string("url", maximum: WebhookAddress.maximumLength)
-        let address = try url.map { try WebhookAddress($0, policy: self.addresses).url }
-        let (events, isActive) = (try Self.events(fields), try fields.bool("active"))
-        return try await self.update(call) { webhook in
-            if let address { webhook.url = address }
-            if let events { webhook.events = events }
-            if let isActive { webhook.isActive = isActive }
-        }
+        var change = WebhookChange()
+        change.url = try url.map { try WebhookAddress($0, policy: self.addresses).url }
+        change.events = try Self.events(fields)
+        change.isActive = try fields.bool("active")
+        return try await self.update(call, change)
     }
 
     private func delete(_ call: Call) async throws -> Response {
@@ -175,10 +173,10 @@ struct WebhooksController: Controller {
     }
 
     private func rotate(_ call: Call) async throws -> Response {
-        var webhook = try await self.webhook(call)
-        let (stored, new) = WebhookSecret.rotating(webhook.secret)
-        webhook.secret = stored
-        return try await self.store(webhook, newSecret: new)
+        let new = WebhookSecret.make()
+        var change = WebhookChange()
+        change.signing = .add(new)
+        return try await self.update(call, change, newSecret: new)
     }
 
     private func replay(_ call: Call) async throws -> Response {
@@ -197,14 +195,9 @@ struct WebhooksController: Controller {
         return try await self.answer(moved)
     }
 
-    private func update(_ call: Call, _ change: Change) async throws -> Response {
-        var webhook = try await self.webhook(call)
-        try change(&webhook)
-        return try await self.store(webhook, newSecret: nil)
-    }
-
-    private func store(_ webhook: WebhookRecord, newSecret: String?) async throws -> Response {
-        guard try await self.store.updateWebhook(webhook, expectedCursor: webhook.cursor) else {
+    /// In one transaction: neither a delivery nor another request undoes what is answered here.
+    private func update(_ call: Call, _ change: WebhookChange, newSecret: String? = nil) async throws -> Response {
+        guard let id = call.uuid("webhook"), let webhook = try await self.store.changeWebhook(id, change) else {
             throw APIRefusal.noSuch("webhook", "webhook")
         }
         self.wake.signal()

@@ -83,7 +83,7 @@ struct CompatibilityRoutes: Sendable {
             switch acceptance {
             case .accepted: return Self.accepted(notification)
             case .repeated(let earlier): return Self.accepted(earlier)
-            case .conflict:
+            case .conflict, .scheduleChanged:
                 let message = "this id was used for another product or other waves: choose a new one"
                 throw APIRefusal(status: 409, code: "idempotency_conflict", message: message, field: "Id")
             }
@@ -134,6 +134,7 @@ struct CompatibilityRoutes: Sendable {
         let app = try await self.app(context)
         let results = try await self.store.register([registration], app: app.id, now: self.time.now)
         guard let result = results.first else { throw Self.closed }
+        if case .refused(let excess) = result.kind { throw APIRefusal(excess) }
         return result
     }
 }

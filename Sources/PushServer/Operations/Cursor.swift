@@ -12,6 +12,7 @@ struct Cursor: Hashable, Sendable {
         case tokenEvents = "t"
         case audit = "a"
         case history = "h"
+        case schedules = "s"
     }
 
     /// In bytes.

@@ -95,7 +95,7 @@ struct OperationRunner: Sendable {
         if let damage = error as? DamagedRow {
             self.logger.error(
                 "what is stored cannot be read",
-                metadata: ["path": "\(request.uri.path)", "error": "\(damage)"]
+                metadata: ["path": "\(LoggedPath.of(request))", "error": "\(damage)"]
             )
             return JSONAnswer.refusal(
                 APIRefusal(status: 500, code: "damaged", message: "\(damage): martlet check names it")
@@ -123,7 +123,10 @@ struct OperationRunner: Sendable {
         } catch {
             self.logger.error(
                 "an audit entry could not be written",
-                metadata: ["action": "\(entry.action)", "key": "\(key.id)", "error": "\(error)"]
+                metadata: [
+                    "action": "\(request.method.rawValue) \(LoggedPath.of(request))", "key": "\(key.id)",
+                    "error": "\(error)",
+                ]
             )
         }
     }

@@ -27,3 +27,11 @@ package struct APIKeyRecord: Hashable, Sendable {
         self.createdAt = createdAt
     }
 }
+
+/// The answer to a request to end an API key.
+package enum KeyDeletion: Hashable, Sendable {
+    case deleted
+    case missing
+    /// Without it nobody could administer the provider.
+    case lastAdmin
+}

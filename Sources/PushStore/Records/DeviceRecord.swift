@@ -106,8 +106,11 @@ package struct RegistrationResult: Hashable, Sendable {
         case refreshed
         /// The installation was known with another token, which is gone now.
         case tokenReplaced
+        /// Nothing was stored: the device would hold more than it may.
+        case refused(DeviceExcess)
     }
 
+    /// 0 for a device that was not known and was refused.
     package var device: Int64
     package var kind: Kind
 

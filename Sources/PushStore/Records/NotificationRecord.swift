@@ -179,4 +179,6 @@ package enum Acceptance: Hashable, Sendable {
     case repeated(NotificationRecord)
     /// Another request used the same idempotency key.
     case conflict
+    /// The schedule that it is a run of is gone, paused, or not the one any more that the run was decided from.
+    case scheduleChanged
 }

@@ -15,6 +15,8 @@ package struct ScheduleRecord: Hashable, Sendable {
     package var lastRunAt: Timestamp?
     package var isPaused: Bool
     package var createdAt: Timestamp
+    /// Rises with what people decide about it.
+    package var version: Int64 = 0
 
     package init(
         id: UUID,

@@ -23,6 +23,8 @@ package struct WebhookRecord: Hashable, Sendable {
     package var nextTryAt: Timestamp?
     package var lastError: String?
     package var lastSuccessAt: Timestamp?
+    /// Rises with what people decide about it, and when it is given up.
+    package var version: Int64 = 0
 
     package init(
         id: UUID,

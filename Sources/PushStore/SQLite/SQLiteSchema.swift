@@ -77,6 +77,10 @@ enum SQLiteSchema {
         migrator.registerMigration(CampaignMigration.identifier, migrate: CampaignMigration.run)
         migrator.registerMigration(RetryByAppMigration.identifier, migrate: RetryByAppMigration.run)
         migrator.registerMigration(LeaseMigration.identifier, migrate: LeaseMigration.run)
+        migrator.registerMigration(
+            ConditionalChangesMigration.identifier,
+            migrate: ConditionalChangesMigration.run
+        )
         migrator.registerMigration(TimeMigration.identifier, migrate: TimeMigration.run)
         migrator.registerMigration(RecipientMigration.identifier, migrate: RecipientMigration.run)
         migrator.registerMigration(EventPositionMigration.identifier, migrate: EventPositionMigration.run)

@@ -26,10 +26,24 @@ extension SQLiteStore {
         }
     }
 
-    package func deleteKey(_ id: UUID) async throws -> Bool {
+    package func deleteKey(_ id: UUID) async throws -> KeyDeletion {
         try await self.database.write { database in
-            try database.execute(sql: "DELETE FROM apiKey WHERE id = ?", arguments: [id.uuidString])
-            return database.changesCount > 0
+            try database.execute(
+                sql: """
+                    DELETE FROM apiKey WHERE id = ?1 AND (instr(' ' || scopes || ' ', ' admin ') = 0
+                        OR EXISTS (
+                            SELECT 1 FROM apiKey AS other
+                            WHERE other.id != ?1 AND instr(' ' || other.scopes || ' ', ' admin ') > 0))
+                    """,
+                arguments: [id.uuidString]
+            )
+            if database.changesCount > 0 { return .deleted }
+            let isThere = try Row.fetchOne(
+                database,
+                sql: "SELECT 1 FROM apiKey WHERE id = ?",
+                arguments: [id.uuidString]
+            )
+            return isThere == nil ? .missing : .lastAdmin
         }
     }
 

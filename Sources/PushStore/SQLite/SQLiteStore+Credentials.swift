@@ -9,7 +9,7 @@ extension SQLiteStore {
         environment: PushEnvironment
     ) async throws {
         let columns = try CredentialColumns(credential)
-        let sealed = try self.masterKey.seal(columns.secret)
+        let sealed = try self.masterKey.seal(columns.secret, for: .credential(app: app, environment))
         try await self.database.write { database in
             try database.execute(
                 sql: """
@@ -54,7 +54,7 @@ extension SQLiteStore {
                 kind: sealed.kind,
                 teamID: sealed.teamID,
                 keyID: sealed.keyID,
-                secret: try self.masterKey.open(sealed.secret)
+                secret: try self.masterKey.open(sealed.secret, for: .credential(app: app, environment))
             ).credential
         }
     }

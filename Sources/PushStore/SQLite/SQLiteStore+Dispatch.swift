@@ -20,12 +20,19 @@ extension SQLiteStore {
         }
     }
 
-    package func due(now: Timestamp, limit: Int) async throws -> [NotificationRecord] {
+    package func due(
+        now: Timestamp,
+        limit: Int,
+        excluding excluded: Set<Int64>
+    ) async throws -> [NotificationRecord] {
         let (records, damaged) = try await self.database.read { database in
             var damaged: [Int64] = []
             let records = try Row.fetchAll(
                 database,
-                sql: "SELECT * FROM notification WHERE state = 'scheduled' AND startsAt <= ? ORDER BY startsAt LIMIT ?",
+                sql: """
+                    SELECT * FROM notification
+                    WHERE state = 'scheduled' AND startsAt <= ? AND \(Self.notIn(excluded)) ORDER BY startsAt LIMIT ?
+                    """,
                 arguments: [now.milliseconds, limit]
             ).compactMap { row in
                 try Self.readable(row, orElse: { damaged.append($0) }) { try NotificationRow.record($0, in: database) }
@@ -224,10 +231,15 @@ extension SQLiteStore {
         }
     }
 
-    package func nextOpening() async throws -> Timestamp? {
+    package func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp? {
         try await self.database.read { database in
-            try Int64.fetchOne(database, sql: "SELECT min(startsAt) FROM notification WHERE state = 'scheduled'")
-                .map(Timestamp.init(milliseconds:))
+            try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT min(startsAt) FROM notification WHERE state = 'scheduled' AND \(Self.notIn(excluded))
+                    """
+            )
+            .map(Timestamp.init(milliseconds:))
         }
     }
 }

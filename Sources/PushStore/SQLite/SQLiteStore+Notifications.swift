@@ -6,7 +6,8 @@ extension SQLiteStore {
     package func accept(
         _ notification: NotificationRecord,
         shards: [ShardPlan],
-        idempotency: Idempotency?
+        idempotency: Idempotency?,
+        scheduleVersion: Int64?
     ) async throws -> Acceptance {
         try await self.database.write { database in
             if let idempotency, let earlier = try Self.accepted(idempotency, app: notification.app, in: database) {
@@ -20,6 +21,11 @@ extension SQLiteStore {
                 )
             {
                 return .repeated(try NotificationRow.record(row, in: database))
+            }
+            if let run = notification.run, let scheduleVersion,
+                try !Self.stands(run.schedule, version: scheduleVersion, in: database)
+            {
+                return .scheduleChanged
             }
             let number = try NotificationRow.insert(notification, idempotency: idempotency, in: database)
             try Shards.add(shards, to: notification, number: number, in: database)

@@ -27,7 +27,7 @@ extension SQLiteStore {
                 arguments: [reason]
             )
             let notifications = database.changesCount
-            try database.execute(sql: "UPDATE schedule SET isPaused = 1 WHERE isPaused = 0")
+            try database.execute(sql: "UPDATE schedule SET isPaused = 1, version = version + 1 WHERE isPaused = 0")
             return (notifications, database.changesCount)
         }
     }

@@ -47,36 +47,42 @@ private struct Registration {
 
     func run() throws -> RegistrationResult {
         let byToken = try self.known(byToken: self.registration.token)
-        guard let installation = self.registration.installation,
-            let before = try self.known(byInstallation: installation), before.id != byToken?.id
-        else {
-            guard let byToken else { return RegistrationResult(device: try self.insert(), kind: .added) }
-            return try self.renew(byToken, as: .refreshed)
+        let byInstallation = try self.registration.installation.flatMap { try self.known(byInstallation: $0) }
+        let other = byInstallation?.id == byToken?.id ? nil : byInstallation
+        // A device that is there goes before one that has left, and the installation's before the token's.
+        let target = byToken == nil || other?.hasLeft == false ? other ?? byToken : byToken
+        let attributes = try self.merged(into: target)
+        if let excess = self.excess(attributes) { return Self.refused(target, excess) }
+        guard let target else { return RegistrationResult(device: try self.insert(attributes?.text), kind: .added) }
+        if let other, let byToken {
+            if target.id == other.id {
+                // The installation's token has changed. Whoever else has the new one is this installation too.
+                try self.churn.merge(byToken.id, isActive: byToken.isActive, into: other.id)
+            } else {
+                // The device with the token is here, and is the one that had left under this installation.
+                try self.churn.takeInstallation(from: other.id, to: byToken.id)
+            }
         }
-        guard let byToken else { return try self.renew(before, as: .tokenReplaced) }
-        if before.hasLeft {
-            // The device with the token is here, and is the one that had left under this installation.
-            try self.churn.takeInstallation(from: before.id, to: byToken.id)
-            return try self.renew(byToken, as: .refreshed)
-        }
-        // The installation's token has changed. Whoever else has the new one is this installation too.
-        try self.churn.merge(byToken.id, isActive: byToken.isActive, into: before.id)
-        return try self.renew(before, as: .tokenReplaced)
+        return try self.renew(target, as: target.id == other?.id ? .tokenReplaced : .refreshed, attributes)
     }
 
     /// Refreshes a device, or brings back one that had left.
-    private func renew(_ known: Known, as kind: RegistrationResult.Kind) throws -> RegistrationResult {
+    private func renew(
+        _ known: Known,
+        as kind: RegistrationResult.Kind,
+        _ attributes: Merged?
+    ) throws -> RegistrationResult {
         guard !known.hasLeft else {
-            try self.revive(known)
+            try self.revive(known, attributes)
             return RegistrationResult(device: known.id, kind: .added)
         }
         if known.token != self.registration.token { try self.record(.replaced, known) }
-        try self.refresh(known)
+        try self.refresh(known, attributes)
         return RegistrationResult(device: known.id, kind: kind)
     }
 
     /// A device that had left comes back as if it were new: with nothing of what was known of it but its id.
-    private func revive(_ known: Known) throws {
+    private func revive(_ known: Known, _ attributes: Merged?) throws {
         try self.database.execute(sql: "DELETE FROM deviceTag WHERE device = ?", arguments: [known.id])
         try self.database.execute(sql: "DELETE FROM deviceAttribute WHERE device = ?", arguments: [known.id])
         try self.database.execute(
@@ -87,7 +93,7 @@ private struct Registration {
                 """,
             arguments: [self.now.milliseconds, known.id]
         )
-        try self.refresh(Known(id: known.id, token: known.token, isActive: true, hasLeft: true))
+        try self.refresh(Known(id: known.id, token: known.token, isActive: true, hasLeft: true), attributes)
         try self.churn.returned(known.id)
     }
 
@@ -129,7 +135,31 @@ private struct Registration {
 
     private static let columns = "id, token, isActive, hasLeft, user, timeZone"
 
-    private func insert() throws -> Int64 {
+    /// Attributes after a registration.
+    private struct Merged {
+        var all: [String: JSONValue]
+        /// `nil` for none.
+        var text: String?
+        /// Before it.
+        var before: DeviceBounds.Size?
+        /// What was stored could not be read.
+        var replacesAll = false
+    }
+
+    private func excess(_ attributes: Merged?) -> DeviceExcess? {
+        if let attributes, let text = attributes.text,
+            let excess = DeviceBounds.excess(attributes: attributes.all, text, before: attributes.before)
+        {
+            return excess
+        }
+        return self.registration.tags.flatMap(DeviceBounds.excess)
+    }
+
+    private static func refused(_ known: Known?, _ excess: DeviceExcess) -> RegistrationResult {
+        RegistrationResult(device: known?.id ?? 0, kind: .refused(excess))
+    }
+
+    private func insert(_ attributes: String?) throws -> Int64 {
         let statement = try RawStatement(
             """
             INSERT INTO device (app, environment, token, isActive, createdAt, registeredAt, suspicions, user, locale,
@@ -139,7 +169,6 @@ private struct Registration {
             in: self.database
         )
         let registration = self.registration
-        let attributes = registration.attributes.compactMapValues(\.value)
         statement.bind(self.app, at: 1)
         statement.bind(registration.environment.code, at: 2)
         statement.bind(registration.token.bytes, at: 3)
@@ -151,17 +180,18 @@ private struct Registration {
         statement.bind(registration.appVersion?.value.flatMap { AppVersion($0)?.number }, at: 9)
         statement.bind(registration.installation, at: 10)
         statement.bind((registration.capabilities ?? []).rawValue, at: 11)
-        statement.bind(attributes.isEmpty ? nil : try Self.text(attributes), at: 12)
+        statement.bind(attributes, at: 12)
         try statement.run()
         let id = self.database.lastInsertedRowID
         try self.add(registration.tags ?? [], to: id)
-        try self.add(attributes, to: id)
+        try self.add(registration.attributes.compactMapValues(\.value), to: id)
         try self.churn.pair(registration.token, registration.environment, device: id)
         return id
     }
 
     /// What the registration leaves out stays as it was.
-    private func refresh(_ known: Known) throws {
+    /// - Parameter attributes: all of them after it; `nil` if it changes none.
+    private func refresh(_ known: Known, _ attributes: Merged?) throws {
         let registration = self.registration
         let version = registration.appVersion.map { $0.value.flatMap { AppVersion($0)?.number } }
         var columns: [(String, (any DatabaseValueConvertible)?)] = [
@@ -175,7 +205,10 @@ private struct Registration {
         if let version { columns.append(("versionNumber", version)) }
         if let installation = registration.installation { columns.append(("installation", installation)) }
         if let capabilities = registration.capabilities { columns.append(("capabilities", capabilities.rawValue)) }
-        if let attributes = try self.mergedAttributes(of: known.id) { columns.append(("attributes", attributes)) }
+        if let attributes {
+            columns.append(("attributes", attributes.text))
+            try self.write(attributes, of: known.id)
+        }
         let assignments = columns.map { "\($0.0) = ?" }.joined(separator: ", ")
         let statement = try self.database.cachedStatement(sql: "UPDATE device SET \(assignments) WHERE id = ?")
         try statement.execute(arguments: StatementArguments(columns.map(\.1) + [known.id]))
@@ -199,23 +232,38 @@ private struct Registration {
         if !known.hasLeft, isAnotherUser || isElsewhere { try self.churn.changed(known.id) }
     }
 
-    /// The text of all attributes after this registration; `nil` if it changes none.
-    private func mergedAttributes(of device: Int64) throws -> String? {
+    /// All attributes after this registration; `nil` if it changes none. Writes nothing.
+    private func merged(into known: Known?) throws -> Merged? {
         let changes = self.registration.attributes
         guard !changes.isEmpty else { return nil }
+        guard let known, !known.hasLeft else {
+            let all = changes.compactMapValues(\.value)
+            return Merged(all: all, text: all.isEmpty ? nil : try Self.text(all))
+        }
         let stored = try String.fetchOne(
             self.database,
             sql: "SELECT attributes FROM device WHERE id = ?",
-            arguments: [device]
+            arguments: [known.id]
         )
-        var attributes: [String: JSONValue] = [:]
-        do {
-            attributes = try DeviceAttributes.read(stored)
-        } catch is DamagedRow {
-            // Better those of this registration than none ever again.
+        let readable = try? DeviceAttributes.read(stored)
+        // Of what cannot be read nothing is kept: better those of this registration than none ever again.
+        var attributes = readable ?? [:]
+        let before = DeviceBounds.Size(count: attributes.count, bytes: stored?.utf8.count ?? 0)
+        for (name, change) in changes { attributes[name] = change.value }
+        return Merged(
+            all: attributes,
+            text: try Self.text(attributes),
+            before: before,
+            replacesAll: readable == nil
+        )
+    }
+
+    /// The rows by which the changed attributes are searched.
+    private func write(_ attributes: Merged, of device: Int64) throws {
+        let changes = self.registration.attributes
+        if attributes.replacesAll {
             try self.database.execute(sql: "DELETE FROM deviceAttribute WHERE device = ?", arguments: [device])
         }
-        for (name, change) in changes { attributes[name] = change.value }
         for name in changes.keys {
             try self.database.execute(
                 sql: "DELETE FROM deviceAttribute WHERE device = ? AND app = ? AND name = ?",
@@ -223,7 +271,6 @@ private struct Registration {
             )
         }
         try self.add(changes.compactMapValues(\.value), to: device)
-        return try Self.text(attributes)
     }
 
     private func add(_ tags: Set<String>, to device: Int64) throws {

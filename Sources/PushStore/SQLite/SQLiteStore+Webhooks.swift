@@ -4,7 +4,7 @@ package import PushProtocol
 
 extension SQLiteStore {
     package func addWebhook(_ webhook: WebhookRecord) async throws {
-        let sealed = try self.masterKey.seal(webhook.secret)
+        let sealed = try self.masterKey.seal(webhook.secret, for: .webhook(webhook.id, app: webhook.app))
         try await self.database.write { database in
             // What happened before is nothing to it.
             try EventPositions.giveAll(app: webhook.app, in: database)
@@ -43,28 +43,60 @@ extension SQLiteStore {
 
     package func webhook(_ id: UUID) async throws -> WebhookRecord? {
         try await self.database.read { database in
-            try Row.fetchOne(database, sql: "SELECT * FROM webhook WHERE id = ?", arguments: [id.uuidString])
-                .map { try Self.webhook($0, self.masterKey) }
+            try Self.webhookRow(id, in: database).map { try Self.webhook($0, self.masterKey) }
         }
     }
 
-    package func updateWebhook(_ webhook: WebhookRecord, expectedCursor: Int64) async throws -> Bool {
-        let sealed = try self.masterKey.seal(webhook.secret)
+    package func changeWebhook(_ id: UUID, _ change: WebhookChange) async throws -> WebhookRecord? {
+        let masterKey = self.masterKey
         return try await self.database.write { database in
+            guard let row = try Self.webhookRow(id, in: database) else { return nil }
+            var webhook = try Self.webhook(row, masterKey)
+            change.apply(to: &webhook)
             try database.execute(
                 sql: """
-                    UPDATE webhook SET url = ?, sealed = ?, events = ?, isActive = ?, failures = ?, nextTryAt = ?,
-                        lastError = ?, lastSuccessAt = ?, cursor = CASE cursor WHEN ? THEN ? ELSE cursor END
+                    UPDATE webhook SET url = ?, events = ?, isActive = ?, cursor = ?, failures = ?, nextTryAt = ?,
+                        lastError = ?, version = ?
                     WHERE id = ?
                     """,
                 arguments: [
-                    webhook.url, sealed, webhook.eventText, webhook.isActive, webhook.failures,
-                    webhook.nextTryAt?.milliseconds, webhook.lastError, webhook.lastSuccessAt?.milliseconds,
-                    expectedCursor, webhook.cursor, webhook.id.uuidString,
+                    webhook.url, webhook.eventText, webhook.isActive, webhook.cursor, webhook.failures,
+                    webhook.nextTryAt?.milliseconds, webhook.lastError, webhook.version, id.uuidString,
                 ]
             )
-            return database.changesCount > 0
+            if change.signing != nil {
+                let sealed = try masterKey.seal(webhook.secret, for: .webhook(id, app: webhook.app))
+                try database.execute(
+                    sql: "UPDATE webhook SET sealed = ? WHERE id = ?",
+                    arguments: [sealed, id.uuidString]
+                )
+            }
+            return webhook
         }
+    }
+
+    package func settleWebhook(_ id: UUID, _ outcome: WebhookOutcome) async throws -> Bool {
+        try await self.database.write { database in
+            guard let row = try Self.webhookRow(id, in: database),
+                let webhook = outcome.applied(to: try Self.webhook(row, nil))
+            else { return false }
+            try database.execute(
+                sql: """
+                    UPDATE webhook SET cursor = ?, failures = ?, nextTryAt = ?, lastError = ?, lastSuccessAt = ?,
+                        isActive = ?, version = ?
+                    WHERE id = ?
+                    """,
+                arguments: [
+                    webhook.cursor, webhook.failures, webhook.nextTryAt?.milliseconds, webhook.lastError,
+                    webhook.lastSuccessAt?.milliseconds, webhook.isActive, webhook.version, id.uuidString,
+                ]
+            )
+            return true
+        }
+    }
+
+    private static func webhookRow(_ id: UUID, in database: Database) throws -> Row? {
+        try Row.fetchOne(database, sql: "SELECT * FROM webhook WHERE id = ?", arguments: [id.uuidString])
     }
 
     package func deleteWebhook(_ id: UUID) async throws -> Bool {
@@ -141,10 +173,13 @@ extension SQLiteStore {
         guard let id = row.uuid("id"), let app = row["app"] as Int64?, let url = row["url"] as String?,
             let sealed = row["sealed"] as Data?, let events = row["events"] as String?,
             let isActive = row["isActive"] as Bool?, let createdAt = row.time("createdAt"),
-            let cursor = row["cursor"] as Int64?, let failures = row["failures"] as Int?
+            let cursor = row["cursor"] as Int64?, let failures = row["failures"] as Int?,
+            let version = row["version"] as Int64?
         else { throw DamagedRow(table: "webhook") }
-        // A secret that was sealed with another key is as good as none.
-        guard let secret = masterKey.map({ try? $0.open(sealed) }) ?? "" else { throw DamagedRow(table: "webhook") }
+        // A secret that was sealed with another key, or for another webhook, is as good as none.
+        guard let secret = masterKey.map({ try? $0.open(sealed, for: .webhook(id, app: app)) }) ?? "" else {
+            throw DamagedRow(table: "webhook")
+        }
         let kinds = events.split(separator: " ").compactMap { WebhookRecord.Event(rawValue: String($0)) }
         var webhook = WebhookRecord(
             id: id,
@@ -160,6 +195,7 @@ extension SQLiteStore {
         webhook.nextTryAt = row.time("nextTryAt")
         webhook.lastError = row["lastError"]
         webhook.lastSuccessAt = row.time("lastSuccessAt")
+        webhook.version = version
         return webhook
     }
 }

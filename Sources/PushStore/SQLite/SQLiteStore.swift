@@ -31,7 +31,8 @@ package final class SQLiteStore: PushStore {
                 throw StoreError.newerSchema(path: path)
             }
             try SQLiteSchema.migrator.migrate(pool)
-            try Self.checkMasterKey(masterKey, in: pool)
+            // Better now than when the first notification is to be sent.
+            try pool.write { try SealedRows(database: $0, masterKey: masterKey).adopt() }
             self.database = StoreDatabase(pool)
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: path, why: error.message ?? "\(error.resultCode)")
@@ -46,12 +47,6 @@ package final class SQLiteStore: PushStore {
         PRAGMA synchronous = FULL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8000;
         PRAGMA journal_size_limit = 67108864
         """
-
-    /// Better now than when the first notification is to be sent.
-    private static func checkMasterKey(_ masterKey: MasterKey, in pool: DatabasePool) throws {
-        let sealed = try pool.read { try Data.fetchOne($0, sql: "SELECT sealed FROM credential LIMIT 1") }
-        if let sealed { _ = try masterKey.open(sealed) }
-    }
 
     package func close() throws {
         try self.database.close()

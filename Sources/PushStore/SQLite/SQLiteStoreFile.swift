@@ -131,6 +131,26 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
+    /// Whether secrets are sealed in the database, in any of its versions; `false` if there is none.
+    /// - Throws: ``StoreError`` for a file that is there and cannot be read.
+    package func holdsSecrets() throws -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: self.path)
+        // A file without a byte is a database that nothing was written to yet.
+        guard let size = attributes?[.size] as? Int, size > 0 else { return false }
+        let queue = try self.open(isReadOnly: true)
+        defer { try? queue.close() }
+        do {
+            return try queue.read { database in
+                try ["credential", "webhook"].contains { table in
+                    guard try database.tableExists(table) else { return false }
+                    return try Row.fetchOne(database, sql: "SELECT 1 FROM \(table) LIMIT 1") != nil
+                }
+            }
+        } catch let error as DatabaseError {
+            throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
+        }
+    }
+
     /// Writes what is in the log beside it into the file itself, which needs no others then, also where nothing can be
     /// written. Nobody else may have it open.
     /// - Throws: ``StoreError``.

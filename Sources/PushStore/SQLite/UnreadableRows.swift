@@ -74,7 +74,10 @@ struct UnreadableRows {
     private func credentials() throws -> [String] {
         guard let masterKey else { return [] }
         return try self.faults("SELECT app, environment, sealed FROM credential") { row in
-            guard let sealed = row["sealed"] as Data?, (try? masterKey.open(sealed)) != nil else {
+            guard let sealed = row["sealed"] as Data?, let app = row["app"] as Int64?,
+                let environment = row.environment("environment"),
+                (try? masterKey.open(sealed, for: .credential(app: app, environment))) != nil
+            else {
                 throw DamagedRow(table: "credential")
             }
         } name: {

@@ -25,8 +25,17 @@ struct ScheduleCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var access: AppAccess
+        @OptionGroup var shown: LimitOption
 
-        func run() async throws { try await self.access.list("schedules", ScheduleCommand.columns) }
+        func run() async throws {
+            try await self.access.list(
+                "schedules",
+                ["schedules"],
+                query: [],
+                limit: self.shown.limit,
+                ScheduleCommand.columns
+            )
+        }
     }
 
     struct Show: AsyncParsableCommand {

@@ -226,7 +226,13 @@ import Testing
             fixture.time.advance(by: .seconds(3600))
             try await fixture.settle()
             // The notification is there, but the schedule was not written.
-            _ = try await fixture.store.updateSchedule(schedule)
+            let back = ScheduleChange.replace(
+                name: schedule.name,
+                request: schedule.request,
+                rule: schedule.rule,
+                nextRunAt: schedule.nextRunAt
+            )
+            _ = try await fixture.store.changeSchedule(schedule.id, back)
             try await fixture.settle()
             #expect(fixture.sender.sent.count == 1)
         }

@@ -49,6 +49,7 @@ final class MemoryWebhookStore: WebhookStore {
         self.state.withLock { state in
             guard var webhook = state.webhooks[id] else { return }
             change(&webhook)
+            webhook.version += 1
             state.webhooks[id] = webhook
         }
     }
@@ -75,12 +76,19 @@ final class MemoryWebhookStore: WebhookStore {
         self.state.withLock { $0.webhooks[id] }
     }
 
-    func updateWebhook(_ webhook: WebhookRecord, expectedCursor: Int64) -> Bool {
+    func changeWebhook(_ id: UUID, _ change: WebhookChange) -> WebhookRecord? {
         self.state.withLock { state in
-            guard let old = state.webhooks[webhook.id] else { return false }
-            var new = webhook
-            if old.cursor != expectedCursor { new.cursor = old.cursor }
-            state.webhooks[webhook.id] = new
+            guard var webhook = state.webhooks[id] else { return nil }
+            change.apply(to: &webhook)
+            state.webhooks[id] = webhook
+            return webhook
+        }
+    }
+
+    func settleWebhook(_ id: UUID, _ outcome: WebhookOutcome) -> Bool {
+        self.state.withLock { state in
+            guard let webhook = state.webhooks[id].flatMap(outcome.applied) else { return false }
+            state.webhooks[id] = webhook
             return true
         }
     }

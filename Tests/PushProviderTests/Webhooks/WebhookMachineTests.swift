@@ -63,9 +63,11 @@ import Testing
         #expect(!machine.record.isActive)
         #expect(!machine.isDue(at: self.start.advanced(by: .seconds(86_400))))
         #expect(machine.record.lastError?.hasPrefix("disabled: ") == true)
-        machine.enable()
-        #expect(machine.isDue(at: self.start))
-        #expect(machine.record.lastError == nil)
+        var (change, webhook) = (WebhookChange(), machine.record)
+        change.isEnabled = true
+        change.apply(to: &webhook)
+        #expect(WebhookMachine(webhook).isDue(at: self.start))
+        #expect(webhook.lastError == nil)
     }
 
     @Test func daysOfFailureEndTheWebhook() {

@@ -84,6 +84,48 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func aRunIsAcceptedOnlyWhileItsScheduleStands(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let schedule = ScheduleRecord(
+                id: UUID(),
+                app: app,
+                name: "hourly",
+                request: Data("{}".utf8),
+                rule: Data("{}".utf8),
+                nextRunAt: self.now,
+                createdAt: self.now
+            )
+            try await store.addSchedule(schedule)
+            func accept(_ minute: Int, version: Int64) async throws -> Acceptance {
+                var notification = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
+                notification.run = ScheduleRun(schedule: schedule.id, at: self.now.advanced(by: .seconds(minute)))
+                let plan = [ShardPlan(notBefore: self.now)]
+                return try await store.accept(
+                    notification,
+                    shards: plan,
+                    idempotency: nil,
+                    scheduleVersion: version
+                )
+            }
+            #expect(try await accept(1, version: 0) == .accepted)
+            try await store.changeSchedule(schedule.id, .pause(version: nil))
+            for version: Int64 in [0, 1] { #expect(try await accept(2, version: version) == .scheduleChanged) }
+            try await store.changeSchedule(schedule.id, .resume(nextRunAt: self.now, version: 1))
+            #expect(try await accept(3, version: 1) == .scheduleChanged)
+            #expect(try await accept(4, version: 2) == .accepted)
+            #expect(try await store.deleteSchedule(schedule.id))
+            #expect(try await accept(5, version: 2) == .scheduleChanged)
+            let listed = try await store.notifications(app: app, state: nil, before: nil, limit: 10)
+            #expect(listed.notifications.count == 2)
+            // What was accepted stays what it is.
+            guard case .repeated = try await accept(4, version: 2) else {
+                Issue.record("this run was accepted before")
+                return
+            }
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func notificationsAreListedNewestFirstInPages(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id

@@ -23,9 +23,35 @@ import Testing
             #expect(try await store.key(hash: [1, 2, 3]) == key)
             #expect(try await store.key(hash: [1, 2]) == nil)
             #expect(try await store.keys() == [key, newer])
-            #expect(try await store.deleteKey(key.id))
-            #expect(try await !store.deleteKey(key.id))
+            #expect(try await store.deleteKey(key.id) == .deleted)
+            #expect(try await store.deleteKey(key.id) == .missing)
             #expect(try await store.keys() == [newer])
+            #expect(try await store.deleteKey(newer.id) == .lastAdmin)
+            #expect(try await store.keys() == [newer])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func ofAdminKeysThatEndEachOtherOneStays(backend: StoreBackend) async throws {
+        for _ in 1...20 {
+            try await backend.withStore { store, _ in
+                let keys = (0..<4).map { number in
+                    APIKeyRecord(
+                        id: UUID(),
+                        name: "\(number)",
+                        scopes: number == 3 ? [.send] : [.admin, .read],
+                        createdAt: self.now
+                    )
+                }
+                for (number, key) in keys.enumerated() { try await store.addKey(key, hash: [UInt8(number)]) }
+                let answers = try await withThrowingTaskGroup(of: KeyDeletion.self) { group in
+                    for key in keys { group.addTask { try await store.deleteKey(key.id) } }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(answers.count { $0 == .deleted } == 3)
+                #expect(answers.count { $0 == .lastAdmin } == 1)
+                #expect(try await store.keys().map(\.scopes) == [[.admin, .read]])
+            }
         }
     }
 

@@ -17,12 +17,14 @@ import Testing
             schedule.name = "evening"
             schedule.nextRunAt = nil
             schedule.rule = Data("{}".utf8)
-            #expect(try await store.updateSchedule(schedule))
+            schedule.version = 1
+            #expect(try await store.changeSchedule(schedule.id, schedule.asReplacement) == .changed(schedule))
             #expect(try await store.schedule(schedule.id) == schedule)
             #expect(try await store.nextScheduleRun() == nil)
             #expect(try await store.deleteSchedule(schedule.id))
             #expect(try await !store.deleteSchedule(schedule.id))
-            #expect(try await !store.updateSchedule(schedule))
+            #expect(try await store.changeSchedule(schedule.id, schedule.asReplacement) == .missing)
+            #expect(try await store.changeSchedule(schedule.id, .pause(version: nil)) == .missing)
             #expect(try await store.schedule(schedule.id) == nil)
         }
     }
@@ -55,8 +57,9 @@ import Testing
             let old = self.schedule(app, after: 0, nextRun: 10)
             try await store.addSchedule(old)
             var schedule = old
-            (schedule.name, schedule.isPaused) = ("evening", true)
-            #expect(try await store.updateSchedule(schedule))
+            (schedule.name, schedule.isPaused, schedule.version) = ("evening", true, 2)
+            try await store.changeSchedule(old.id, schedule.asReplacement)
+            #expect(try await store.changeSchedule(old.id, .pause(version: nil)) == .changed(schedule))
             let (run, next) = (self.now.advanced(by: .seconds(10)), self.now.advanced(by: .seconds(20)))
             try await store.advanceSchedule(old.id, from: run, to: next, lastRunAt: run)
             (schedule.nextRunAt, schedule.lastRunAt) = (next, run)
@@ -65,10 +68,101 @@ import Testing
             try await store.advanceSchedule(old.id, from: run, to: nil, lastRunAt: nil)
             #expect(try await store.schedule(old.id) == schedule)
             // What was read before the run does not undo it.
-            #expect(try await store.updateSchedule(old))
+            try await store.changeSchedule(old.id, old.asReplacement)
             #expect(try await store.schedule(old.id)?.lastRunAt == run)
+            #expect(try await store.schedule(old.id)?.isPaused == true, "a replacement leaves the pause")
             try await store.advanceSchedule(old.id, from: run, to: nil, lastRunAt: run)
             #expect(try await store.schedule(old.id)?.nextRunAt == nil)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aNextRunIsNotSetFromARuleThatIsGone(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            var schedule = self.schedule(app, after: 0, nextRun: 10, isPaused: true)
+            try await store.addSchedule(schedule)
+            try await store.changeSchedule(schedule.id, schedule.asReplacement)
+            let next = self.now.advanced(by: .seconds(99))
+            let stale = ScheduleChange.resume(nextRunAt: next, version: 0)
+            #expect(try await store.changeSchedule(schedule.id, stale) == .stale)
+            #expect(try await store.changeSchedule(schedule.id, .pause(version: 0)) == .stale)
+            (schedule.nextRunAt, schedule.isPaused, schedule.version) = (next, false, 2)
+            let resumed = ScheduleChange.resume(nextRunAt: next, version: 1)
+            #expect(try await store.changeSchedule(schedule.id, resumed) == .changed(schedule))
+            // It goes on already: nothing is to be done.
+            let again = ScheduleChange.resume(nextRunAt: nil, version: 2)
+            #expect(try await store.changeSchedule(schedule.id, again) == .changed(schedule))
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func schedulesAreListedInPagesWithoutLargeRequests(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
+            var ids: [UUID] = []
+            for number in 0..<7 {
+                var mine = self.schedule(app, after: number, nextRun: nil)
+                mine.request = Data(repeating: 32, count: number == 3 ? 11 : 10)
+                try await store.addSchedule(mine)
+                try await store.addSchedule(self.schedule(other, after: number, nextRun: nil))
+                ids.append(mine.id)
+            }
+            var (found, cursor) = ([SchedulePage.Entry](), ScheduleCursor?.none)
+            repeat {
+                let page = try await store.schedules(app: app, after: cursor, limit: 3, longestRequest: 10)
+                #expect(page.entries.count <= 3)
+                found += page.entries
+                cursor = page.next
+            } while cursor != nil
+            #expect(found.map(\.schedule.id) == ids)
+            #expect(found.map(\.requestBytes) == [10, 10, 10, 11, 10, 10, 10])
+            #expect(found.map(\.schedule.request.count) == [10, 10, 10, 0, 10, 10, 10])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func anAppHasSoManySchedulesAndSoMuchInThem(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
+            var limits = ScheduleLimits()
+            (limits.count, limits.bytes) = (3, 100)
+            func schedule(_ bytes: Int, app: Int64) -> ScheduleRecord {
+                var schedule = self.schedule(app, after: 0, nextRun: nil)
+                schedule.request = Data(repeating: 32, count: bytes)
+                return schedule
+            }
+            let first = schedule(60, app: app)
+            #expect(try await store.addSchedule(first, limits: limits) == .changed(first))
+            #expect(try await store.addSchedule(schedule(41, app: app), limits: limits) == .tooLarge)
+            for _ in 1...2 { _ = try await store.addSchedule(schedule(20, app: app), limits: limits) }
+            #expect(try await store.addSchedule(schedule(0, app: app), limits: limits) == .tooMany)
+            let others = schedule(100, app: other)
+            #expect(try await store.addSchedule(others, limits: limits) == .changed(others))
+            let larger = schedule(61, app: app).asReplacement
+            #expect(try await store.changeSchedule(first.id, larger, limits: limits) == .tooLarge)
+            // What is there already may shrink and stay, however small the limits have become.
+            limits.bytes = 10
+            let same = schedule(60, app: app).asReplacement
+            guard case .changed = try await store.changeSchedule(first.id, same, limits: limits) else {
+                Issue.record("it is not larger than before")
+                return
+            }
+            #expect(try await store.schedules(app: app).count == 3)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatIsDueOfBusyAppsIsLeftOut(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
+            for number in 1...3 { try await store.addSchedule(self.schedule(app, after: 0, nextRun: number)) }
+            let theirs = self.schedule(other, after: 0, nextRun: 9)
+            try await store.addSchedule(theirs)
+            let later = self.now.advanced(by: .seconds(10))
+            let due = try await store.dueSchedules(now: later, limit: 2, excluding: [app])
+            #expect(due.schedules == [theirs])
+            #expect(try await store.nextScheduleRun(excluding: [app]) == theirs.nextRunAt)
+            #expect(try await store.nextScheduleRun(excluding: [app, other]) == nil)
         }
     }
 
@@ -83,5 +177,12 @@ import Testing
             isPaused: isPaused,
             createdAt: self.now.advanced(by: .seconds(after))
         )
+    }
+}
+
+extension ScheduleRecord {
+    /// What a person writes to make a schedule this one.
+    fileprivate var asReplacement: ScheduleChange {
+        .replace(name: self.name, request: self.request, rule: self.rule, nextRunAt: self.nextRunAt)
     }
 }

@@ -18,39 +18,91 @@ import Testing
             #expect(try await store.webhooks(app: app) == [webhook])
             #expect(try await store.webhooks(app: nil) == [webhook])
             #expect(try await store.webhooks(app: app + 1).isEmpty)
-            webhook.url = "https://example.com/other"
-            webhook.secret = "another"
-            webhook.events = [.token]
-            webhook.isActive = false
-            webhook.failures = 3
-            webhook.nextTryAt = self.later
-            webhook.lastError = "503"
-            webhook.lastSuccessAt = self.now
-            webhook.cursor = 12
-            #expect(try await store.updateWebhook(webhook, expectedCursor: 0))
+            var change = WebhookChange()
+            change.url = "https://example.com/other"
+            change.signing = .add("another")
+            change.events = [.token]
+            change.isActive = false
+            change.cursor = 12
+            change.apply(to: &webhook)
+            #expect(webhook.secret == "another whisper")
+            #expect(webhook.version == 1)
+            #expect(try await store.changeWebhook(webhook.id, change) == webhook)
+            #expect(try await store.webhook(webhook.id) == webhook)
+            (change, webhook.secret, webhook.version) = (WebhookChange(), "another", 2)
+            change.signing = .newest
+            #expect(try await store.changeWebhook(webhook.id, change) == webhook)
             #expect(try await store.webhook(webhook.id) == webhook)
             #expect(try await store.deleteWebhook(webhook.id))
             #expect(try await !store.deleteWebhook(webhook.id))
-            #expect(try await !store.updateWebhook(webhook, expectedCursor: 12))
+            #expect(try await store.changeWebhook(webhook.id, change) == nil)
+            #expect(try await !store.settleWebhook(webhook.id, .taken(webhook, through: 20, at: self.later)))
         }
     }
 
     @Test(arguments: StoreBackend.available)
     func aReplayIsNotOvertakenByAPostInFlight(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            var webhook = self.webhook(app)
+            let webhook = self.webhook(app)
             try await store.addWebhook(webhook)
-            webhook.cursor = 10
-            _ = try await store.updateWebhook(webhook, expectedCursor: 0)
-            var replayed = webhook
-            replayed.cursor = 3
-            _ = try await store.updateWebhook(replayed, expectedCursor: 10)
-            webhook.cursor = 20
-            webhook.lastSuccessAt = self.later
-            _ = try await store.updateWebhook(webhook, expectedCursor: 10)
+            #expect(try await store.settleWebhook(webhook.id, .taken(webhook, through: 10, at: self.now)))
+            let posted = try #require(try await store.webhook(webhook.id))
+            #expect(posted.cursor == 10)
+            var change = WebhookChange()
+            change.cursor = 3
+            #expect(try await store.changeWebhook(webhook.id, change)?.cursor == 3)
+            #expect(try await store.settleWebhook(webhook.id, .taken(posted, through: 20, at: self.later)))
             let found = try #require(try await store.webhook(webhook.id))
             #expect(found.cursor == 3)
             #expect(found.lastSuccessAt == self.later)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aPostWritesNothingThatAPersonDecides(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let before = self.webhook(app)
+            try await store.addWebhook(before)
+            var change = WebhookChange()
+            change.url = "https://example.com/other"
+            change.signing = .add("new")
+            change.events = [.delivery]
+            change.isActive = false
+            var expected = try #require(try await store.changeWebhook(before.id, change))
+            #expect(try await store.settleWebhook(before.id, .taken(before, through: 10, at: self.later)))
+            (expected.cursor, expected.lastSuccessAt) = (10, self.later)
+            #expect(try await store.webhook(before.id) == expected)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aFailureCountsOnlyForWhatWasPosted(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let before = self.webhook(app)
+            try await store.addWebhook(before)
+            var failed = before
+            (failed.failures, failed.nextTryAt, failed.lastError) = (1, self.later, "503")
+            let failure = WebhookOutcome(before: before, after: failed, isTaken: false)
+            #expect(try await store.settleWebhook(before.id, failure))
+            #expect(try await store.webhook(before.id) == failed)
+            var ended = failed
+            (ended.failures, ended.nextTryAt, ended.isActive, ended.lastError) = (2, nil, false, "disabled: gone")
+            // A person has switched it on meanwhile: that stays.
+            var change = WebhookChange()
+            change.isEnabled = true
+            let enabled = try #require(try await store.changeWebhook(before.id, change))
+            let late = WebhookOutcome(before: failed, after: ended, isTaken: false)
+            #expect(try await !store.settleWebhook(before.id, late))
+            #expect(try await store.webhook(before.id) == enabled)
+            ended.version = enabled.version
+            #expect(
+                try await store.settleWebhook(
+                    before.id,
+                    WebhookOutcome(before: enabled, after: ended, isTaken: false)
+                )
+            )
+            ended.version += 1
+            #expect(try await store.webhook(before.id) == ended)
         }
     }
 
@@ -144,5 +196,13 @@ import Testing
             events: [.delivery, .token],
             createdAt: self.now
         )
+    }
+}
+
+extension WebhookOutcome {
+    fileprivate static func taken(_ webhook: WebhookRecord, through cursor: Int64, at: Timestamp) -> WebhookOutcome {
+        var after = webhook
+        (after.cursor, after.lastSuccessAt) = (cursor, at)
+        return WebhookOutcome(before: webhook, after: after, isTaken: true)
     }
 }

@@ -18,10 +18,9 @@ package enum WebhookSecret {
             .replacingOccurrences(of: "=", with: "")
     }
 
-    /// A new secret beside the newest of `stored`, so that receivers that know either accept what is posted.
-    package static func rotating(_ stored: String) -> (stored: String, new: String) {
-        let new = self.make()
-        return (([new] + self.all(in: stored).prefix(1)).joined(separator: " "), new)
+    /// `new` beside the newest of `stored`, so that receivers that know either accept what is posted.
+    package static func adding(_ new: String, to stored: String) -> String {
+        ([new] + self.all(in: stored).prefix(1)).joined(separator: " ")
     }
 
     /// Only the newest of `stored`: the end of a rotation.

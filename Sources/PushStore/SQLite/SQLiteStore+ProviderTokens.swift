@@ -1,0 +1,61 @@
+import Foundation
+import GRDB
+package import PushProtocol
+
+extension SQLiteStore {
+    /// Tokens that nobody has renewed for so long belong to keys that are not used any more.
+    private static let keptTokens: Duration = .seconds(86_400)
+
+    package func providerToken(
+        offering offered: ProviderTokenRecord,
+        refused: Timestamp?,
+        now: Timestamp
+    ) async throws -> ProviderTokenRecord {
+        let masterKey = self.masterKey
+        return try await self.database.write { database in
+            var stored = try Self.providerToken(offered.key, masterKey, in: database)
+            if let refused, stored?.issuedAt == refused, stored?.isRefused == false {
+                stored?.isRefused = true
+                try database.execute(
+                    sql: "UPDATE providerToken SET isRefused = 1 WHERE teamID = ? AND keyID = ? AND fingerprint = ?",
+                    arguments: [offered.key.teamID, offered.key.keyID, offered.key.fingerprint]
+                )
+            }
+            if let stored, !stored.isDue(at: now) { return stored }
+            let sealed = try masterKey.seal(offered.text, for: .providerToken(offered.key))
+            try database.execute(
+                sql: """
+                    INSERT OR REPLACE INTO providerToken (teamID, keyID, fingerprint, sealed, issuedAt, isRefused)
+                    VALUES (?, ?, ?, ?, ?, 0)
+                    """,
+                arguments: [
+                    offered.key.teamID, offered.key.keyID, offered.key.fingerprint, sealed,
+                    offered.issuedAt.milliseconds,
+                ]
+            )
+            try database.execute(
+                sql: "DELETE FROM providerToken WHERE issuedAt < ?",
+                arguments: [offered.issuedAt.advanced(by: .zero - Self.keptTokens).milliseconds]
+            )
+            return offered
+        }
+    }
+
+    /// `nil` for one that cannot be opened too: another takes its place.
+    private static func providerToken(
+        _ key: ProviderTokenKey,
+        _ masterKey: MasterKey,
+        in database: Database
+    ) throws -> ProviderTokenRecord? {
+        let row = try Row.fetchOne(
+            database,
+            sql: "SELECT * FROM providerToken WHERE teamID = ? AND keyID = ? AND fingerprint = ?",
+            arguments: [key.teamID, key.keyID, key.fingerprint]
+        )
+        guard let row, let issuedAt = row.time("issuedAt"), let sealed = row["sealed"] as Data?,
+            let isRefused = row["isRefused"] as Bool?,
+            let text = try? masterKey.open(sealed, for: .providerToken(key))
+        else { return nil }
+        return ProviderTokenRecord(key: key, text: text, issuedAt: issuedAt, isRefused: isRefused)
+    }
+}
