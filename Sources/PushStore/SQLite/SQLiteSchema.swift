@@ -76,6 +76,7 @@ enum SQLiteSchema {
         }
         migrator.registerMigration(CampaignMigration.identifier, migrate: CampaignMigration.run)
         migrator.registerMigration(RetryByAppMigration.identifier, migrate: RetryByAppMigration.run)
+        migrator.registerMigration(AuditCountMigration.identifier, migrate: AuditCountMigration.run)
         return migrator
     }
 }

@@ -8,6 +8,8 @@ import PushProtocol
 package final class SQLiteStore: PushStore {
     let database: StoreDatabase
     let masterKey: MasterKey
+    /// The API keys that were asked for.
+    let keyCache = KeyCache()
     /// The ids of the texts that deliveries name as their reason.
     let reasons = ReasonTable()
     /// How the recipients of narrow audiences are found.
@@ -15,7 +17,12 @@ package final class SQLiteStore: PushStore {
 
     /// Opens or makes the file and runs the migrations that are missing.
     /// - Throws: ``StoreError``.
-    package init(path: String, masterKey: MasterKey) throws {
+    package convenience init(path: String, masterKey: MasterKey) throws {
+        try self.init(path: path, masterKey: masterKey, limits: QuestionLimits())
+    }
+
+    /// - Parameter limits: of what people may ask.
+    package init(path: String, masterKey: MasterKey, limits: QuestionLimits) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         // For nobody else, and so are the files that SQLite makes beside it.
@@ -31,7 +38,7 @@ package final class SQLiteStore: PushStore {
             }
             try SQLiteSchema.migrator.migrate(pool)
             try Self.checkMasterKey(masterKey, in: pool)
-            self.database = StoreDatabase(pool)
+            self.database = StoreDatabase(pool, readers: try StoreReaders(path: path, limits: limits))
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: path, why: error.message ?? "\(error.resultCode)")
         }
@@ -50,6 +57,12 @@ package final class SQLiteStore: PushStore {
     private static func checkMasterKey(_ masterKey: MasterKey, in pool: DatabasePool) throws {
         let sealed = try pool.read { try Data.fetchOne($0, sql: "SELECT sealed FROM credential LIMIT 1") }
         if let sealed { _ = try masterKey.open(sealed) }
+    }
+
+    /// People's long questions are interrupted, and no new ones are answered: for the time between the end of the service
+    /// and ``close()``.
+    package func endQuestions() {
+        self.database.readers.end()
     }
 
     package func close() throws {
