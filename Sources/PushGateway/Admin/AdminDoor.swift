@@ -42,7 +42,10 @@ struct AdminDoor {
             router: self.router,
             server: .http1(
                 configuration: .init(
-                    additionalChannelHandlers: [RequestDeadlineHandler(deadline: TimeAmount(limits.request))],
+                    additionalChannelHandlers: [
+                        RequestBodyHandler(deadline: TimeAmount(limits.request)),
+                        RequestDeadlineHandler(deadline: TimeAmount(limits.request)),
+                    ],
                     idleTimeout: TimeAmount(limits.adminIdle)
                 )
             ),
