@@ -59,16 +59,16 @@ import Testing
         }
     }
 
-    /// The one that holds the most makes room, and a client with a key does not notice.
+    /// Of what goes beyond their allowance: the one that holds the most makes room, and a client with a key does not notice.
     @Test func whatUnprovenConnectionsHoldIsBounded() async throws {
-        let configure: (inout ProviderConfiguration) -> Void = { $0.limits.unproven.bytes = 20_000 }
+        let configure: (inout ProviderConfiguration) -> Void = { $0.limits.unproven.bytes = 9000 }
         try await withProvider(senders: ScriptedSender(), configure: configure) { provider in
             let (one, other) = (
                 try await RawConnection.open(port: Self.port(provider)),
                 try await RawConnection.open(port: Self.port(provider))
             )
-            one.write("GET /health HTTP/1.1\r\na: \(String(repeating: "a", count: 8000))\r\n".utf8)
-            other.write("GET /health HTTP/1.1\r\na: \(String(repeating: "a", count: 15_000))\r\n".utf8)
+            one.write("GET /health HTTP/1.1\r\na: \(String(repeating: "a", count: 12_000))\r\n".utf8)
+            other.write("GET /health HTTP/1.1\r\na: \(String(repeating: "a", count: 15_500))\r\n".utf8)
             #expect(await other.readToEnd().isEmpty)
             #expect(try await provider.api.get("/v1/apps").status == 200)
             one.write("\r\n".utf8)
