@@ -104,9 +104,10 @@ struct StoreReaders: Sendable {
         case .question:
             guard let key = asker.key else { return true }
             let now = ContinuousClock.now
-            return !self.questions.isBusy(key) && self.attempts.with(key, now: now) {
-                $0.take(self.limits.attempt / .seconds(1), now: now) == nil
-            }
+            return !self.questions.isBusy(key)
+                && self.attempts.with(key, now: now) {
+                    $0.take(self.limits.attempt / .seconds(1), now: now) == nil
+                }
         }
     }
 
