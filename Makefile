@@ -36,7 +36,7 @@ bench-gateway:  ## the gateway beside nghttpd and mosquitto (N=20000 PAIRS=3 DEV
 	@scripts/setup bench
 	@scripts/bench-gateway
 
-bench-campaign:  ## the provider beside the bare sender (N=100000 PAIRS=3 ONLY=plain,rendered,traffic,gateway)
+bench-campaign:  ## the provider beside the bare sender (N=100000 PAIRS=3 ONLY=plain,rendered,traffic,gateway,hostile)
 	@scripts/setup bench
 	@scripts/bench-campaign
 

@@ -205,7 +205,7 @@ let package = Package(
             "PushServerTests",
             [
                 "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting",
-                .grdb, .httpTypes, .nioCore, .nioEmbedded, .nioHTTPTypes,
+                .grdb, .httpTypes, .hummingbird, .nioCore, .nioEmbedded, .nioHTTPTypes, .nioPosix,
             ]
         ),
         tests(

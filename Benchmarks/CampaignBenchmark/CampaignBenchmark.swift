@@ -7,7 +7,7 @@ import PushProtocol
 struct CampaignBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Devices, pushes and requests for measuring a provider.",
-        subcommands: [Fill.self, Paths.self, Bare.self, Campaign.self, Ledger.self]
+        subcommands: [Fill.self, Paths.self, Bare.self, Campaign.self, Hostile.self, Ledger.self]
     )
 }
 

@@ -1,4 +1,3 @@
-package import HTTPTypes
 package import NIOCore
 package import NIOHTTPTypes
 
@@ -10,15 +9,12 @@ import Musl
 import Glibc
 #endif
 
-/// Closes a connection on which a request does not end in time, however steadily its bytes drip in; a stream has the time
-/// between two of its parts. That a head ends, the server's own idle limit sees to.
+/// Closes a connection whose client does not take an answer in time. How requests come in is for ``RequestBodyHandler``.
 ///
 /// An answer has the time for each ``piece`` of it, and who was faster may rest for longer, up to ``longestRest`` of them:
 /// some clients keep to a rate by taking megabytes at once and then nothing for a minute. A client that stops reading is
 /// cut off. So that it is seen early, the system keeps little that it has not sent.
-package final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    package typealias InboundIn = HTTPRequestPart
-    package typealias InboundOut = HTTPRequestPart
+package final class RequestDeadlineHandler: ChannelOutboundHandler, RemovableChannelHandler {
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart
 
@@ -33,37 +29,20 @@ package final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChann
     static let unsentOption = NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT)
 
     private let deadline: TimeAmount
-    private let isStream: @Sendable (HTTPRequest) -> Bool
-    private var streams = false
-    private var timer: Scheduled<Void>?
     /// Pieces that the client has not taken.
     private var unwritten = 0
     private var writeTimer: Scheduled<Void>?
     /// When the client must have taken the next piece. Time that it has gained in an answer counts in the next one too.
     private var writeDeadline = NIODeadline.uptimeNanoseconds(0)
 
-    /// - Parameters:
-    ///   - deadline: from the head of a request to its end, and for each piece of an answer.
-    ///   - isStream: whether the deadline is for each part of the request's body instead.
-    package init(deadline: TimeAmount, isStream: @escaping @Sendable (HTTPRequest) -> Bool = { _ in false }) {
+    /// - Parameter deadline: for each piece of an answer.
+    package init(deadline: TimeAmount) {
         self.deadline = deadline
-        self.isStream = isStream
     }
 
     package func handlerAdded(context: ChannelHandlerContext) {
         // What is no TCP connection has no such option.
         try? context.channel.syncOptions?.setOption(.tcpOption(Self.unsentOption), value: Self.unsent)
-    }
-
-    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch Self.unwrapInboundIn(data) {
-        case .head(let head):
-            self.streams = self.isStream(head)
-            self.start(context)
-        case .body: if self.streams { self.start(context) }
-        case .end: self.timer?.cancel()
-        }
-        context.fireChannelRead(data)
     }
 
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -115,24 +94,7 @@ package final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChann
         }
     }
 
-    private func start(_ context: ChannelHandlerContext) {
-        self.timer?.cancel()
-        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {
-            context.close(promise: nil)
-        }
-    }
-
-    package func channelInactive(context: ChannelHandlerContext) {
-        self.cancelTimers()
-        context.fireChannelInactive()
-    }
-
     package func handlerRemoved(context: ChannelHandlerContext) {
-        self.cancelTimers()
-    }
-
-    private func cancelTimers() {
-        self.timer?.cancel()
         self.writeTimer?.cancel()
     }
 }

@@ -18,9 +18,7 @@ package enum DurableFile {
 
     /// Makes a file that only its owner can read, in the place of the one of that name if there is one. Whether it could.
     package static func replace(_ path: String, _ content: [UInt8]) -> Bool {
-        Self.make(content, beside: path) { temporary in
-            rename(temporary, path) == 0 && Self.sync(URL(filePath: path).deletingLastPathComponent().path)
-        }
+        Self.make(content, beside: path) { Self.rename($0, to: path) }
     }
 
     /// Writes a file of another name, to disk, and gives it to `place`; what it leaves of that name is removed.

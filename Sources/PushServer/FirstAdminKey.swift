@@ -1,4 +1,5 @@
 import Foundation
+import PushProtocol
 import PushProvider
 import PushStore
 

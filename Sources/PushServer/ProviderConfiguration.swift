@@ -1,4 +1,6 @@
+package import PushHTTP
 package import PushProvider
+package import PushStore
 
 /// How a provider server runs.
 package struct ProviderConfiguration: Sendable {
@@ -44,6 +46,13 @@ package struct ProviderConfiguration: Sendable {
         package var request: Duration = .seconds(30)
         /// Longest file of an import, in bytes. Default 4 GB, which is some 20 million devices.
         package var importFile = 4 * 1024 * 1024 * 1024
+        /// Time that a question of a person may take, without the time for which it waits. Default 10 s.
+        package var question: Duration = .seconds(10)
+        package var questions = QuestionLimits()
+        /// Requests per second of one API key, twice as many at once; 0 sets no limit. Default 1,000.
+        package var keyRate = 1000
+        /// What connections without a valid key may hold.
+        package var unproven = UnprovenMachine.Limits()
         /// Without any byte. Default 60 s.
         package var idle: Duration = .seconds(60)
         /// At the same time; more wait until one ends. Default 1,000.

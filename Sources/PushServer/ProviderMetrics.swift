@@ -8,7 +8,12 @@ struct ProviderMetrics: Sendable {
     private let source = GaugeSource()
     private let registry: PrometheusRegistry
 
-    init(registry: PrometheusRegistry, store: any OperationStore, time: any TimeSource) {
+    init(
+        registry: PrometheusRegistry,
+        store: SQLiteStore,
+        unproven: UnprovenConnections,
+        time: any TimeSource
+    ) {
         self.registry = registry
         self.source.add(.buildInfo, ["version": OpenAPIDocument.version]) { 1 }
         self.source.add(.memory) { ProcessMemory.resident.map { [GaugeSource.Sample(value: $0)] } ?? [] }
@@ -29,6 +34,11 @@ struct ProviderMetrics: Sendable {
         self.source.add(.tokensDeactivated) { try await figures.latest().tokensDeactivated }
         self.source.add(.tokensWithheld) { try await figures.latest().tokensWithheld }
         self.source.add(.webhookBacklog) { try await figures.latest().webhookBacklog }
+        self.source.add(.logBytes) { store.logBytes }
+        self.source.add(.queriesRunning) { store.questions.running }
+        self.source.add(.queriesWaiting) { store.questions.waiting }
+        self.source.add(.unprovenConnections) { unproven.count }
+        self.source.add(.unprovenBytes) { unproven.bytes }
     }
 
     func text() async throws -> String {
@@ -73,4 +83,12 @@ extension Metric {
         "martlet_webhook_backlog",
         "Blocks of events that the webhook that is furthest behind has not been told."
     )
+    static let logBytes = Metric("martlet_store_wal_bytes", "Length of the log beside the database.")
+    static let queriesRunning = Metric("martlet_queries_running", "Long questions of people that are being answered.")
+    static let queriesWaiting = Metric("martlet_queries_waiting", "Long questions of people that wait for their turn.")
+    static let unprovenConnections = Metric(
+        "martlet_api_unproven_connections",
+        "Connections to the API that have shown no valid key."
+    )
+    static let unprovenBytes = Metric("martlet_api_unproven_bytes", "What these connections hold, in bytes.")
 }

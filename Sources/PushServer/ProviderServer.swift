@@ -27,6 +27,8 @@ package final class ProviderServer: Service {
     private let clock: ClockKeeper
     private let webhooks: WebhookDelivery
     private let api: API
+    private let unproven: UnprovenConnections
+    private let watch: StoreWatch
     private let bound = Bound<Int>()
     /// The same before the first admin key counts.
     private let listening = Bound<Int>()
@@ -59,7 +61,8 @@ package final class ProviderServer: Service {
             masterKey: MasterKey.load(
                 orCreateAt: configuration.masterKeyPath,
                 besideDatabase: configuration.databasePath
-            )
+            ),
+            limits: configuration.limits.questions
         )
         let clock = ClockMachine(
             mark: try await self.store.clockMark(),
@@ -89,6 +92,9 @@ package final class ProviderServer: Service {
             logger: logger
         )
         let (scheduleWake, webhookWake) = (Wake(), Wake())
+        self.unproven = UnprovenConnections(limits: configuration.limits.unproven, logger: logger)
+        self.watch = StoreWatch(store: self.store, metrics: metrics, logger: logger)
+        let trail = AuditTrail(store: self.store, time: time, logger: logger)
         let requests = RequestMetrics(factory: metrics)
         self.schedules = ScheduleRunner(
             store: self.store,
@@ -123,8 +129,8 @@ package final class ProviderServer: Service {
         self.api = API(
             controllers: [
                 OperatingController(
-                    store: store,
-                    metrics: ProviderMetrics(registry: metrics, store: store, time: time)
+                    probe: ReadyProbe(store: store),
+                    metrics: ProviderMetrics(registry: metrics, store: store, unproven: self.unproven, time: time)
                 ), AppsController(store: store, time: time),
                 CredentialsController(store: store, directory: directory, hygiene: hygiene, time: time),
                 DevicesController(store: store, time: time),
@@ -144,13 +150,14 @@ package final class ProviderServer: Service {
                     addresses: configuration.webhookAddresses,
                     wake: webhookWake,
                     time: time
-                ), KeysController(store: store, keys: keys),
+                ), KeysController(store: store, keys: keys, trail: trail),
             ],
             runner: OperationRunner(
                 keys: keys,
-                audit: store,
+                rates: KeyRates(rate: configuration.limits.keyRate),
+                questionBudget: configuration.limits.question,
+                audit: trail,
                 metrics: requests,
-                time: time,
                 logger: logger
             ),
             compatibility: CompatibilityRoutes(
@@ -175,16 +182,11 @@ package final class ProviderServer: Service {
     /// Serves until shutdown: open requests are answered, the dispatcher finishes the page in flight.
     package func run() async throws {
         do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await self.dispatcher.run() }
-                group.addTask { try await self.schedules.run() }
-                group.addTask { try await self.retention.run() }
-                group.addTask { try await self.clock.run() }
-                group.addTask { try await self.webhooks.run() }
-                group.addTask { try await self.serve() }
-                group.addTask { try await self.open() }
-                // The failure of any ends all.
-                for try await _ in group {}
+            try await withGracefulShutdownHandler {
+                try await self.runServices()
+            } onGracefulShutdown: {
+                // Open requests are answered, and these would take their time for it.
+                self.store.endQuestions()
             }
             try self.store.close()
             self.logger.info("provider has ended")
@@ -204,12 +206,27 @@ package final class ProviderServer: Service {
         self.bound.resolve(.success(port))
     }
 
+    private func runServices() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.dispatcher.run() }
+            group.addTask { try await self.schedules.run() }
+            group.addTask { try await self.retention.run() }
+            group.addTask { try await self.clock.run() }
+            group.addTask { try await self.webhooks.run() }
+            group.addTask { await self.watch.run() }
+            group.addTask { try await self.serve() }
+            group.addTask { try await self.open() }
+            // The failure of one ends all.
+            for try await _ in group {}
+        }
+    }
+
     private func serve() async throws {
         // Without effect once it is bound.
         defer { self.listening.resolve(.failure(ProviderError.ended)) }
         let (host, port) = (self.configuration.host, self.configuration.port)
         let limits = self.configuration.limits
-        let streams = self.api.streamPaths
+        let unproven = self.unproven
         var quiet = self.logger
         quiet.logLevel = max(self.logger.logLevel, .warning)
         let application = Application(
@@ -217,12 +234,13 @@ package final class ProviderServer: Service {
             server: .http1(
                 configuration: .init(
                     additionalChannelHandlers: [
-                        RequestDeadlineHandler(deadline: TimeAmount(limits.request)) { head in
-                            let path = head.path?.prefix { $0 != "?" } ?? ""
-                            return streams.contains { path.hasSuffix($0) }
-                        }
+                        RequestBodyHandler(deadline: TimeAmount(limits.request)),
+                        RequestDeadlineHandler(deadline: TimeAmount(limits.request)),
+                        // The operation proves the connection, once it knows the key.
+                        UnprovenRequestHandler(unproven, listener: "api") { _, _ in false },
                     ],
-                    idleTimeout: TimeAmount(limits.idle)
+                    idleTimeout: TimeAmount(limits.idle),
+                    httpDecoderConfiguration: Self.headLimits
                 )
             ),
             configuration: .init(
@@ -240,6 +258,13 @@ package final class ProviderServer: Service {
             throw ProviderError.cannotListen(address: "\(host):\(port)", why: "\(error)")
         }
     }
+
+    /// Room for a path, a cursor and a key.
+    private static let headLimits = HTTP1Channel.Configuration.DecoderConfiguration(
+        maxHeaderFieldSize: 16 * 1024,
+        maxHeaderListSize: 32 * 1024,
+        maxHeaderFieldCount: 100
+    )
 
     /// Makes the folder if there is none, and takes it.
     private static func lock(_ folder: String) throws -> FolderLock {

@@ -105,11 +105,14 @@ package protocol NotificationStore: Sendable {
     ) async throws -> [DeliveryRecord]
     /// What this notification came to for this recipient.
     func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
-    /// What came to one device, the newest notification first, those before `before`.
+    /// The oldest of the next `campaigns` campaigns before `before`; `nil` where there are no more than these.
+    func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor?
+    /// What came to one device, the newest notification first, those before `before` and not before `horizon`.
     func deliveries(
         app: Int64,
         device: Int64,
         before: NotificationCursor?,
+        horizon: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord]
     /// The same for a token that is not registered.
@@ -117,6 +120,7 @@ package protocol NotificationStore: Sendable {
         app: Int64,
         unregistered token: DeviceToken,
         before: NotificationCursor?,
+        horizon: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord]
     /// Forgets notifications that ended before this, their deliveries, and token events as old: `limit` rows at most, so
@@ -132,6 +136,26 @@ extension NotificationStore {
         idempotency: Idempotency?
     ) async throws -> Acceptance {
         try await self.accept(notification, shards: shards, idempotency: idempotency, scheduleVersion: nil)
+    }
+
+    /// As ``deliveries(app:device:before:horizon:limit:)``, however old they are.
+    package func deliveries(
+        app: Int64,
+        device: Int64,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> [DeliveryRecord] {
+        try await self.deliveries(app: app, device: device, before: before, horizon: nil, limit: limit)
+    }
+
+    /// As ``deliveries(app:unregistered:before:horizon:limit:)``, however old they are.
+    package func deliveries(
+        app: Int64,
+        unregistered token: DeviceToken,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> [DeliveryRecord] {
+        try await self.deliveries(app: app, unregistered: token, before: before, horizon: nil, limit: limit)
     }
 }
 
@@ -271,37 +295,13 @@ package protocol APIKeyStore: Sendable {
 
 /// Who changed what.
 package protocol AuditStore: Sendable {
-    func addAudit(_ entry: AuditRecord) async throws
+    /// The entry's id.
+    @discardableResult
+    func addAudit(_ entry: AuditRecord) async throws -> Int64
+    /// Writes how many requests an entry stands for by now.
+    func setAuditCount(_ count: Int, of id: Int64) async throws
     /// Newest first, those before `before`.
     func audit(before: Int64?, limit: Int) async throws -> [AuditRecord]
     /// Forgets what is older than this, `limit` entries at most. How many it were.
     func forgetAudit(before: Timestamp, limit: Int) async throws -> Int
-}
-
-/// Why a store cannot be used.
-package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    case cannotOpen(path: String, why: String)
-    /// Written by a newer version.
-    case newerSchema(path: String)
-    case badMasterKey(path: String, why: String)
-    /// A secret in the store was sealed with another master key.
-    case wrongMasterKey
-    /// There is no master key, and the database holds secrets that were sealed with one.
-    case missingMasterKey(path: String, database: String)
-    /// Nothing can be written now: the disk is full or read-only.
-    case cannotWrite(why: String)
-    case cannotBackUp(path: String, why: String)
-
-    package var description: String {
-        switch self {
-        case .cannotOpen(let path, let why): "the database \(path) cannot be used: \(why)"
-        case .newerSchema(let path): "the database \(path) was written by a newer version of Martlet"
-        case .badMasterKey(let path, let why): "the master key \(path) cannot be used: \(why)"
-        case .missingMasterKey(let path, let database):
-            "the master key \(path) is missing, and \(database) holds secrets that only it opens: bring it back"
-        case .wrongMasterKey: "the master key does not fit this database: bring back the one it was made with"
-        case .cannotBackUp(let path, let why): "the backup \(path) cannot be made: \(why)"
-        case .cannotWrite(let why): "the database cannot be written: \(why)"
-        }
-    }
 }

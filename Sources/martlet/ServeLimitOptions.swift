@@ -29,6 +29,12 @@ struct ServeLimitOptions: ParsableArguments {
     @Option(help: "Seconds from the head of a request to its end (serve.requestSeconds; default: 30).")
     var requestSeconds: Int?
 
+    @Option(help: "Seconds that a question about many devices may take (serve.questionSeconds; 1 to 300, default: 10).")
+    var questionSeconds: Int?
+
+    @Option(help: "Requests per second of an API key, 0 for no limit (serve.keyRate; default: 1000).")
+    var keyRate: Int?
+
     @Flag(help: "Webhooks may point to addresses of the own network, with any port (serve.webhooks.allowPrivate).")
     var allowPrivateWebhooks = false
 
@@ -43,6 +49,7 @@ struct ServeLimitOptions: ParsableArguments {
             "serve.eventRetentionDays": self.eventRetentionDays.setting(),
             "serve.confirmClock": self.confirmClock.setting(),
             "serve.connections": self.connections.setting(), "serve.requestSeconds": self.requestSeconds.setting(),
+            "serve.questionSeconds": self.questionSeconds.setting(), "serve.keyRate": self.keyRate.setting(),
             "serve.webhooks.allowPrivate": self.allowPrivateWebhooks.setting(),
             "serve.webhooks.allowHTTP": self.allowHTTPWebhooks.setting(),
         ]
@@ -70,6 +77,10 @@ struct ServeLimitOptions: ParsableArguments {
         if let seconds = settings.integer("serve.requestSeconds", in: 1...3600) {
             configuration.limits.request = .seconds(seconds)
         }
+        if let seconds = settings.integer("serve.questionSeconds", in: 1...300) {
+            configuration.limits.question = .seconds(seconds)
+        }
+        if let rate = settings.integer("serve.keyRate", in: 0...1_000_000) { configuration.limits.keyRate = rate }
         configuration.webhookAddresses.allowsPrivate = settings.flag("serve.webhooks.allowPrivate")
         configuration.webhookAddresses.allowsPlainHTTP = settings.flag("serve.webhooks.allowHTTP")
     }

@@ -56,6 +56,7 @@ struct AdminDoor {
             server: .http1(
                 configuration: .init(
                     additionalChannelHandlers: [
+                        RequestBodyHandler(deadline: TimeAmount(limits.request)),
                         RequestDeadlineHandler(deadline: TimeAmount(limits.request)),
                         // There is no login: a request that was in order is all the proof there can be.
                         UnprovenRequestHandler(unproven, listener: "admin") { $1.status.kind == .successful },

@@ -1,10 +1,8 @@
 import Foundation
 
-/// How deep JSON text is nested, seen without parsing it: parsers recurse, and a stack ends sooner than a body does.
+/// How deep JSON text is nested, seen without parsing it: Foundation's parser recurses, and a stack ends sooner than a body
+/// does.
 enum JSONNesting {
-    /// Deepest nesting taken. On a stack of 512 kB, reading or writing a value of 250 levels overflowed.
-    static let maximum = 64
-
     /// Why `text` must not be given to a parser; `nil` if it may.
     static func fault(_ text: Data) -> APIRefusal? {
         var (depth, isInString, isEscaped) = (0, false, false)
@@ -18,7 +16,7 @@ enum JSONNesting {
             case _ where isInString: break
             case UInt8(ascii: "["), UInt8(ascii: "{"):
                 depth += 1
-                guard depth <= self.maximum else { return self.tooDeep }
+                guard depth <= JSONParser.maximumDepth else { return self.tooDeep }
             case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
             default: break
             }
@@ -26,7 +24,11 @@ enum JSONNesting {
         return nil
     }
 
-    private static var tooDeep: APIRefusal {
-        APIRefusal(status: 400, code: "too_deep", message: "nest arrays and objects at most \(self.maximum) deep")
+    static var tooDeep: APIRefusal {
+        APIRefusal(
+            status: 400,
+            code: "too_deep",
+            message: "nest arrays and objects at most \(JSONParser.maximumDepth) deep"
+        )
     }
 }

@@ -12,15 +12,15 @@ package enum JSONValue: Hashable, Sendable {
 
     /// - Throws: ``APIRefusal`` with status 400 for text that is no JSON.
     package init(parsing data: Data) throws(APIRefusal) {
-        self = try APIRefusal.decode(JSONValue.self, from: data)
+        self = try JSONParser.parse(data)
     }
 
     /// JSON text without spaces, members in alphabetical order.
     package var text: Data {
         get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return try encoder.encode(self)
+            var text = JSONText()
+            try text.write(self)
+            return Data(text.bytes)
         }
     }
 }

@@ -8,23 +8,41 @@ package struct NotificationIntake: Sendable {
     /// Time zones that get a shard of their own: more than have a name. Any others would be asked for one by one.
     private static let maximumZones = 1000
 
+    /// Time that counting the recipients of one notification may take.
+    package struct Budgets: Hashable, Sendable {
+        /// While its sender waits for the answer; what takes longer is accepted all the same, and opened later.
+        package var acceptance: Duration = .seconds(5)
+        /// When it is opened; what takes longer is paused.
+        package var opening: Duration = .seconds(30)
+
+        package init() {}
+    }
+
     private let store: any PushStore
     private let wakes: LaneWakes
+    private let budgets: Budgets
     private let time: any TimeSource
     private let countDevices: CountDevices
 
     typealias CountDevices = @Sendable (Int64, AudienceExpression, PushEnvironment?) async throws -> Int
 
-    package init(store: any PushStore, wakes: LaneWakes, time: any TimeSource) {
-        self.init(store: store, wakes: wakes, time: time) { app, audience, environment in
+    package init(store: any PushStore, wakes: LaneWakes, budgets: Budgets = Budgets(), time: any TimeSource) {
+        self.init(store: store, wakes: wakes, budgets: budgets, time: time) { app, audience, environment in
             try await store.count(app: app, audience: audience, environment: environment)
         }
     }
 
     /// - Parameter countDevices: counts the devices of an audience, which may take long.
-    init(store: any PushStore, wakes: LaneWakes, time: any TimeSource, countDevices: @escaping CountDevices) {
+    init(
+        store: any PushStore,
+        wakes: LaneWakes,
+        budgets: Budgets = Budgets(),
+        time: any TimeSource,
+        countDevices: @escaping CountDevices
+    ) {
         self.store = store
         self.wakes = wakes
+        self.budgets = budgets
         self.time = time
         self.countDevices = countDevices
     }
@@ -57,22 +75,21 @@ package struct NotificationIntake: Sendable {
             state: .accepted
         )
         record.run = run
-        var shards: [ShardPlan] = []
-        if record.startsAt > now {
-            record.state = .scheduled
-        } else {
-            shards = self.begun(try await self.shards(of: record, delivery: request.delivery))
-            record.progress.recipients = try await self.count(record)
-            // Nobody to send to: no page would end it, but opening it does.
-            if record.progress.recipients == 0 || shards.isEmpty { (record.state, shards) = (.scheduled, []) }
+        var plan: Plan?
+        if record.startsAt <= now {
+            plan = try await self.plan(record, request.delivery, within: self.budgets.acceptance)
         }
+        let hasNobody = plan.map { $0.recipients == 0 || $0.shards.isEmpty } ?? false
+        // Nobody to send to: no page would end it, but opening it does. What takes long to count is opened later.
+        if let plan, !hasNobody { record.progress.recipients = plan.recipients } else { record.state = .scheduled }
+        let shards = hasNobody ? [] : self.begun(plan?.shards ?? [])
         let acceptance = try await self.store.accept(
             record,
             shards: shards,
             idempotency: idempotency,
             scheduleVersion: scheduleVersion
         )
-        if record.state == .scheduled, acceptance == .accepted, record.startsAt <= now {
+        if hasNobody, acceptance == .accepted {
             try await self.open(record)
             record = try await self.store.notification(record.id) ?? record
         }
@@ -86,7 +103,7 @@ package struct NotificationIntake: Sendable {
         do {
             try await self.open(notification)
             return true
-        } catch let error where !(error is StoreError) {
+        } catch let error where Self.isOfNotification(error) {
             let reason = "it cannot be opened: \(error)"
             _ = try await self.store.setState(.pause(reason: reason), of: notification.id, now: self.time.recorded)
             return false
@@ -95,11 +112,13 @@ package struct NotificationIntake: Sendable {
 
     private func open(_ notification: NotificationRecord) async throws {
         let delivery = try notification.delivery.map { try DeliveryTime(stored: JSONValue(parsing: $0)) }
-        let recipients = try await self.count(notification)
+        guard let plan = try await self.plan(notification, delivery, within: self.budgets.opening) else {
+            throw StoreError.queryTooExpensive(budget: self.budgets.opening)
+        }
         try await self.store.open(
             notification.id,
-            shards: recipients == 0 ? [] : self.begun(try await self.shards(of: notification, delivery: delivery)),
-            recipients: recipients,
+            shards: plan.recipients == 0 ? [] : self.begun(plan.shards),
+            recipients: plan.recipients,
             now: self.time.recorded
         )
         self.wakes[notification.lane].signal()
@@ -109,6 +128,33 @@ package struct NotificationIntake: Sendable {
     private func begun(_ plans: [ShardPlan]) -> [ShardPlan] {
         let now = self.time.now
         return plans.map { $0.notBefore > now ? $0 : ShardPlan(zone: $0.zone, notBefore: .atOnce) }
+    }
+
+    /// Whether an error will come again for this notification, whatever becomes of others.
+    private static func isOfNotification(_ error: any Error) -> Bool {
+        if case StoreError.queryTooExpensive = error { return true }
+        return !(error is StoreError)
+    }
+
+    private struct Plan {
+        var shards: [ShardPlan]
+        var recipients: Int
+    }
+
+    /// `nil` if it takes too long to make one.
+    private func plan(
+        _ notification: NotificationRecord,
+        _ delivery: DeliveryTime?,
+        within budget: Duration
+    ) async throws -> Plan? {
+        do {
+            return try await Asker.$current.withValue(Asker(budget: budget, purpose: .acceptance)) {
+                let shards = try await self.shards(of: notification, delivery: delivery)
+                return Plan(shards: shards, recipients: try await self.count(notification))
+            }
+        } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
+            return nil
+        }
     }
 
     private func count(_ notification: NotificationRecord) async throws -> Int {

@@ -79,19 +79,28 @@ package final class ClockKeeper: Service {
     /// keeps its moment, and no moment runs twice.
     private func settleSchedules(_ now: Timestamp) async throws {
         for app in try await self.store.apps() {
-            for schedule in try await self.store.schedules(app: app.id) where !schedule.isPaused {
-                guard let planned = schedule.nextRunAt, let rule = try? JSONValue(parsing: schedule.rule),
-                    let recurring = try? RecurringSchedule(stored: rule)
-                else { continue }
-                let lastRun = schedule.lastRunAt.flatMap { $0 <= now.advanced(by: ClockMachine.plausible) ? $0 : nil }
-                guard let next = recurring.nextRun(after: max(now, lastRun ?? now)), next < planned else { continue }
-                try await self.store.advanceSchedule(
-                    schedule.id,
-                    from: planned,
-                    to: next,
-                    lastRunAt: schedule.lastRunAt
-                )
-            }
+            var cursor: ScheduleCursor?
+            repeat {
+                let page = try await self.store.schedules(app: app.id, after: cursor, limit: 100, longestRequest: 0)
+                for entry in page.entries where !entry.schedule.isPaused {
+                    try await self.settle(entry.schedule, now)
+                }
+                cursor = page.next
+            } while cursor != nil
         }
+    }
+
+    private func settle(_ schedule: ScheduleRecord, _ now: Timestamp) async throws {
+        guard let planned = schedule.nextRunAt, let rule = try? JSONValue(parsing: schedule.rule),
+            let recurring = try? RecurringSchedule(stored: rule)
+        else { return }
+        let lastRun = schedule.lastRunAt.flatMap { $0 <= now.advanced(by: ClockMachine.plausible) ? $0 : nil }
+        guard let next = recurring.nextRun(after: max(now, lastRun ?? now)), next < planned else { return }
+        try await self.store.advanceSchedule(
+            schedule.id,
+            from: planned,
+            to: next,
+            lastRunAt: schedule.lastRunAt
+        )
     }
 }

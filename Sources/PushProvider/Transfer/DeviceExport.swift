@@ -16,16 +16,22 @@ package struct DeviceExport: AsyncSequence, Sendable {
         case all
     }
 
+    /// Before a page is asked for again, when too many questions wait.
+    private static let pause: Duration = .seconds(1)
+
     private let store: any DeviceStore
     private let app: Int64
     private let format: TransferFormat
     private let state: State
+    /// The body is written when the request's own task has ended.
+    private let asker: Asker?
 
     package init(store: any DeviceStore, app: Int64, format: TransferFormat, state: State = .active) {
         self.store = store
         self.app = app
         self.format = format
         self.state = state
+        self.asker = Asker.current.map { Asker(budget: $0.budget, purpose: .export, key: $0.key) }
     }
 
     package func makeAsyncIterator() -> Iterator {
@@ -58,8 +64,22 @@ package struct DeviceExport: AsyncSequence, Sendable {
         }
     }
 
+    /// Each page is a question of its own, so that no snapshot is as old as the export, and waits its turn.
     private func page(after: Int64) async throws -> [DeviceRecord] {
-        try await self.store.devices(app: self.app, audience: .everyone, after: after, limit: TransferLimits.batch)
+        while true {
+            do {
+                return try await Asker.$current.withValue(self.asker) {
+                    try await self.store.devices(
+                        app: self.app,
+                        audience: .everyone,
+                        after: after,
+                        limit: TransferLimits.batch
+                    )
+                }
+            } catch StoreError.tooManyQueries {
+                try await Task.sleep(for: Self.pause, clock: .continuous)
+            }
+        }
     }
 
     private func text(_ devices: [DeviceRecord]) -> [UInt8] {

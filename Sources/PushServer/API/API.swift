@@ -39,12 +39,6 @@ package struct API: Sendable {
         return router
     }
 
-    /// How the paths end whose bodies are read as they come.
-    var streamPaths: [String] {
-        self.operations.filter { $0.body?.isStream ?? false }
-            .compactMap { $0.path.split(separator: "/").last.map(String.init) }
-    }
-
     private var documentOperation: Operation {
         let description = Answer.ok(.object(isOpen: true), "OpenAPI 3.1.")
         var operation = Operation(

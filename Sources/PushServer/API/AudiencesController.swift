@@ -23,6 +23,7 @@ struct AudiencesController: Controller {
                     schema: .object(required: ["audience": .audience], optional: ["environment": .environment])
                 ),
                 answers: [.ok(.object(required: ["count": .integer()]).named("Count"))],
+                cost: .question,
                 handler: self.count
             ),
             Operation(
@@ -44,6 +45,7 @@ struct AudiencesController: Controller {
                             .named("AudiencePreview")
                     )
                 ],
+                cost: .question,
                 handler: self.preview
             ),
         ]

@@ -55,6 +55,7 @@ struct DevicesController: Controller {
                     Parameter(name: "tag", summary: "With this tag.", schema: .text), .cursor, .limit(),
                 ],
                 answers: [.ok(DevicesAnswer.schema)],
+                cost: .question,
                 handler: self.list
             ),
             Operation(

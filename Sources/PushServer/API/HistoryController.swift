@@ -10,6 +10,8 @@ import PushStore
 struct HistoryController: Controller {
     /// Devices of one user whose history is put together.
     private static let maximumDevices = 50
+    /// Look-ups of a device in a campaign for one answer: it reaches back as far as these go.
+    private static let maximumLookups = 5000
 
     let store: any PushStore
 
@@ -27,6 +29,7 @@ struct HistoryController: Controller {
                 scope: .read,
                 parameters: [.limit(), .cursor],
                 answers: [.ok(HistoryAnswer.schema)],
+                cost: .question,
                 handler: self.ofToken
             ),
             Operation(
@@ -38,6 +41,7 @@ struct HistoryController: Controller {
                 scope: .read,
                 parameters: [.limit(), .cursor],
                 answers: [.ok(HistoryAnswer.schema)],
+                cost: .question,
                 handler: self.ofUser
             ),
             Operation(
@@ -98,13 +102,20 @@ struct HistoryController: Controller {
         _ devices: [DeviceRecord],
         tokens: Set<DeviceToken>
     ) async throws -> Response {
-        var page = HistoryPage(after: try call.whole(.history), limit: try call.limit())
+        let (cursor, limit) = (try call.whole(.history), try call.limit())
+        let horizon = try await self.store.horizon(
+            app: app,
+            before: cursor.map { NotificationCursor(number: $0.position) },
+            campaigns: Self.maximumLookups / max(1, devices.count)
+        )
+        var page = HistoryPage(after: cursor, limit: limit, horizon: horizon)
         for device in devices {
             page.add(
                 try await self.store.deliveries(
                     app: app,
                     device: device.id,
                     before: page.deliveriesBefore,
+                    horizon: page.horizon,
                     limit: page.limit
                 )
             )
@@ -116,6 +127,7 @@ struct HistoryController: Controller {
                     app: app,
                     unregistered: token,
                     before: page.deliveriesBefore,
+                    horizon: page.horizon,
                     limit: page.limit
                 )
             )

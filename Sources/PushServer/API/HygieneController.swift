@@ -52,6 +52,7 @@ struct HygieneController: Controller {
                     ), .cursor, .limit(),
                 ],
                 answers: [.ok(TokenEventsAnswer.schema)],
+                cost: .question,
                 handler: self.events
             ),
             Operation(

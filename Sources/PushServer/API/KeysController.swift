@@ -10,6 +10,7 @@ import PushStore
 struct KeysController: Controller {
     let store: any PushStore
     let keys: APIKeys
+    let trail: AuditTrail
 
     private struct Key: Encodable {
         var id: String
@@ -43,6 +44,7 @@ struct KeysController: Controller {
         var keyName: String
         var action: String
         var status: Int
+        var count: Int
 
         init(_ record: AuditRecord) {
             self.id = record.id
@@ -51,12 +53,16 @@ struct KeysController: Controller {
             self.keyName = record.keyName
             self.action = record.action
             self.status = record.status
+            self.count = record.count
         }
 
         static let schema = Schema.object(
             required: [
                 "id": .integer(), "atMs": .moment, "keyName": .string(),
                 "action": .string().described("Method and path."), "status": .integer(),
+                "count": .integer().described(
+                    "Requests that it stands for: refusals of a minute that repeat are one entry."
+                ),
             ],
             optional: ["key": .uuid]
         ).named("AuditEntry")
@@ -155,6 +161,7 @@ struct KeysController: Controller {
 
     private func audit(_ call: Call) async throws -> Response {
         let limit = try call.limit()
+        try await self.trail.settle()
         let entries = try await self.store.audit(before: try call.cursor(.audit), limit: limit)
         let next = entries.count == limit ? entries.last.map { Cursor(list: .audit, position: $0.id).text } : nil
         return try JSONAnswer.make(.ok, Entries(entries: entries.map(Entry.init), next: next))

@@ -66,6 +66,7 @@ struct NotificationsController: Controller {
                     .cursor, .limit(),
                 ],
                 answers: [.ok(DeliveriesAnswer.schema)],
+                cost: .question,
                 handler: self.deliveries
             ),
         ]

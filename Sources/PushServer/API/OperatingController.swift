@@ -7,7 +7,7 @@ import PushStore
 
 /// `/health`, `/ready` and `/metrics`.
 struct OperatingController: Controller {
-    let store: any PushStore
+    let probe: ReadyProbe
     let metrics: ProviderMetrics
 
     private static let status = Schema.object(required: ["status": .string()]).named("Status")
@@ -48,12 +48,7 @@ struct OperatingController: Controller {
     }
 
     private func ready(_ call: Call) async throws -> Response {
-        do {
-            _ = try await self.store.apps()
-            try await self.store.checkWritable()
-        } catch {
-            throw StoreError.cannotWrite(why: "\(error)")
-        }
+        try await self.probe.check()
         return try JSONAnswer.make(.ok, ["status": "ready"])
     }
 

@@ -55,6 +55,7 @@ struct SendingController: Controller {
                 scope: .read,
                 body: RequestBody(schema: .previewRequest),
                 answers: [.ok(PreviewAnswer.schema, "What would be sent.")],
+                cost: .question,
                 handler: self.preview
             ),
         ]

@@ -7,6 +7,8 @@ struct HistoryPage {
     let limit: Int
     let deliveriesBefore: NotificationCursor?
     let eventsBefore: Int64?
+    /// How far back deliveries were looked for; `nil` for all the way.
+    let horizon: NotificationCursor?
     /// Without those that were found twice.
     private var allDeliveries: [DeliveryKey: DeliveryRecord] = [:]
     private var allEvents: [TokenEventRecord] = []
@@ -19,8 +21,11 @@ struct HistoryPage {
         var recipient: Int64
     }
 
-    /// - Parameter cursor: where the page before ended.
-    init(after cursor: Cursor?, limit: Int) {
+    /// - Parameters:
+    ///   - cursor: where the page before ended.
+    ///   - horizon: how far back deliveries are looked for.
+    init(after cursor: Cursor?, limit: Int, horizon: NotificationCursor? = nil) {
+        self.horizon = horizon
         self.limit = max(1, limit)
         self.deliveriesBefore = cursor.map { NotificationCursor(number: $0.position) }
         self.eventsBefore = cursor?.second
@@ -56,15 +61,12 @@ struct HistoryPage {
     /// Where the next page begins; `nil` after the last one.
     var next: Cursor? {
         let (deliveries, events) = (self.deliveries, self.events)
-        let goesOn = (
-            deliveries: self.hasMoreDeliveries || deliveries.count < self.allDeliveries.count,
-            events: self.hasMoreEvents || events.count < self.allEvents.count
+        let isFull = self.hasMoreDeliveries || deliveries.count < self.allDeliveries.count
+        let next = (
+            deliveries: (isFull ? deliveries.last?.position : self.horizon)?.number,
+            events: self.hasMoreEvents || events.count < self.allEvents.count ? events.last?.id : nil
         )
-        guard goesOn.deliveries || goesOn.events else { return nil }
-        return Cursor(
-            list: .history,
-            position: goesOn.deliveries ? deliveries.last?.position.number ?? 0 : 0,
-            second: goesOn.events ? events.last?.id ?? 0 : 0
-        )
+        guard next.deliveries != nil || next.events != nil else { return nil }
+        return Cursor(list: .history, position: next.deliveries ?? 0, second: next.events ?? 0)
     }
 }

@@ -67,6 +67,7 @@ struct CompatibilityRoutes: Sendable {
         await self.answer("compat.publisherNotify", in: .text, context) {
             let wanted = try PublisherNotify(try await FormRequest.fields(of: request))
             try await self.check(wanted)
+            UnprovenConnections.prove(context.channel)
             let app = try await self.app(context)
             guard try await self.store.environments(app: app.id).contains(wanted.environment) else {
                 let message = "the app has no credential for \(wanted.environment.rawValue)"
@@ -132,6 +133,7 @@ struct CompatibilityRoutes: Sendable {
     private func register(_ registration: DeviceRegistration, _ context: APIContext) async throws -> RegistrationResult
     {
         let app = try await self.app(context)
+        UnprovenConnections.prove(context.channel)
         let results = try await self.store.register([registration], app: app.id, now: self.time.now)
         guard let result = results.first else { throw Self.closed }
         if case .refused(let excess) = result.kind { throw APIRefusal(excess) }

@@ -13,6 +13,8 @@ struct Call: Sendable {
     let query: [String: String]
     /// Longest body, in bytes.
     let maximumBody: Int
+    /// How long a body of so many bytes waits before it is read.
+    let delay: @Sendable (Int) throws -> Duration
 
     /// What stands in the path for `{name}`, percent-decoded; empty if it cannot be decoded.
     func path(_ name: String) -> String {
@@ -20,7 +22,10 @@ struct Call: Sendable {
     }
 
     func body() async throws -> Data {
-        try await self.request.wholeBody(maximum: self.maximumBody)
+        let body = try await self.request.wholeBody(maximum: self.maximumBody)
+        let delay = try self.delay(body.count)
+        if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
+        return body
     }
 
     /// - Throws: ``APIRefusal`` for a body that is no JSON object, or has other members.

@@ -123,7 +123,8 @@ struct OpenAPIDocument {
         409: "The request contradicts how things are.",
         413: "The body is too large.",
         415: "The body is of none of the types that are known.",
-        503: "Nothing can be stored now; nothing was done.",
+        429: "The API key asks too much at a time: retry-after says when to come again.",
+        503: "Nothing can be stored now and nothing was done, or the question takes too long to answer.",
     ]
 }
 
@@ -131,7 +132,7 @@ extension Operation {
     /// Everything that it may refuse with.
     var refusalStatuses: Set<Int> {
         var statuses = self.refusals.union([400, 405])
-        if self.scope != nil { statuses.formUnion([401, 403, 503]) }
+        if self.scope != nil { statuses.formUnion([401, 403, 429, 503]) }
         if self.path.contains("{") { statuses.insert(404) }
         if self.body != nil { statuses.insert(413) }
         return statuses

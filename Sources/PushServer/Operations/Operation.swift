@@ -22,9 +22,17 @@ struct Operation: Sendable {
     var answers: [Answer]
     /// Statuses of refusals besides those that follow from the rest, see ``OpenAPIDocument``.
     var refusals: Set<Int> = []
+    /// What its answer may cost.
+    var cost = Cost.small
     /// Whether it changes something that an auditor wants to know of.
     var isAudited = false
     var handler: Handler
+
+    enum Cost: Sendable {
+        case small
+        /// It may walk over everything: ended when the client has gone, or half closed the connection.
+        case question
+    }
 
     /// Where the document lists it.
     enum Tag: String, CaseIterable, Sendable {
@@ -80,7 +88,7 @@ struct RequestBody: Sendable {
     var maximum = 1024 * 1024
     var isRequired = true
     var contentTypes = ["application/json"]
-    /// Read as it comes: then its deadline is for silence, not for the whole.
+    /// Read as it comes: then it has a least rate instead of a deadline for the whole.
     var isStream = false
 }
 

@@ -7,38 +7,61 @@ import PushProtocol
 import PushProvider
 import PushStore
 
-/// Does around every operation what is the same for all: key, scope, query, errors, audit, figures.
+/// Does around every operation what is the same for all: key, scope, rate, query, budget, errors, audit, figures.
 struct OperationRunner: Sendable {
     let keys: APIKeys
-    let audit: any AuditStore
+    let rates: KeyRates
+    /// Time that one question of a person may take.
+    let questionBudget: Duration
+    let audit: AuditTrail
     let metrics: RequestMetrics
-    let time: any TimeSource
     let logger: Logger
 
     func run(_ operation: Operation, _ request: Request, _ context: APIContext) async -> Response {
         let start = ContinuousClock.now
-        var key: APIKeyRecord?
+        var known: APIKeyRecord?
         var response: Response
         do {
-            key = try await self.key(for: operation, request)
+            let key = try await self.key(for: operation, request)
+            known = key
+            if let key {
+                UnprovenConnections.prove(context.channel)
+                try self.rates.take(key.id)
+            }
             try Self.check(key, operation)
             let query = try Self.query(of: request, operation)
-            response = try await operation.handler(
-                Call(
-                    request: request,
-                    context: context,
-                    query: query,
-                    maximumBody: operation.body?.maximum ?? 0
-                )
+            if operation.body?.isStream ?? false {
+                context.channel.pipeline.fireUserInboundEventTriggered(BodyStream())
+            }
+            let call = Call(
+                request: request,
+                context: context,
+                query: query,
+                maximumBody: operation.body?.maximum ?? 0,
+                delay: { [rates = self.rates, key] bytes in
+                    try key.map { try rates.delay(of: $0.id, bytes: bytes) } ?? .zero
+                }
             )
+            response = try await self.run(operation, call, key)
         } catch {
-            response = self.answer(to: error, request, context)
+            response = await self.answer(to: error, request, context)
         }
-        if operation.isAudited, let key {
-            await self.record(request, status: response.status.code, key: key)
+        if operation.isAudited, let key = known {
+            let action = "\(request.method.rawValue) \(request.uri.path.prefix(300))"
+            await self.audit.record(action, status: response.status.code, key: key)
         }
         self.metrics.count(operation.id, status: response.status.code, duration: ContinuousClock.now - start)
         return response
+    }
+
+    /// What the key asks of the store is held against its budget.
+    private func run(_ operation: Operation, _ call: Call, _ key: APIKeyRecord?) async throws -> Response {
+        try await Asker.$current.withValue(Asker(budget: self.questionBudget, key: key?.id)) {
+            switch operation.cost {
+            case .small: try await operation.handler(call)
+            case .question: try await call.context.channel.whileClientWaits { try await operation.handler(call) }
+            }
+        }
     }
 
     private func key(for operation: Operation, _ request: Request) async throws -> APIKeyRecord? {
@@ -91,7 +114,10 @@ struct OperationRunner: Sendable {
         return query
     }
 
-    private func answer(to error: any Error, _ request: Request, _ context: APIContext) -> Response {
+    /// Before a 429 is answered: who does not wait for `retry-after` is not answered faster for it.
+    private static let hesitation: Duration = .milliseconds(250)
+
+    private func answer(to error: any Error, _ request: Request, _ context: APIContext) async -> Response {
         if let damage = error as? DamagedRow {
             self.logger.error(
                 "what is stored cannot be read",
@@ -101,34 +127,17 @@ struct OperationRunner: Sendable {
                 APIRefusal(status: 500, code: "damaged", message: "\(damage): martlet check names it")
             )
         }
-        guard case StoreError.cannotWrite(let why) = error else {
+        if case StoreError.cannotWrite(let why) = error {
+            self.metrics.countWriteFailure()
+            self.logger.error("the store cannot write", metadata: ["error": "\(why)"])
+            return JSONAnswer.refusal(.storageUnavailable, headers: [.retryAfter: "5"])
+        }
+        guard let refusal = Throttled(error) else {
             return RefusalMiddleware(logger: self.logger).answer(to: error, request, context)
         }
-        self.metrics.countWriteFailure()
-        self.logger.error("the store cannot write", metadata: ["error": "\(why)"])
-        return JSONAnswer.refusal(.storageUnavailable, headers: [.retryAfter: "5"])
-    }
-
-    /// The change stands even if this fails: it is said in the log then.
-    private func record(_ request: Request, status: Int, key: APIKeyRecord) async {
-        let entry = AuditRecord(
-            at: self.time.recorded,
-            key: key.id,
-            keyName: key.name,
-            action: "\(request.method.rawValue) \(request.uri.path.prefix(300))",
-            status: status
-        )
-        do {
-            try await self.audit.addAudit(entry)
-        } catch {
-            self.logger.error(
-                "an audit entry could not be written",
-                metadata: [
-                    "action": "\(request.method.rawValue) \(LoggedPath.of(request))", "key": "\(key.id)",
-                    "error": "\(error)",
-                ]
-            )
-        }
+        self.metrics.countThrottled(refusal.refusal.code)
+        if refusal.refusal.status == 429 { try? await Task.sleep(for: Self.hesitation, clock: .continuous) }
+        return JSONAnswer.refusal(refusal.refusal, headers: [.retryAfter: refusal.seconds])
     }
 }
 

@@ -1,7 +1,8 @@
 import Metrics
 
 /// What is counted of the API's requests: `martlet_api_requests_total` by operation and status,
-/// `martlet_api_request_seconds` by operation, and `martlet_store_write_failures_total`.
+/// `martlet_api_request_seconds` by operation, `martlet_api_throttled_total` by code, and
+/// `martlet_store_write_failures_total`.
 struct RequestMetrics: Sendable {
     private let factory: any MetricsFactory
     private let writeFailures: Counter
@@ -19,6 +20,12 @@ struct RequestMetrics: Sendable {
         Metrics.Timer(label: "martlet_api_request", dimensions: [label], factory: self.factory).record(
             duration: duration
         )
+    }
+
+    /// A request that was refused because others need the resources, or that was given up: `martlet_api_throttled_total`.
+    /// - Parameter code: of the refusal.
+    func countThrottled(_ code: String) {
+        Counter(label: "martlet_api_throttled", dimensions: [("code", code)], factory: self.factory).increment()
     }
 
     func countWriteFailure() { self.writeFailures.increment() }

@@ -12,13 +12,24 @@ package struct AuditRecord: Hashable, Sendable {
     package var action: String
     /// HTTP status of the answer.
     package var status: Int
+    /// Requests that the entry stands for: more than one for refusals that repeat.
+    package var count: Int
 
-    package init(id: Int64 = 0, at: Timestamp, key: UUID?, keyName: String, action: String, status: Int) {
+    package init(
+        id: Int64 = 0,
+        at: Timestamp,
+        key: UUID?,
+        keyName: String,
+        action: String,
+        status: Int,
+        count: Int = 1
+    ) {
         self.id = id
         self.at = at
         self.key = key
         self.keyName = keyName
         self.action = action
         self.status = status
+        self.count = count
     }
 }

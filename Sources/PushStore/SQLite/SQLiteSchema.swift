@@ -77,6 +77,7 @@ enum SQLiteSchema {
         migrator.registerMigration(CampaignMigration.identifier, migrate: CampaignMigration.run)
         migrator.registerMigration(RetryByAppMigration.identifier, migrate: RetryByAppMigration.run)
         migrator.registerMigration(LeaseMigration.identifier, migrate: LeaseMigration.run)
+        migrator.registerMigration(AuditCountMigration.identifier, migrate: AuditCountMigration.run)
         migrator.registerMigration(
             ConditionalChangesMigration.identifier,
             migrate: ConditionalChangesMigration.run

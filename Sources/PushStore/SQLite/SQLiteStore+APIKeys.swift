@@ -4,6 +4,7 @@ import PushProtocol
 
 extension SQLiteStore {
     package func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws {
+        defer { self.keyCache.forget() }
         let scopes = key.scopes.map(\.rawValue).sorted().joined(separator: " ")
         try await self.database.write { database in
             try database.execute(
@@ -14,20 +15,25 @@ extension SQLiteStore {
     }
 
     package func key(hash: [UInt8]) async throws -> APIKeyRecord? {
-        try await self.database.read { database in
+        let change = self.keyCache.change
+        if let known = self.keyCache.key(hash) { return known }
+        let found = try await self.database.lookup { database in
             try Row.fetchOne(database, sql: "SELECT * FROM apiKey WHERE hash = ?", arguments: [Data(hash)])
                 .map(Self.key)
         }
+        if let found { self.keyCache.keep(found, hash, since: change) }
+        return found
     }
 
     package func keys() async throws -> [APIKeyRecord] {
-        try await self.database.read { database in
+        try await self.database.lookup { database in
             try Row.fetchAll(database, sql: "SELECT * FROM apiKey ORDER BY createdAt, id").map(Self.key)
         }
     }
 
     package func deleteKey(_ id: UUID) async throws -> KeyDeletion {
-        try await self.database.write { database in
+        defer { self.keyCache.forget() }
+        return try await self.database.write { database in
             try database.execute(
                 sql: """
                     DELETE FROM apiKey WHERE id = ?1 AND (instr(' ' || scopes || ' ', ' admin ') = 0

@@ -20,7 +20,7 @@ extension SQLiteStore {
     }
 
     package func apps() async throws -> [AppRecord] {
-        try await self.database.read { database in
+        try await self.database.lookup { database in
             try Row.fetchAll(database, sql: "SELECT * FROM app ORDER BY bundleID")
                 .compactMap { row in
                     // One that cannot be read is in nobody's way.
@@ -30,7 +30,7 @@ extension SQLiteStore {
     }
 
     package func app(bundleID: Topic) async throws -> AppRecord? {
-        try await self.database.read { try Self.app(bundleID, in: $0) }
+        try await self.database.lookup { try Self.app(bundleID, in: $0) }
     }
 
     package func app(id: Int64) async throws -> AppRecord? {
@@ -46,7 +46,7 @@ extension SQLiteStore {
     }
 
     package func environments(app: Int64) async throws -> Set<PushEnvironment> {
-        let codes = try await self.database.read { database in
+        let codes = try await self.database.lookup { database in
             try Int64.fetchAll(database, sql: "SELECT environment FROM credential WHERE app = ?", arguments: [app])
         }
         return Set(codes.compactMap { PushEnvironment(code: $0) })

@@ -60,10 +60,28 @@ extension SQLiteStore {
         ).first
     }
 
+    package func horizon(
+        app: Int64,
+        before: NotificationCursor?,
+        campaigns: Int
+    ) async throws -> NotificationCursor? {
+        try await self.database.query { database in
+            try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT number FROM notification INDEXED BY notificationInBulk
+                    WHERE app = ? AND lane = 1 AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?
+                    """,
+                arguments: [app, before?.number ?? .max, max(0, campaigns - 1)]
+            ).map(NotificationCursor.init)
+        }
+    }
+
     package func deliveries(
         app: Int64,
         device: Int64,
         before: NotificationCursor?,
+        horizon: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord] {
         // A campaign's deliveries have no index by device: each campaign is asked for this one.
@@ -71,13 +89,15 @@ extension SQLiteStore {
             """
             \(Self.select(
                 keys: """
-                    SELECT notification, recipient FROM delivery WHERE device = ?1 AND notification < ?4
-                    UNION SELECT number, ?1 FROM notification WHERE app = ?2 AND lane = 1 AND number < ?4
+                    SELECT notification, recipient FROM delivery
+                    WHERE device = ?1 AND notification < ?4 AND notification >= ?5
+                    UNION SELECT number, ?1 FROM notification
+                    WHERE app = ?2 AND lane = 1 AND number < ?4 AND number >= ?5
                     """
             ))
             WHERE notification.app = ?2 ORDER BY delivery.notification DESC, delivery.at DESC LIMIT ?3
             """,
-            [device, app, limit, before?.number ?? .max]
+            [device, app, limit, before?.number ?? .max, horizon?.number ?? .min]
         )
     }
 
@@ -85,14 +105,20 @@ extension SQLiteStore {
         app: Int64,
         unregistered token: DeviceToken,
         before: NotificationCursor?,
+        horizon: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord] {
         try await self.deliveries(
             """
-            \(Self.select(keys: "SELECT notification, -position AS recipient FROM target WHERE token = ? AND notification < ?"))
+            \(Self.select(
+                keys: """
+                    SELECT notification, -position AS recipient FROM target
+                    WHERE token = ? AND notification < ? AND notification >= ?
+                    """
+            ))
             WHERE notification.app = ? ORDER BY delivery.notification DESC, delivery.at DESC LIMIT ?
             """,
-            [Data(token.bytes), before?.number ?? .max, app, limit]
+            [Data(token.bytes), before?.number ?? .max, horizon?.number ?? .min, app, limit]
         )
     }
 
@@ -100,7 +126,7 @@ extension SQLiteStore {
         _ sql: String,
         _ arguments: [any DatabaseValueConvertible & Sendable]
     ) async throws -> [DeliveryRecord] {
-        try await self.database.read { database in
+        try await self.database.query { database in
             try Row.fetchAll(
                 database,
                 sql: sql,

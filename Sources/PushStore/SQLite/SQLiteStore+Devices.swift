@@ -12,7 +12,7 @@ extension SQLiteStore {
     ) async throws -> [DeviceRecord] {
         let condition = AudienceSQL(audience, app: app)
         let only = environment.map { " AND environment = \($0.code)" } ?? ""
-        return try await self.database.read { database in
+        return try await self.database.query { database in
             let count = try Shards.devices(of: app, in: database).count
             let most = AudienceDriver.limit(wanted: limit, devices: count)
             let driver = try AudienceDriver.choose(audience, app: app, limit: most, in: database)
@@ -36,7 +36,7 @@ extension SQLiteStore {
     }
 
     package func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord] {
-        try await self.database.read { database in
+        try await self.database.lookup { database in
             try Self.devices(
                 database,
                 // The plus keeps SQLite from walking over all devices of the app because they are in that order.
@@ -98,7 +98,7 @@ extension SQLiteStore {
             arguments += filter.arguments
         }
         let (filter, bound) = (condition, arguments)
-        return try await self.database.read { database in
+        return try await self.database.query { database in
             // A look-up takes longer than a step of a walk.
             let most = Int(clamping: try Shards.devices(of: app, in: database).count / 3)
             let driver = try AudienceDriver.choose(audience, app: app, limit: most, in: database)
@@ -112,7 +112,7 @@ extension SQLiteStore {
     }
 
     package func timeZones(app: Int64) async throws -> [String?: Int] {
-        try await self.database.read { database in
+        try await self.database.query { database in
             let rows = try Row.fetchAll(
                 database,
                 sql: "SELECT timeZone, count(*) AS count FROM device WHERE app = ? AND isActive = 1 GROUP BY timeZone",

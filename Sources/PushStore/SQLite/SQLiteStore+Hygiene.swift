@@ -59,7 +59,7 @@ extension SQLiteStore {
         let (sql, bound) = (
             "SELECT * FROM tokenEvent WHERE \(condition) ORDER BY id DESC LIMIT ?", arguments + [limit.databaseValue]
         )
-        return try await self.database.read { database in
+        return try await self.database.query { database in
             try Row.fetchAll(database, sql: sql, arguments: StatementArguments(bound)).compactMap(TokenEvents.readable)
         }
     }

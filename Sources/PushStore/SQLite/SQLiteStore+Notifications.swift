@@ -34,7 +34,7 @@ extension SQLiteStore {
     }
 
     package func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance? {
-        try await self.database.read { try Self.accepted(idempotency, app: app, in: $0) }
+        try await self.database.lookup { try Self.accepted(idempotency, app: app, in: $0) }
     }
 
     private static func accepted(
@@ -53,7 +53,7 @@ extension SQLiteStore {
     }
 
     package func notification(_ id: UUID) async throws -> NotificationRecord? {
-        try await self.database.read { try NotificationRow.fetch(id, in: $0) }
+        try await self.database.lookup { try NotificationRow.fetch(id, in: $0) }
     }
 
     package func notifications(
@@ -77,7 +77,7 @@ extension SQLiteStore {
         let (sql, bound) = (
             "SELECT * FROM notification WHERE \(condition) ORDER BY number DESC LIMIT ?", arguments + [limit]
         )
-        return try await self.database.read { database in
+        return try await self.database.lookup { database in
             let rows = try Row.fetchAll(database, sql: sql, arguments: bound)
             let next = rows.count == limit ? rows.last?["number"] as Int64? : nil
             let notifications = try rows.compactMap { row in

@@ -33,7 +33,7 @@ extension SQLiteStore {
     }
 
     package func figures(now: Timestamp) async throws -> StoreFigures {
-        try await self.database.read { database in
+        try await self.database.lookup { database in
             func count(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
                 try Int.fetchOne(database, sql: sql, arguments: arguments) ?? 0
             }

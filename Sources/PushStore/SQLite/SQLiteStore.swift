@@ -8,6 +8,8 @@ import PushProtocol
 package final class SQLiteStore: PushStore {
     let database: StoreDatabase
     let masterKey: MasterKey
+    /// The API keys that were asked for.
+    let keyCache = KeyCache()
     /// The ids of the texts that deliveries name as their reason.
     let reasons = ReasonTable()
     let owner = LeaseOwner()
@@ -16,7 +18,12 @@ package final class SQLiteStore: PushStore {
 
     /// Opens or makes the file and runs the migrations that are missing.
     /// - Throws: ``StoreError``.
-    package init(path: String, masterKey: MasterKey) throws {
+    package convenience init(path: String, masterKey: MasterKey) throws {
+        try self.init(path: path, masterKey: masterKey, limits: QuestionLimits())
+    }
+
+    /// - Parameter limits: of what people may ask.
+    package init(path: String, masterKey: MasterKey, limits: QuestionLimits) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         // For nobody else, and so are the files that SQLite makes beside it.
@@ -33,7 +40,7 @@ package final class SQLiteStore: PushStore {
             try SQLiteSchema.migrator.migrate(pool)
             // Better now than when the first notification is to be sent.
             try pool.write { try SealedRows(database: $0, masterKey: masterKey).adopt() }
-            self.database = StoreDatabase(pool)
+            self.database = StoreDatabase(pool, readers: try StoreReaders(path: path, limits: limits))
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: path, why: error.message ?? "\(error.resultCode)")
         }
@@ -47,6 +54,12 @@ package final class SQLiteStore: PushStore {
         PRAGMA synchronous = FULL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8000;
         PRAGMA journal_size_limit = 67108864
         """
+
+    /// People's long questions are interrupted, and no new ones are answered: for the time between the end of the service
+    /// and ``close()``.
+    package func endQuestions() {
+        self.database.readers.end()
+    }
 
     package func close() throws {
         try self.database.close()

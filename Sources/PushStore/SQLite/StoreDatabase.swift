@@ -1,13 +1,26 @@
 import GRDB
 
-/// The connections to the file: many readers and one writer.
+/// The connections to the file: one writer, the readers of what the provider does by itself, and those of what people ask.
 struct StoreDatabase: Sendable {
     let pool: DatabasePool
+    let readers: StoreReaders
 
-    init(_ pool: DatabasePool) {
+    init(_ pool: DatabasePool, readers: StoreReaders) {
         self.pool = pool
+        self.readers = readers
     }
 
+    /// For a person, by key or a short list: takes milliseconds at most.
+    func lookup<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+        try await Self.named { try await self.readers.lookup(body) }
+    }
+
+    /// For a person, where it may take long; see ``StoreReaders/query(_:)``.
+    func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+        try await Self.named { try await self.readers.query(body) }
+    }
+
+    /// For the dispatcher and the other services of the provider.
     func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named { try await self.pool.read(body) }
     }
@@ -19,6 +32,7 @@ struct StoreDatabase: Sendable {
 
     /// Leaves everything in the one file, so that it can be copied without the log beside it.
     func close() throws {
+        try self.readers.close()
         // Whoever still reads keeps the log: it is read at the next start then.
         _ = try? self.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try self.pool.close()

@@ -1,0 +1,30 @@
+package import Foundation
+import Synchronization
+
+/// A ``TokenBucket`` for each of many keys; those that are full are forgotten when there are many.
+package final class KeyedBuckets: Sendable {
+    private static let kept = 1000
+
+    private let rate: Double
+    private let burst: Double
+    private let buckets = Mutex<[UUID: TokenBucket]>([:])
+
+    /// - Parameters: as of a ``TokenBucket``.
+    package init(rate: Double, burst: Double) {
+        self.rate = rate
+        self.burst = burst
+    }
+
+    package func with<Value: Sendable>(
+        _ key: UUID,
+        now: ContinuousClock.Instant,
+        _ body: (inout TokenBucket) -> Value
+    ) -> Value {
+        self.buckets.withLock { buckets in
+            if buckets.count >= Self.kept, buckets[key] == nil {
+                for other in buckets.keys where buckets[other]?.isFull(now: now) ?? true { buckets[other] = nil }
+            }
+            return body(&buckets[key, default: TokenBucket(rate: self.rate, burst: self.burst, now: now)])
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import PushProtocol
+import PushStore
+
+/// Keeps each API key to its rate of requests, and to what it may give to be read.
+final class KeyRates: Sendable {
+    /// Bytes of bodies per second, and at once: to read a megabyte costs more than to answer many requests.
+    private static let bytes = 8.0 * 1024 * 1024
+    /// Bodies shorter than this are not counted, in bytes.
+    private static let small = 64 * 1024
+    /// Longest time for which a body waits to be read.
+    private static let patience: Duration = .seconds(10)
+
+    private let rate: Int
+    private let clock: @Sendable () -> ContinuousClock.Instant
+    private let requests: KeyedBuckets
+    private let bodies = KeyedBuckets(rate: KeyRates.bytes, burst: KeyRates.bytes)
+
+    /// - Parameter rate: requests per second, twice as many at once; 0 sets no limit.
+    init(rate: Int, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        self.rate = rate
+        self.clock = clock
+        self.requests = KeyedBuckets(rate: Double(rate), burst: 2 * Double(rate))
+    }
+
+    /// - Throws: ``Throttled`` with status 429, and how long to wait.
+    func take(_ key: UUID) throws {
+        guard self.rate > 0 else { return }
+        let now = self.clock()
+        guard let wait = self.requests.with(key, now: now, { $0.take(now: now) }) else { return }
+        throw Throttled(
+            APIRefusal(
+                status: 429,
+                code: "too_many_requests",
+                message: "this API key has \(self.rate) requests per second: send fewer, or in batches"
+            ),
+            wait: wait
+        )
+    }
+
+    /// How long a body of so many bytes waits before it is read.
+    /// - Throws: ``Throttled`` with status 429 where that is too long.
+    func delay(of key: UUID, bytes: Int) throws -> Duration {
+        guard bytes >= Self.small else { return .zero }
+        let now = self.clock()
+        let wait = self.bodies.with(key, now: now) { bucket in
+            let wait = bucket.spend(Double(bytes), now: now)
+            if wait > Self.patience { _ = bucket.spend(-Double(bytes), now: now) }
+            return wait
+        }
+        guard wait <= Self.patience else {
+            throw Throttled(
+                APIRefusal(
+                    status: 429,
+                    code: "too_many_bytes",
+                    message: "this API key sends more than 8 MB per second in long bodies: send fewer, or an import"
+                ),
+                wait: wait
+            )
+        }
+        return wait
+    }
+}
+
+/// A refusal that will not be one a little later.
+struct Throttled: Error {
+    let refusal: APIRefusal
+    let wait: Duration
+
+    init(_ refusal: APIRefusal, wait: Duration) {
+        self.refusal = refusal
+        self.wait = wait
+    }
+
+    /// `nil` for any other error.
+    init?(_ error: any Error) {
+        switch error {
+        case let throttled as Throttled: self = throttled
+        case StoreError.tooManyQueries: self.init(.tooManyQueries, wait: .seconds(1))
+        case StoreError.queryTooExpensive(let budget): self.init(.tooExpensive(budget), wait: .seconds(9))
+        case StoreError.ending: self.init(.ending, wait: .seconds(4))
+        case is CancellationError: self.init(.clientGone, wait: .zero)
+        default: return nil
+        }
+    }
+
+    /// For `retry-after`, in whole seconds.
+    var seconds: String { "\(max(1, self.wait.components.seconds + 1))" }
+}
+
+extension APIRefusal {
+    fileprivate static var tooManyQueries: APIRefusal {
+        APIRefusal(
+            status: 429,
+            code: "too_many_queries",
+            message: "long questions are answered one at a time for each API key: wait for the others to be answered"
+        )
+    }
+
+    fileprivate static func tooExpensive(_ budget: Duration) -> APIRefusal {
+        let seconds = budget.components.seconds
+        return APIRefusal(
+            status: 503,
+            code: "query_too_expensive",
+            message: """
+                no answer was found within \(seconds) s: ask with fewer conditions, or with one that must hold and can be \
+                looked up, such as a user, a tag or an attribute's value
+                """
+        )
+    }
+
+    fileprivate static var ending: APIRefusal {
+        APIRefusal(status: 503, code: "ending", message: "the provider is ending: try again later")
+    }
+
+    fileprivate static var clientGone: APIRefusal {
+        APIRefusal(status: 503, code: "client_gone", message: "the connection was closed before the answer was found")
+    }
+}

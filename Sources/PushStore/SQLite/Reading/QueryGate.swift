@@ -1,0 +1,139 @@
+import Foundation
+import Synchronization
+
+/// Lets expensive queries begin, as ``QueryTurns`` decides.
+final class QueryGate: Sendable {
+    private enum Outcome {
+        case run
+        case refused
+        case cancelled
+        case ending
+    }
+
+    private struct State {
+        var turns: QueryTurns
+        var next: QueryTurns.Ticket = 0
+        var waiters: [QueryTurns.Ticket: CheckedContinuation<Outcome, Never>] = [:]
+        /// For the moment when none runs.
+        var idle: [CheckedContinuation<Void, Never>] = []
+        var isEnding = false
+    }
+
+    /// The provider's own questions have no key.
+    private static let noKey = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+    private let state: Mutex<State>
+    /// Longest time for which a query waits for its turn.
+    private let patience: Duration
+
+    init(limits: QueryTurns.Limits, patience: Duration) {
+        self.state = Mutex(State(turns: QueryTurns(limits: limits)))
+        self.patience = patience
+    }
+
+    var isEnding: Bool { self.state.withLock { $0.isEnding } }
+
+    /// Whether no query may begin.
+    var isHeld: Bool { self.state.withLock { $0.turns.isHeld } }
+
+    /// Queries that run and that wait.
+    var counts: (running: Int, waiting: Int) {
+        self.state.withLock { ($0.turns.runningCount, $0.turns.waitingCount) }
+    }
+
+    /// Whether a query of this key runs or waits.
+    func isBusy(_ key: UUID?) -> Bool {
+        self.state.withLock { $0.turns.isBusy(key ?? Self.noKey) }
+    }
+
+    /// Waits for a turn and runs `body` then.
+    /// - Throws: ``StoreError/tooManyQueries``, ``StoreError/ending``, `CancellationError`, or what `body` throws.
+    func run<Value>(for key: UUID?, _ body: () async throws -> Value) async throws -> Value {
+        let key = key ?? Self.noKey
+        switch await self.enter(key) {
+        case .run: break
+        case .refused: throw StoreError.tooManyQueries
+        case .ending: throw StoreError.ending
+        case .cancelled: throw CancellationError()
+        }
+        defer { self.leave(key) }
+        return try await body()
+    }
+
+    /// Runs `body` while no query runs and none begins; those that run end first.
+    func whileIdle<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+        await withCheckedContinuation { continuation in
+            let isIdle = self.state.withLock { state in
+                state.turns.hold()
+                guard state.turns.runningCount > 0 else { return true }
+                state.idle.append(continuation)
+                return false
+            }
+            if isIdle { continuation.resume() }
+        }
+        defer {
+            self.state.withLock { state in state.turns.release().compactMap { state.waiters.removeValue(forKey: $0) } }
+                .forEach { $0.resume(returning: .run) }
+        }
+        return try await body()
+    }
+
+    /// No query begins any more; those that wait are refused.
+    func end() {
+        self.state.withLock { state in
+            state.isEnding = true
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        .forEach { $0.resume(returning: .ending) }
+    }
+
+    private func enter(_ key: UUID) async -> Outcome {
+        let ticket = self.state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        let alarm = Task {
+            try await Task.sleep(for: self.patience, clock: .continuous)
+            self.abandon(key, ticket, .refused)
+        }
+        defer { alarm.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let outcome = self.state.withLock { state -> Outcome? in
+                    if Task.isCancelled { return .cancelled }
+                    if state.isEnding { return .ending }
+                    switch state.turns.enter(key, ticket) {
+                    case .run: return .run
+                    case .refuse: return .refused
+                    case .wait:
+                        state.waiters[ticket] = continuation
+                        return nil
+                    }
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        } onCancel: {
+            self.abandon(key, ticket, .cancelled)
+        }
+    }
+
+    private func abandon(_ key: UUID, _ ticket: QueryTurns.Ticket, _ outcome: Outcome) {
+        self.state.withLock { state in
+            state.turns.abandon(key, ticket) ? state.waiters.removeValue(forKey: ticket) : nil
+        }?
+        .resume(returning: outcome)
+    }
+
+    private func leave(_ key: UUID) {
+        typealias Waiters = ([CheckedContinuation<Outcome, Never>], [CheckedContinuation<Void, Never>])
+        let (started, idle) = self.state.withLock { state -> Waiters in
+            let started = state.turns.leave(key).compactMap { state.waiters.removeValue(forKey: $0) }
+            guard state.turns.runningCount == 0 else { return (started, []) }
+            defer { state.idle = [] }
+            return (started, state.idle)
+        }
+        for waiter in started { waiter.resume(returning: .run) }
+        for waiter in idle { waiter.resume() }
+    }
+}

@@ -1,0 +1,36 @@
+/// Why a store cannot be used, or does not answer.
+package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    case cannotOpen(path: String, why: String)
+    /// Written by a newer version.
+    case newerSchema(path: String)
+    case badMasterKey(path: String, why: String)
+    /// A secret in the store was sealed with another master key.
+    case wrongMasterKey
+    /// There is no master key, and the database holds secrets that were sealed with one.
+    case missingMasterKey(path: String, database: String)
+    /// Nothing can be written now: the disk is full or read-only.
+    case cannotWrite(why: String)
+    case cannotBackUp(path: String, why: String)
+    /// The question was given up after this time.
+    case queryTooExpensive(budget: Duration)
+    /// Too many long questions wait already.
+    case tooManyQueries
+    /// The store is being closed: long questions are not answered any more.
+    case ending
+
+    package var description: String {
+        switch self {
+        case .cannotOpen(let path, let why): "the database \(path) cannot be used: \(why)"
+        case .newerSchema(let path): "the database \(path) was written by a newer version of Martlet"
+        case .badMasterKey(let path, let why): "the master key \(path) cannot be used: \(why)"
+        case .missingMasterKey(let path, let database):
+            "the master key \(path) is missing, and \(database) holds secrets that only it opens: bring it back"
+        case .wrongMasterKey: "the master key does not fit this database: bring back the one it was made with"
+        case .cannotBackUp(let path, let why): "the backup \(path) cannot be made: \(why)"
+        case .cannotWrite(let why): "the database cannot be written: \(why)"
+        case .queryTooExpensive(let budget): "the question took longer than \(budget)"
+        case .tooManyQueries: "too many long questions wait for an answer"
+        case .ending: "the provider is ending"
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import PushProtocol
+import PushStore
+import PushTesting
+import Testing
+
+@testable import PushProvider
+
+/// Audiences that take long to count.
+@Suite(.timeLimit(.minutes(5))) struct CostlyAudienceTests {
+    /// No index knows an answer.
+    private static let costly = AudienceExpression.and(
+        (0..<60).map { .not(.attribute(name: "level\($0)", .atLeast, .integer(3))) }
+    )
+    private static let devices = 200
+
+    private func intake(_ fixture: DispatchFixture, acceptance: Duration, opening: Duration) -> NotificationIntake {
+        var budgets = NotificationIntake.Budgets()
+        (budgets.acceptance, budgets.opening) = (acceptance, opening)
+        return NotificationIntake(store: fixture.store, wakes: fixture.wakes, budgets: budgets, time: fixture.time)
+    }
+
+    private func accept(_ intake: NotificationIntake, _ fixture: DispatchFixture) async throws -> NotificationRecord {
+        let bundleID = try #require(Topic(Vectors.bundleID))
+        let body: JSONValue = ["to": ["all": true], "alert": "Hi"]
+        var request = try NotificationRequest(parsing: try body.text, bundleID: bundleID, now: fixture.time.now)
+        request.audience = .devices(Self.costly)
+        let (notification, acceptance) = try await intake.accept(request, app: fixture.app)
+        #expect(acceptance == .accepted)
+        return notification
+    }
+
+    /// A campaign to a million is legitimate, however it is worded.
+    @Test(arguments: StoreBackend.available)
+    func whatTakesLongToCountIsAcceptedAndOpenedLater(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...Self.devices)
+            let intake = self.intake(fixture, acceptance: .zero, opening: .seconds(3600))
+            let notification = try await self.accept(intake, fixture)
+            #expect(notification.state == .scheduled)
+            #expect(try await intake.openDue(notification))
+            let opened = try await fixture.store.current(notification)
+            #expect(opened.progress.recipients == Self.devices)
+            #expect(opened.state != .scheduled)
+        }
+    }
+
+    /// It stands in nobody's way, and says why it does not begin.
+    @Test(arguments: StoreBackend.available)
+    func whatTakesTooLongIsPaused(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...Self.devices)
+            let intake = self.intake(fixture, acceptance: .zero, opening: .zero)
+            let notification = try await self.accept(intake, fixture)
+            #expect(try await !intake.openDue(notification))
+            let paused = try await fixture.store.current(notification)
+            #expect(paused.state == .paused)
+            #expect(paused.progress.pauseReason?.contains("longer than") == true)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import GRDB
+import PushProtocol
+import PushTesting
+import Testing
+
+@testable import PushStore
+
+/// Long questions of people: bounded, interrupted, one at a time, and in nobody's way.
+@Suite(.timeLimit(.minutes(5))) struct QuestionTests {
+    private static let long: Duration = .seconds(3600)
+    private let keys = (0..<8).map { _ in UUID() }
+
+    /// Never ends by itself.
+    private static func endless(_ database: Database) throws -> Int {
+        try Int.fetchOne(
+            database,
+            sql: "WITH RECURSIVE step(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM step) SELECT count(*) FROM step"
+        ) ?? 0
+    }
+
+    private func ask(_ store: SQLiteStore, _ key: Int, budget: Duration = long) -> Task<Int, any Error> {
+        Asker.$current.withValue(Asker(budget: budget, key: self.keys[key])) {
+            Task { try await store.database.query { try Self.endless($0) } }
+        }
+    }
+
+    private func until(_ isTrue: () async throws -> Bool) async throws {
+        while try await !isTrue() { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    private func withStore(
+        attempt: Duration = .milliseconds(1),
+        _ body: (SQLiteStore, Int64) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            var limits = QuestionLimits()
+            limits.attempt = attempt
+            limits.patience = Self.long
+            let store = try SQLiteStore(
+                path: "\(directory)/provider.sqlite",
+                masterKey: try .fixture(1),
+                limits: limits
+            )
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            let app = try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
+            try await body(store, app)
+            try store.close()
+        }
+    }
+
+    @Test func aQuestionBeyondItsBudgetIsGivenUp() async throws {
+        try await self.withStore { store, _ in
+            for budget in [Duration.zero, .milliseconds(30)] {
+                await #expect(throws: StoreError.queryTooExpensive(budget: budget)) {
+                    try await self.ask(store, 0, budget: budget).value
+                }
+            }
+            #expect(store.questions == (0, 0))
+        }
+    }
+
+    /// Of six endless questions one runs; keys, apps, registrations and the dispatcher do not notice.
+    @Test func whoAsksALotStandsInNobodysWay() async throws {
+        try await self.withStore { store, app in
+            let questions = (0..<6).map { self.ask(store, $0) }
+            try await self.until { store.questions == (1, 5) }
+            #expect(try await store.apps().count == 1)
+            #expect(try await store.key(hash: [1]) == nil)
+            let device = try await store.register(1, app: app)
+            _ = try await store.start(app: app)
+            let claim = try await store.claimed()
+            #expect(try await store.walk(claim, page: 10).map(\.id) == [device])
+            // Neither a campaign that is being accepted nor a short question of another key needs a turn.
+            for asker in [
+                Asker(budget: Self.long, purpose: .acceptance), Asker(budget: Self.long, key: self.keys[7]),
+            ] {
+                let count = try await Asker.$current.withValue(asker) {
+                    try await store.count(app: app, audience: .everyone, environment: nil)
+                }
+                #expect(count == 1)
+            }
+            #expect(store.questions == (1, 5))
+            for question in questions { question.cancel() }
+        }
+    }
+
+    @Test func aKeyWaitsForItselfAndThenIsRefused() async throws {
+        try await self.withStore { store, _ in
+            let questions = (0..<5).map { _ in self.ask(store, 0) }
+            try await self.until { store.questions == (1, 4) }
+            await #expect(throws: StoreError.tooManyQueries) { try await self.ask(store, 0).value }
+            for question in questions { question.cancel() }
+        }
+    }
+
+    @Test func aQuestionThatNobodyWaitsForEnds() async throws {
+        try await self.withStore { store, _ in
+            let (running, waiting) = (self.ask(store, 0), self.ask(store, 1))
+            try await self.until { store.questions == (1, 1) }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            running.cancel()
+            await #expect(throws: CancellationError.self) { try await running.value }
+            #expect(store.questions == (0, 0))
+        }
+    }
+
+    @Test func theEndOfTheStoreEndsThem() async throws {
+        try await self.withStore { store, _ in
+            let (running, waiting) = (self.ask(store, 0), self.ask(store, 1))
+            try await self.until { store.questions == (1, 1) }
+            store.endQuestions()
+            await #expect(throws: StoreError.ending) { try await running.value }
+            await #expect(throws: StoreError.ending) { try await waiting.value }
+            await #expect(throws: StoreError.ending) { try await self.ask(store, 2).value }
+        }
+    }
+
+    /// Overlapping questions would keep the log from ever being folded: now the next one waits for the fold.
+    @Test func theLogIsFoldedBetweenQuestions() async throws {
+        try await self.withStore { store, app in
+            let running = self.ask(store, 0)
+            try await self.until { store.questions == (1, 0) }
+            for number in 0..<200 { try await store.register(number, app: app) }
+            let length = store.logBytes
+            #expect(length > 100_000)
+            let fold = Task { try await store.foldLog() }
+            try await self.until { store.database.readers.questions.isHeld }
+            let next = self.ask(store, 1)
+            try await self.until { store.questions == (1, 1) }
+            running.cancel()
+            #expect(try await fold.value < length)
+            try await self.until { store.questions == (1, 0) }
+            next.cancel()
+        }
+    }
+
+    /// Also while it is being looked up by others, and after it was found before.
+    @Test func aDeletedKeyIsNotRemembered() async throws {
+        try await self.withStore { store, _ in
+            let key = APIKeyRecord(id: UUID(), name: "ci", scopes: [.read], createdAt: Vectors.issuedAt)
+            try await store.addKey(key, hash: [1])
+            #expect(try await store.key(hash: [1]) == key)
+            // It is not read from the database again.
+            try await store.database.write { try $0.execute(sql: "UPDATE apiKey SET name = 'other'") }
+            #expect(try await store.key(hash: [1]) == key)
+            #expect(try await store.deleteKey(key.id) == .deleted)
+            #expect(try await store.key(hash: [1]) == nil)
+        }
+    }
+}
