@@ -167,7 +167,7 @@ struct PageJudge {
             expires: self.notification.record.lastRetry(sentAt: self.sentAt.earlier, isRetry: recipient.attempts > 0),
             repeatsUnknown: self.notification.record.guarantee == .atLeastOnce,
             policy: self.policy,
-            clocks: self.clocks,
+            clocks: self.notification.record.clocksOfExpiry(self.clocks),
             using: &self.generator
         )
     }
