@@ -97,7 +97,8 @@ extension NotificationRecord {
     /// when its turn comes, whenever that is. Without an expiration the longest storage counts from the first page.
     var expires: Timestamp {
         switch self.content.expiration {
-        case .servicePolicy: self.progress.startedAt?.advanced(by: Expiration.longestStorage) ?? Timestamp(milliseconds: .max)
+        case .servicePolicy:
+            self.progress.startedAt?.advanced(by: Expiration.longestStorage) ?? Timestamp(milliseconds: .max)
         case .immediate: Timestamp(milliseconds: .max)
         case .at(let seconds): Timestamp(seconds: seconds)
         }
