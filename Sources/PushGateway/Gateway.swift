@@ -10,8 +10,6 @@ import ServiceLifecycle
 ///
 /// Making one prepares the data directory; ``run()`` opens the doors.
 package final class Gateway: Service {
-    /// How long requests at the admin door may take once the gateway is to end.
-    private static let adminGrace: Duration = .seconds(2)
     /// Between two removals of what has expired.
     private static let purgeInterval: Duration = .seconds(30)
 
@@ -99,7 +97,7 @@ package final class Gateway: Service {
             group.addTask {
                 // Somebody who does not read an answer must not keep the gateway from ending.
                 try? await gracefulShutdown()
-                try await Task.sleep(for: Self.adminGrace)
+                try await Task.sleep(for: self.configuration.limits.adminFarewell)
                 throw CancellationError()
             }
             group.addTask {

@@ -83,6 +83,8 @@ package struct GatewayConfiguration: Sendable {
         package var unproven = UnprovenMachine.Limits()
         /// Between two requests at the admin door. Default 60 s.
         package var adminIdle: Duration = .seconds(60)
+        /// How long requests at the admin door may take once the gateway is to end. Default 2 s.
+        package var adminFarewell: Duration = .seconds(2)
         /// Messages that a device may leave unacknowledged; pushes beyond that are answered 429. Default 2,000.
         package var unacknowledged = 2000
         /// Events kept. Default 1,000,000.

@@ -33,7 +33,7 @@ class Connection(asyncio.Protocol):
     def __init__(self, service, environment):
         self.service, self.environment = service, environment
         self.buffer, self.decoder, self.consumed = bytearray(), Decoder(), 0
-        self.is_open, self.streams, self.last = False, {}, 0
+        self.is_open, self.streams, self.last, self.end = False, {}, 0, None
 
     def connection_made(self, transport):
         self.transport = transport
@@ -69,8 +69,11 @@ class Connection(asyncio.Protocol):
 
     def take(self, kind, flags, stream, content):
         if kind == HEADERS:
-            self.streams[stream] = self.decoder.decode(content)
+            fields = self.decoder.decode(content)
             self.last = max(self.last, stream)
+            # What was on its way when the last stream was named is not processed: it may be sent elsewhere.
+            if self.end is None or stream <= self.end:
+                self.streams[stream] = fields
         elif kind == DATA:
             self.consumed += len(content)
             if self.consumed > 2 ** 28:
@@ -110,7 +113,8 @@ class Connection(asyncio.Protocol):
 
     def go_away(self):
         """Nothing after the last stream that was read will be processed."""
-        self.write(frame(GOAWAY, 0, 0, self.last.to_bytes(4, "big") + bytes(4)))
+        self.end = self.last if self.end is None else self.end
+        self.write(frame(GOAWAY, 0, 0, self.end.to_bytes(4, "big") + bytes(4)))
 
 
 class PushService:

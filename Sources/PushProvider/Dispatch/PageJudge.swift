@@ -49,7 +49,10 @@ struct PageJudge {
             attempts: retry.attempts,
             at: self.now
         )
-        self.finish(delivery, of: retry.recipient)
+        guard retry.cause == .deviceRemoved else { return self.finish(delivery, of: retry.recipient) }
+        var events = WebhookEvents()
+        if self.notification.tellsDeliveries { self.notification.tell(delivery, of: retry.recipient, in: &events) }
+        self.result.departures.append(Departure(delivery, event: events.isEmpty ? nil : events.data))
     }
 
     mutating func fail(_ recipient: Recipient, reason: String) {
@@ -167,7 +170,7 @@ struct PageJudge {
             expires: self.notification.record.lastRetry(sentAt: self.sentAt.earlier, isRetry: recipient.attempts > 0),
             repeatsUnknown: self.notification.record.guarantee == .atLeastOnce,
             policy: self.policy,
-            clocks: self.clocks,
+            clocks: self.notification.record.clocksOfExpiry(self.clocks),
             using: &self.generator
         )
     }
@@ -213,13 +216,7 @@ struct PageJudge {
 
     private mutating func finish(_ delivery: DeliveryResult, of recipient: Recipient?) {
         self.result.deliveries.append(delivery)
-        guard self.notification.tellsDeliveries else { return }
-        self.events.append(
-            delivery,
-            apnsID: self.notification.ids.text(recipient: delivery.recipient),
-            to: recipient,
-            notification: self.notification.record.id
-        )
+        if self.notification.tellsDeliveries { self.notification.tell(delivery, of: recipient, in: &self.events) }
     }
 
     private mutating func retry(
@@ -259,5 +256,17 @@ extension PushEnvironment {
         case .production: .sandbox
         case .sandbox: .production
         }
+    }
+}
+
+extension PreparedNotification {
+    /// Appends a final state to what the webhooks are told.
+    fileprivate func tell(_ delivery: DeliveryResult, of recipient: Recipient?, in events: inout WebhookEvents) {
+        events.append(
+            delivery,
+            apnsID: self.ids.text(recipient: delivery.recipient),
+            to: recipient,
+            notification: self.record.id
+        )
     }
 }

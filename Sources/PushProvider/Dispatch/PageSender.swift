@@ -45,9 +45,10 @@ struct PageSender: Sendable {
         var step = step
         let sentAt = self.time.reading
         var work = work
-        work.holdBack(notification.expires, at: sentAt)
+        let clocksOfExpiry = notification.record.clocksOfExpiry(sentAt)
+        work.holdBack(notification.expires, at: clocksOfExpiry)
         let badges = try await self.badges(of: work.recipients, notification)
-        var draft = PageDraft(work.recipients, of: notification, badges: badges, now: sentAt.earlier)
+        var draft = PageDraft(work.recipients, of: notification, badges: badges, now: clocksOfExpiry.earlier)
         var (later, over) = (work.later, work.over)
         if notification.record.guarantee == .atMostOnce {
             let page = try await self.begin(draft, work, of: notification, fence: fence, step: step)

@@ -93,13 +93,20 @@ struct PreparedNotification: Sendable {
 }
 
 extension NotificationRecord {
-    /// After this moment no try makes sense. What is not to be stored is tried when its turn comes, whenever that is.
+    /// After this moment, by the clocks of ``clocksOfExpiry(_:)``, no try makes sense. What is not to be stored is tried
+    /// when its turn comes, whenever that is. Without an expiration the longest storage counts from the first page.
     var expires: Timestamp {
         switch self.content.expiration {
-        case .servicePolicy: self.startsAt.advanced(by: Expiration.longestStorage)
+        case .servicePolicy:
+            self.progress.startedAt?.advanced(by: Expiration.longestStorage) ?? Timestamp(milliseconds: .max)
         case .immediate: Timestamp(milliseconds: .max)
         case .at(let seconds): Timestamp(seconds: seconds)
         }
+    }
+
+    /// The clocks that say whether it has expired: both for a moment that was named, the steady one for a length of time.
+    func clocksOfExpiry(_ reading: ClockReading) -> ClockReading {
+        self.content.expiration == .servicePolicy ? ClockReading(reading.steady) : reading
     }
 
     /// After this moment there is no further try. What is not to be stored has one more within a minute of its first.

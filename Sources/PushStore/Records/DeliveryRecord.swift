@@ -157,6 +157,8 @@ package struct PageResult: Hashable, Sendable {
     /// The fencing number of the lease under which the recipients were sent to; without one only ``pauses`` is written.
     package var fence: Int64?
     package var deliveries: [DeliveryResult] = []
+    /// Skipped, unless they are back.
+    package var departures: [Departure] = []
     package var retries: [RetryResult] = []
     package var findings: [TokenFinding] = []
     /// Where the walk stands; `nil` for a page of retries.
@@ -183,6 +185,19 @@ package struct PageResult: Hashable, Sendable {
     /// A page of retries, with which their lease ends.
     package init(_ claim: RetryClaim) {
         self.init(notificationNumber: claim.notificationNumber, fence: claim.fence)
+    }
+}
+
+/// A recipient whose device had been removed when its turn came. Where the device has come back by the time this is
+/// written, it is due at once instead.
+package struct Departure: Hashable, Sendable {
+    package var delivery: DeliveryResult
+    /// For the webhooks: one JSON value.
+    package var event: Data?
+
+    package init(_ delivery: DeliveryResult, event: Data?) {
+        self.delivery = delivery
+        self.event = event
     }
 }
 

@@ -37,11 +37,13 @@ enum Completion {
     /// Registrations that are forgotten with the notification that needed them; the rest goes with what is old.
     private static let forgottenAtOnce = 500
 
-    /// What waits for the end of the walk is due, by any clock, once all shards have been walked.
+    /// What waits for the end of the walk is due, by any clock, once all shards have been walked; devices that have left
+    /// come after the others, as they may come back meanwhile.
     private static func releaseHeld(_ number: Int64, in database: Database) throws {
         let statement = try RawStatement(
             """
-            UPDATE retry SET dueAt = 0 WHERE notification = ?1 AND dueAt = 9223372036854775807
+            UPDATE retry SET dueAt = EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
+            WHERE notification = ?1 AND dueAt = 9223372036854775807
                 AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = ?1 AND isDone = 0)
             """,
             in: database

@@ -60,11 +60,14 @@ struct PageCommit {
             counts[delivery.state, default: 0] += 1
             if delivery.state == .sending { begun.insert(delivery.recipient) }
         }
+        let departed = try self.page.departures.filter { try self.leave($0, hasHeld: hasHeld) }
+        counts[.skipped, default: 0] += departed.count
         for retry in self.page.retries { try self.postpone(retry) }
         try self.learn()
         try self.advance(counts)
         try self.note(counts)
-        if let events = self.page.events { try self.keep(events) }
+        let events = [self.page.events].compactMap { $0 } + departed.compactMap(\.event)
+        if !events.isEmpty { try self.keep(Data(events.joined(separator: Data(",".utf8)))) }
         if !self.begins { try self.end() }
         return BegunPage(answer: self.mayGoOn ? .goesOn : .stops, begun: begun)
     }
@@ -142,6 +145,18 @@ struct PageCommit {
         // Elsewhere the recipient is the device.
         if self.lane == .urgent || delivery.recipient < 0 { statement.bind(delivery.device, at: 7) }
         return try statement.run() > 0
+    }
+
+    /// Skips a recipient whose device is gone, or queues it if that has come back since the page was read. Whether it
+    /// was skipped.
+    private func leave(_ departure: Departure, hasHeld: Bool) throws -> Bool {
+        let delivery = departure.delivery
+        let device = try RawStatement("SELECT 1 FROM device WHERE id = ? AND hasLeft = 0", in: self.database)
+        defer { device.reset() }
+        device.bind(delivery.recipient, at: 1)
+        guard try device.step() else { return try self.finish(delivery, hasHeld: hasHeld) }
+        try self.postpone(RetryResult(recipient: delivery.recipient, attempts: delivery.attempts, dueAt: .atOnce))
+        return false
     }
 
     /// Whether some of the notification's recipients wait for the end of the walk.

@@ -118,9 +118,9 @@ import Glibc
     ) async throws -> [FeedbackTuple] {
         let tls = try NIOSSLContext(configuration: doors.authorities.clientTLS(client))
         var tuples: [FeedbackTuple] = []
-        for try await tuple in FeedbackClient(host: "127.0.0.1", port: doors.feedbackPort, tls: tls).tuples() {
-            tuples.append(tuple)
-        }
+        var client = FeedbackClient(host: "127.0.0.1", port: doors.feedbackPort, tls: tls)
+        (client.connectTimeout, client.silence) = (.seconds(240), .seconds(240))
+        for try await tuple in client.tuples() { tuples.append(tuple) }
         return tuples
     }
 }

@@ -51,16 +51,23 @@ struct LegacyDoors: Sendable {
             )
             let database = try GatewayDatabase.open(path: "\(directory)/gateway.sqlite")
             let store = FeedbackStore(database: database, environment: .sandbox)
+            // None of these deadlines is what is tried, and a busy machine takes its time.
+            var patience = FeedbackServiceMachine.Limits()
+            patience.progress = .seconds(240)
+            patience.farewell = .seconds(240)
             let feedbackDoor = FeedbackDoor(
                 store: store,
                 certificates: certificates,
                 delay: { _ in feedbackDelay },
+                limits: patience,
                 time: SystemTime(),
                 logger: silentLogger
             )
             let tls = try authorities.serverTLS(allowsOldTLS: allowsOldTLS)
-            let binary = try Listener(name: "binary", tls: tls, limits: .init(), logger: silentLogger)
-            let feedback = try Listener(name: "feedback", tls: tls, limits: .init(), logger: silentLogger)
+            var listening = GatewayConfiguration.Limits()
+            listening.handshake = .seconds(240)
+            let binary = try Listener(name: "binary", tls: tls, limits: listening, logger: silentLogger)
+            let feedback = try Listener(name: "feedback", tls: tls, limits: listening, logger: silentLogger)
             let doors = LegacyDoors(
                 binaryPort: try await binary.bind(ListenAddress(port: 0), initialize: binaryDoor.initialize),
                 feedbackPort: try await feedback.bind(ListenAddress(port: 0), initialize: feedbackDoor.initialize),
