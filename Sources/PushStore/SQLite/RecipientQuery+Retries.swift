@@ -32,6 +32,7 @@ extension RecipientQuery {
             case .end(let why): cause = why
             }
         }
+        if cause == nil, recipient == nil, try self.mayReturn(retry.recipient, in: database) { return .later }
         guard cause == nil, let recipient else {
             let ended = EndedRetry(
                 id: retry.recipient,
@@ -55,6 +56,18 @@ extension RecipientQuery {
         statement.bind(retry.recipient, at: 1)
         guard try statement.step(), statement.integer(7) == 0 else { return (nil, .deviceRemoved) }
         return (self.device(statement), .unreadable)
+    }
+
+    /// Whether a device has left that can come back to its id before the walk has ended.
+    private func mayReturn(_ device: Int64, in database: Database) throws -> Bool {
+        try Row.fetchOne(
+            database,
+            sql: """
+                SELECT 1 FROM device WHERE id = ? AND hasLeft = 1
+                    AND EXISTS (SELECT 1 FROM shard WHERE notification = ? AND isDone = 0)
+                """,
+            arguments: [device, self.number]
+        ) != nil
     }
 
     private enum Decision {

@@ -71,6 +71,38 @@ import Testing
         }
     }
 
+    /// It leaves again before it has been sent to, and is away when the queue of retries asks for it.
+    @Test(arguments: StoreBackend.available, [false, true])
+    func aDeviceThatLeavesTwiceIsSentToWhenItIsBack(backend: StoreBackend, wasTried: Bool) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...8)
+            if wasTried { fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable)) }
+            let notification = try await fixture.accept([:])
+            let dispatcher = fixture.dispatcher
+            let leave = {
+                _ = try await fixture.store.deleteDevices(
+                    app: fixture.app,
+                    token: .numbered(1),
+                    environment: nil,
+                    now: fixture.time.now
+                )
+            }
+            if !wasTried { try await leave() }
+            _ = try await dispatcher.step()
+            if !wasTried { try await fixture.register(1...1) }
+            try await leave()
+            fixture.time.advance(by: .seconds(60))
+            _ = try await dispatcher.step()
+            #expect(try await fixture.progress(of: notification).state == .sending)
+            try await fixture.register(1...1)
+            try await fixture.settle(dispatcher)
+            let progress = try await fixture.progress(of: notification)
+            #expect(progress.state == .done)
+            #expect(progress.progress.accepted == 8)
+            #expect(progress.progress.recipients == 8)
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func aDeviceThatLeavesForGoodIsSkipped(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
