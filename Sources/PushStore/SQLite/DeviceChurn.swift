@@ -126,13 +126,13 @@ struct DeviceChurn {
         )
     }
 
-    /// Links a device to those that had its token before, and to the one that has it in the other environment.
+    /// Links a device to those that had its token before, in either environment, and to the one that has it in the other.
     func took(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         let former = try Row.fetchAll(
             self.database.cachedStatement(
-                sql: "SELECT device, at FROM formerToken WHERE app = ? AND token = ? AND environment = ?"
+                sql: "SELECT device, at FROM formerToken WHERE app = ? AND token = ?"
             ),
-            arguments: [self.app, Data(token.bytes), environment.code]
+            arguments: [self.app, Data(token.bytes)]
         )
         for row in former {
             guard let other = row["device"] as Int64?, other != device, let at = row.time("at") else { continue }
