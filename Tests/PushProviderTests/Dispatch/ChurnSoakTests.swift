@@ -26,7 +26,7 @@ import Testing
 /// One run. Phones have an installation and tokens of their own; other tokens go from hand to hand.
 private final class ChurnSoak: Sendable {
     private struct Push: Hashable {
-        var payload: [UInt8]
+        var payload: String
         var token: DeviceToken
     }
 
@@ -155,7 +155,7 @@ private final class ChurnSoak: Sendable {
         if !isSteadfast, number < answers.count {
             self.fixture.sender.script(push.token, in: push.environment, answers[number])
         } else {
-            let key = Push(payload: Array(push.notification.payload.readableBytesView), token: push.token)
+            let key = Push(payload: String(buffer: push.notification.payload), token: push.token)
             self.state.withLock { $0.accepted[key, default: 0] += 1 }
         }
     }
@@ -163,7 +163,14 @@ private final class ChurnSoak: Sendable {
     func judge() async throws {
         let (accepted, known) = self.state.withLock { ($0.accepted, $0.notifications) }
         #expect(accepted.filter { $0.value > 1 }.isEmpty, "no token twice")
-        for notification in known {
+        for (index, notification) in known.enumerated() {
+            // A device of both environments is two.
+            for phone in 1...8 where notification.environment != nil {
+                let sent = [phone * 10, phone * 10 + 1].map {
+                    accepted[Push(payload: "{\"aps\":{\"alert\":\"\(index)\"}}", token: .numbered($0))] ?? 0
+                }
+                #expect(sent[0] + sent[1] <= 1, "no installation twice")
+            }
             let end = try await self.fixture.progress(of: notification)
             let progress = end.progress
             #expect(end.state == .done || end.state == .cancelled)
