@@ -126,7 +126,8 @@ struct DeviceChurn {
         )
     }
 
-    /// Links a device to those that had its token before, in either environment, and to the one that has it in the other.
+    /// Links a device to those that had its token before, in either environment, and to the one that has it in the other
+    /// environment now.
     func took(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         let former = try Row.fetchAll(
             self.database.cachedStatement(

@@ -208,7 +208,7 @@ struct PageCommit {
         try statement.run()
     }
 
-    /// Queues a recipient for the end of the walk, unless another page has begun it or it waits for another try already.
+    /// Queues a recipient for the end of the walk, unless another page has begun it or it waits for another try.
     private func hold(_ recipient: Int64) throws {
         let statement = try RawStatement(
             """
