@@ -31,11 +31,20 @@ struct DeviceChurn {
     }
 
     /// Removes a device: at once, or when no notification needs it any more.
-    func leave(_ device: Int64, isActive: Bool) throws {
-        guard isActive, try self.isWatched() else { return try Self.delete(device, in: self.database) }
+    /// - Parameter isReadable: what cannot be read is never kept.
+    func leave(_ device: Int64, isReadable: Bool) throws {
+        guard isReadable, try self.isWatched() else { return try Self.delete(device, in: self.database) }
+        try self.hide(device, clock: try self.tick())
+    }
+
+    /// Takes a device out of sight. One that was inactive is no recipient, and is only kept for what it has had (2).
+    private func hide(_ device: Int64, clock: Int64) throws {
         try self.run(
-            "UPDATE device SET hasLeft = 1, isActive = 0, churn = ? WHERE id = ?",
-            try self.tick(),
+            """
+            UPDATE device SET hasLeft = CASE isActive WHEN 1 THEN 1 ELSE 2 END, isActive = 0, churn = ?
+            WHERE id = ? AND hasLeft = 0
+            """,
+            clock,
             device
         )
     }
@@ -60,12 +69,10 @@ struct DeviceChurn {
     }
 
     /// Lets one device go into another, which has had whatever either had.
-    func merge(_ gone: Int64, isActive: Bool, into kept: Int64) throws {
+    func merge(_ gone: Int64, into kept: Int64) throws {
         guard try self.isWatched() else { return try Self.delete(gone, in: self.database) }
         let clock = try self.tick()
-        if isActive {
-            try self.run("UPDATE device SET hasLeft = 1, isActive = 0, churn = ? WHERE id = ?", clock, gone)
-        }
+        try self.hide(gone, clock: clock)
         try self.vacate(gone)
         try self.link(kept, to: gone, since: clock, until: nil)
     }
@@ -78,13 +85,31 @@ struct DeviceChurn {
     }
 
     /// Frees the token and the installation that a device has left behind; a token of its own cannot stay empty.
-    func vacate(_ device: Int64) throws {
+    private func vacate(_ device: Int64) throws {
+        try self.unpair(device)
         let placeholder = Data("left \(device)".utf8)
         try self.database.execute(
-            sql: "UPDATE device SET token = ?, installation = NULL, twin = NULL WHERE id = ?",
+            sql: "UPDATE device SET token = ?, installation = NULL WHERE id = ?",
             arguments: [placeholder, device]
         )
-        try self.run("UPDATE device SET twin = NULL WHERE twin = ?", device)
+    }
+
+    /// Parts a device that gives its token up from the one that has it in the other environment, which remembers it.
+    private func unpair(_ device: Int64) throws {
+        let others = try Int64.fetchAll(
+            self.database.cachedStatement(
+                sql: """
+                    SELECT id FROM device WHERE twin = ?1
+                    UNION SELECT twin FROM device WHERE id = ?1 AND twin IS NOT NULL
+                    """
+            ),
+            arguments: [device]
+        )
+        guard !others.isEmpty else { return }
+        try self.run("UPDATE device SET twin = NULL WHERE twin = ?1 OR id = ?1", device)
+        guard try self.isWatched() else { return }
+        let until = self.now.advanced(by: Self.longestFlight)
+        for other in others { try self.link(other, to: device, since: try self.tick(), until: until) }
     }
 
     /// Notes that a device has given a token up.
@@ -101,13 +126,14 @@ struct DeviceChurn {
         )
     }
 
-    /// Links a device to those that had its token before, and to the one that has it in the other environment.
+    /// Links a device to those that had its token before, in either environment, and to the one that has it in the other
+    /// environment now.
     func took(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         let former = try Row.fetchAll(
             self.database.cachedStatement(
-                sql: "SELECT device, at FROM formerToken WHERE app = ? AND token = ? AND environment = ?"
+                sql: "SELECT device, at FROM formerToken WHERE app = ? AND token = ?"
             ),
-            arguments: [self.app, Data(token.bytes), environment.code]
+            arguments: [self.app, Data(token.bytes)]
         )
         for row in former {
             guard let other = row["device"] as Int64?, other != device, let at = row.time("at") else { continue }
@@ -115,23 +141,31 @@ struct DeviceChurn {
             let until = at.advanced(by: Self.longestFlight)
             try self.link(device, to: other, since: try self.tick(), until: until)
         }
-        try self.run("UPDATE device SET twin = NULL WHERE twin = ? OR id = ? AND twin IS NOT NULL", device, device)
-        try self.pair(token, environment, device: device)
+        try self.unpair(device)
+        guard let other = try self.pair(token, environment, device: device), try self.isWatched() else { return }
+        // It may be the earlier of the two, and the other one may have had the notification by this token.
+        try self.link(device, to: other, since: try self.tick(), until: nil)
     }
 
     /// A page in flight has come back by then.
     private static let longestFlight: Duration = .seconds(300)
 
-    /// Makes a device the twin of the one that has its token in the other environment, if there is one.
-    func pair(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
+    /// Makes a device the twin of the one that has its token in the other environment.
+    /// - Returns: that one; `nil` if there is none.
+    @discardableResult func pair(
+        _ token: DeviceToken,
+        _ environment: PushEnvironment,
+        device: Int64
+    ) throws -> Int64? {
         let other = try Int64.fetchOne(
             self.database.cachedStatement(
                 sql: "SELECT id FROM device WHERE app = ? AND token = ? AND environment = ?"
             ),
             arguments: [self.app, Data(token.bytes), 1 - environment.code]
         )
-        guard let other else { return }
+        guard let other else { return nil }
         try self.run("UPDATE device SET twin = ? WHERE id = ?", min(other, device), max(other, device))
+        return other
     }
 
     private func link(_ device: Int64, to other: Int64, since clock: Int64, until: Timestamp?) throws {
@@ -179,7 +213,7 @@ struct DeviceChurn {
         )
         for row in rows {
             guard let id = row["id"] as Int64? else { continue }
-            if row["hasLeft"] as Int64? == 1 {
+            if row["hasLeft"] as Int64? != 0 {
                 try Self.delete(id, in: database)
             } else {
                 try database.execute(sql: "UPDATE device SET churn = NULL WHERE id = ?", arguments: [id])

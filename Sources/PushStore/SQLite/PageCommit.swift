@@ -195,6 +195,7 @@ struct PageCommit {
     /// Queues a recipient unless it has a final state, at once if it is only to be ended. What at-most-once had begun is
     /// undone: it was not sent.
     private func postpone(_ retry: RetryResult) throws {
+        if retry.dueAt == .endOfWalk { return try self.hold(retry.recipient) }
         let begun = try RawStatement(
             "DELETE FROM delivery WHERE notification = ? AND recipient = ? AND state = 0",
             in: self.database
@@ -219,6 +220,26 @@ struct PageCommit {
         statement.bind(Int64(retry.attempts), at: 5)
         statement.bind((self.state == .cancelled ? min(self.now, retry.dueAt) : retry.dueAt).milliseconds, at: 6)
         statement.bind(self.app, at: 7)
+        try statement.run()
+    }
+
+    /// Queues a recipient for the end of the walk, unless another page has begun it or it waits for another try.
+    private func hold(_ recipient: Int64) throws {
+        let statement = try RawStatement(
+            """
+            INSERT INTO retry (notification, recipient, lane, app, attempts, dueAt)
+            SELECT ?1, ?2, ?3, ?4, 0, ?5
+            WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE notification = ?1 AND recipient = ?2)
+            ON CONFLICT (notification, recipient) DO NOTHING
+            """,
+            in: self.database
+        )
+        let dueAt = self.state == .cancelled ? self.now : .endOfWalk
+        statement.bind(self.number, at: 1)
+        statement.bind(recipient, at: 2)
+        statement.bind(self.lane.rawValue, at: 3)
+        statement.bind(self.app, at: 4)
+        statement.bind(dueAt.milliseconds, at: 5)
         try statement.run()
     }
 

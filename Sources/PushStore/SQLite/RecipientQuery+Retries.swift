@@ -90,10 +90,12 @@ extension RecipientQuery {
         let hasChanged = (row["churn"] as Int64? ?? 0) > self.openedAfter
         if hasChanged, try !self.isInAudience(recipient.id, in: database) { return .end(.leftAudience) }
         var others = try self.links(of: recipient.id, in: database)
+        // A device that came back may be later than the one that waited for it.
+        if hasChanged { others += try self.laterTwins(of: recipient.id, in: database) }
         if self.notification.environment == nil, let twin = row["twin"] as Int64? { others.append((twin, nil)) }
         var decision = Decision.send
         for (other, until) in others {
-            switch try self.standing(of: other, for: recipient.id, until: until, fence: fence, in: database) {
+            switch try self.standing(of: other, for: recipient, until: until, fence: fence, in: database) {
             case .send: continue
             case .wait: decision = .wait
             case .end(let cause): return .end(cause)
@@ -129,11 +131,18 @@ extension RecipientQuery {
         ).compactMap { row in (row["other"] as Int64?).map { ($0, row["until"] as Int64?) } }
     }
 
+    /// The device with the same token in the other environment, if that is the later one of the two.
+    private func laterTwins(of device: Int64, in database: Database) throws -> [(other: Int64, until: Int64?)] {
+        guard self.notification.environment == nil else { return [] }
+        return try Int64.fetchAll(database, sql: "SELECT id FROM device WHERE twin = ?", arguments: [device])
+            .map { ($0, nil) }
+    }
+
     /// What another recipient's state means for this one.
     /// - Parameter until: what was accepted later is nothing to it; `nil`: everything counts.
     private func standing(
         of other: Int64,
-        for recipient: Int64,
+        for recipient: Recipient,
         until: Int64?,
         fence: Int64,
         in database: Database
@@ -162,8 +171,10 @@ extension RecipientQuery {
         }
         guard row["waits"] as Bool? == true else { return row["isAhead"] as Bool? == true ? .wait : .send }
         if let lease = row["lease"] as Int64?, lease != fence { return .wait }
-        if (row["attempts"] as Int? ?? 0) > 0 { return .wait }
-        // Neither has been tried: the earlier one goes first, if it is still there.
-        return other < recipient && row["hasLeft"] as Bool? != true ? .wait : .send
+        let isTried = (row["attempts"] as Int? ?? 0) > 0
+        guard row["hasLeft"] as Bool? != true else { return isTried ? .wait : .send }
+        // Those that have been tried go first, then the earlier ones: no two wait for each other.
+        let isFirst = (isTried ? 0 : 1, other) < (recipient.attempts > 0 ? 0 : 1, recipient.id)
+        return isFirst ? .wait : .send
     }
 }

@@ -56,7 +56,7 @@ extension SQLiteStore {
             let rows = try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT id, environment, isActive FROM device
+                    SELECT id, environment FROM device
                     WHERE app = ? AND token = ? AND environment = coalesce(?, environment) AND hasLeft = 0
                     """,
                 arguments: [app.databaseValue, token.databaseValue, environment.databaseValue]
@@ -66,8 +66,8 @@ extension SQLiteStore {
                 let id = row["id"] as Int64? ?? 0
                 let environment = row.environment("environment")
                 // One that cannot be read goes at once; which environment it was of, nobody knows.
-                let isKept = environment != nil && row["isActive"] as Bool? == true
-                try DeviceChurn(app: app, now: now, database: database).leave(id, isActive: isKept)
+                let churn = DeviceChurn(app: app, now: now, database: database)
+                try churn.leave(id, isReadable: environment != nil)
                 guard let environment else { continue }
                 try TokenEvents.add(
                     .deleted,

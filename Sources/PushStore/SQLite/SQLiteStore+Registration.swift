@@ -57,7 +57,7 @@ private struct Registration {
         if let other, let byToken {
             if target.id == other.id {
                 // The installation's token has changed. Whoever else has the new one is this installation too.
-                try self.churn.merge(byToken.id, isActive: byToken.isActive, into: other.id)
+                try self.churn.merge(byToken.id, into: other.id)
             } else {
                 // The device with the token is here, and is the one that had left under this installation.
                 try self.churn.takeInstallation(from: other.id, to: byToken.id)

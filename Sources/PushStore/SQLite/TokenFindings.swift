@@ -61,18 +61,18 @@ struct TokenFindings {
         try self.record(.moved, device, finding)
     }
 
-    /// A device that has left does not keep the place in the other environment.
+    /// A device that has left does not keep the place in the other environment. What it has had, this one has had too.
     private func clear(_ environment: PushEnvironment, for device: DeviceRecord) throws {
         let left = try Int64.fetchAll(
             self.database,
             sql: """
-                SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND hasLeft = 1 AND (
+                SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND hasLeft != 0 AND (
                     token = ?2 OR installation = (SELECT installation FROM device WHERE id = ?4))
                 """,
             arguments: [self.app, Data(device.token.bytes), environment.code, device.id]
         )
         let churn = DeviceChurn(app: self.app, now: self.now, database: self.database)
-        for id in left { try churn.vacate(id) }
+        for id in left { try churn.merge(id, into: device.id) }
     }
 
     private func run(_ sql: String, _ arguments: [Int64]) throws {

@@ -191,6 +191,54 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func anInactiveDeviceThatGoesIntoAnotherLeavesNothing(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...3)
+            try await fixture.register(1...1) { $0.installation = "phone" }
+            fixture.time.advance(by: .seconds(10))
+            fixture.sender.script(.numbered(2), .refused(410, .unregistered))
+            try await fixture.accept([:])
+            try await fixture.settle()
+            #expect(try await fixture.device(2)?.isActive == false)
+            try await fixture.accept([:])
+            try await fixture.register(2...2) { $0.installation = "phone" }
+            try await fixture.settle()
+            let devices = try await fixture.store.devices(
+                app: fixture.app,
+                audience: .everyone,
+                environment: nil,
+                after: 0,
+                limit: 10
+            )
+            #expect(devices.map(\.token) == [.numbered(2), .numbered(3)])
+        }
+    }
+
+    /// Each of two devices has taken the token that the other one was tried with.
+    @Test(arguments: StoreBackend.available)
+    func devicesThatSwapTheirTokensDoNotWaitForEachOther(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            for number in 1...2 {
+                try await fixture.register(number...number) { $0.installation = "\(number)" }
+                fixture.sender.script(.numbered(number), .refused(503, .serviceUnavailable))
+            }
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            for (installation, token) in [("2", 9), ("1", 2), ("2", 1)] {
+                try await fixture.register(token...token) { $0.installation = installation }
+            }
+            for _ in 1...10 {
+                fixture.time.advance(by: .seconds(30))
+                try await fixture.settle()
+            }
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 1)
+            #expect(end.progress.skipped == 1)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func whatIsForAUserDoesNotGoToTheNextOneOfTheDevice(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...4) { $0.user = .set("alice") }

@@ -211,6 +211,55 @@ import Testing
         }
     }
 
+    /// A device that moved between the zones of two pages in flight: the second page holds what the first one sends.
+    private func moved(_ store: any PushStore, _ app: Int64) async throws -> (Int64, [ShardClaim]) {
+        let device = try await store.register(1, app: app)
+        let shards = ["Asia/Tokyo", "Europe/Berlin"].map { ShardPlan(zone: .named($0), notBefore: self.now) }
+        _ = try await store.start(app: app, shards: shards) { $0.guarantee = .atMostOnce }
+        return (device, try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 2))
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatAnotherPageHoldsIsNotTakenFromARetryInFlight(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let (device, claims) = try await self.moved(store, app)
+            try #require(claims.count == 2)
+            try await store.commit(claims[0]) { page in
+                page.retries = [RetryResult(recipient: device, attempts: 1, dueAt: self.dueAt)]
+                page.step = .last(claims[0])
+            }
+            let retry = try #require(try await self.due(store, at: self.dueAt).first)
+            try await store.commit(claims[1]) { page in
+                page.retries = [.held(device)]
+                page.step = .last(claims[1])
+            }
+            #expect(try await self.due(store, at: self.dueAt).isEmpty, "it is in flight")
+            var page = PageResult(retry)
+            for case .here(let recipient) in retry.recipients { page.deliveries.append(.fixture(recipient)) }
+            _ = try await store.commit([page], now: self.dueAt)
+            #expect(try await store.current(retry.notification).state == .done)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatAnotherPageHoldsStaysBegun(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let (device, claims) = try await self.moved(store, app)
+            try #require(claims.count == 2)
+            var page = PageResult(claims[0])
+            page.step = .last(claims[0])
+            page.deliveries = [
+                DeliveryResult(recipient: device, device: device, state: .sending, attempts: 1, at: self.now)
+            ]
+            #expect(try await store.begin(page, now: self.now).begun == [device])
+            try await store.commit(claims[1]) { page in
+                page.retries = [.held(device)]
+                page.step = .last(claims[1])
+            }
+            #expect(try await store.recover(now: self.now) == 1, "it may have been sent")
+        }
+    }
+
     /// A notification whose recipients all wait for another try.
     private func failing(
         _ store: any PushStore,
