@@ -3,7 +3,14 @@ import PushProtocol
 
 /// Deadlines: to be looked at a few times a second.
 extension ConnectionMachine {
+    /// Between two ticks it takes so long only if the process stood still.
+    static var standstill: TimeAmount { .seconds(5) }
+
     mutating func tick(now: NIODeadline) {
+        let hasStoodStill = now >= self.lastTick + Self.standstill
+        self.lastTick = now
+        // What came meanwhile has not been read yet: a reply among it is in time. The next tick decides.
+        guard !hasStoodStill else { return }
         switch self.phase {
         case .finished: return
         case .waitingForSettings where now >= self.handshakeDeadline: return self.finish(.noHandshake)

@@ -71,6 +71,7 @@ struct ConnectionMachine<Ticket> {
     var handshakeDeadline: NIODeadline
     var lastReceived: NIODeadline
     var pingSent: NIODeadline?
+    var lastTick: NIODeadline
 
     /// Writes the preface and our settings.
     init(authority: String, limits: ConnectionLimits, now: NIODeadline) {
@@ -79,6 +80,7 @@ struct ConnectionMachine<Ticket> {
         self.nextStreamID = limits.firstStreamID | 1
         self.handshakeDeadline = now + limits.handshakeTimeout
         self.lastReceived = now
+        self.lastTick = now
         self.output = ByteBuffer(string: HTTP2Limits.preface)
         self.output.writeSettings([
             (.enablePush, 0), (.maximumHeaderListSize, UInt32(ReplyHeaderDecoder.maximumListSize)),

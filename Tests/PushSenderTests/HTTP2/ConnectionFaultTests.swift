@@ -98,6 +98,19 @@ import Testing
         #expect(harness.ending == nil)
     }
 
+    /// The process stood still, and what came meanwhile has not been read when the first tick comes.
+    @Test func aReplyThatCameDuringAStandstillIsInTime() {
+        var harness = MachineHarness()
+        harness.send(2)
+        harness.pass(.hours(1), standingStill: true)
+        #expect(harness.endings.isEmpty)
+        harness.reply(1)
+        harness.machine.lastReceived = harness.now
+        harness.pass(.milliseconds(250))
+        #expect(harness.endings == [0: "replied 200", 1: "lost"])
+        #expect(harness.ending == nil, "the connection goes on")
+    }
+
     @Test func silenceAfterHalfOfTheRepliesLosesTheRest() {
         var harness = MachineHarness()
         harness.send(1000)

@@ -47,8 +47,10 @@ struct MachineHarness {
         self.machine.takeEvents(&self.events)
     }
 
-    mutating func pass(_ time: TimeAmount) {
+    /// - Parameter standingStill: whether there was no tick meanwhile.
+    mutating func pass(_ time: TimeAmount, standingStill: Bool = false) {
         self.now = self.now + time
+        if !standingStill, time >= ConnectionMachine<Int>.standstill { self.machine.tick(now: self.now) }
         self.machine.tick(now: self.now)
         self.machine.takeEvents(&self.events)
     }
