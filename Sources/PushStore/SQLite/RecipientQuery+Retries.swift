@@ -80,6 +80,8 @@ extension RecipientQuery {
         if recipient.movedFrom != nil, try self.isRegistered(recipient, in: database) {
             return .end(.registeredElsewhere)
         }
+        // Its device was found to belong to the other environment.
+        if let only = self.notification.environment, recipient.environment != only { return .end(.leftAudience) }
         guard
             let row = try Row.fetchOne(
                 database,

@@ -1,5 +1,6 @@
 import Foundation
 import PushProtocol
+import PushSender
 import PushStore
 import PushTesting
 import Synchronization
@@ -235,6 +236,24 @@ import Testing
             #expect(end.state == .done)
             #expect(end.progress.accepted == 1)
             #expect(end.progress.skipped == 1)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatIsForOneEnvironmentDoesNotFollowADeviceToTheOther(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, environments: [.sandbox, .production]) { fixture in
+            try await fixture.register(1...1)
+            let answers: [Outcome] = [.refused(503, .serviceUnavailable), .refused(400, .badDeviceToken)]
+            for answer in answers { fixture.sender.script(.numbered(1), in: .sandbox, answer) }
+            let notification = try await fixture.accept(["environment": "sandbox"])
+            try await fixture.settle()
+            try await fixture.accept([:])
+            try await fixture.settle()
+            #expect(try await fixture.device(1)?.environment == .production)
+            fixture.time.advance(by: .seconds(60))
+            try await fixture.settle()
+            #expect(try await fixture.progress(of: notification).progress.skipped == 1)
+            #expect(fixture.sender.sent.count { $0.environment == .production } == 1, "of the other notification")
         }
     }
 
