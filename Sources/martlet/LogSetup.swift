@@ -19,8 +19,8 @@ struct LogSetup: Sendable {
     func logger(_ label: String) -> Logger {
         var logger = Logger(label: label) { label in
             switch self.format {
-            case .text: TextLogHandler(label: label)
-            case .json: JSONLogHandler(label: label)
+            case .text: LineLogHandler(label: label, format: TextLogLine.make)
+            case .json: LineLogHandler(label: label, format: JSONLogLine.make)
             }
         }
         logger.logLevel = self.level

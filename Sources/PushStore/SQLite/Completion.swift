@@ -21,29 +21,26 @@ enum Completion {
         statement.bind(number, at: 2)
         guard try statement.run() > 0 else { return }
         try Self.tidy(number, in: database)
-        try database.execute(
-            sql: "UPDATE notification SET recipients = accepted + rejected + failed + skipped WHERE number = ?",
-            arguments: [number]
+        let total = try database.cachedStatement(
+            sql: """
+                UPDATE notification SET recipients = accepted + rejected + failed + skipped WHERE number = ?
+                RETURNING app
+                """
         )
-        if let app = try Int64.fetchOne(
-            database,
-            sql: "SELECT app FROM notification WHERE number = ?",
-            arguments: [number]
-        ) {
-            _ = try DeviceChurn.forget(app: app, limit: Self.forgottenAtOnce, in: database)
-        }
+        guard let app = try Int64.fetchOne(total, arguments: [number]) else { return }
+        _ = try DeviceChurn.forget(app: app, limit: Self.forgottenAtOnce, in: database)
     }
 
     /// Registrations that are forgotten with the notification that needed them; the rest goes with what is old.
     private static let forgottenAtOnce = 500
 
-    /// What waits for the end of the walk is due, by any clock, once all shards have been walked; devices that have left
-    /// come after the others, as they may come back meanwhile.
+    /// Makes recipients that wait for the end of the walk due, by any clock, once all shards have been walked. Devices that
+    /// have left come after the others, as they may come back meanwhile.
     private static func releaseHeld(_ number: Int64, in database: Database) throws {
         let statement = try RawStatement(
             """
             UPDATE retry SET dueAt = EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
-            WHERE notification = ?1 AND dueAt = 9223372036854775807
+            WHERE notification = ?1 AND dueAt = \(RetryQueue.endOfWalk)
                 AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = ?1 AND isDone = 0)
             """,
             in: database
@@ -54,7 +51,7 @@ enum Completion {
 
     /// Removes what only a notification in flight needs. A shard whose page is in flight stays until that is written.
     static func tidy(_ number: Int64, in database: Database) throws {
-        try database.execute(
+        let fold = try database.cachedStatement(
             sql: """
                 UPDATE notification SET
                     accepted = notification.accepted + walked.accepted,
@@ -67,10 +64,14 @@ enum Completion {
                         sum(skipped) AS skipped, coalesce(max(lastPageAt), 0) AS at
                     FROM shard WHERE notification = ?1 AND lease IS NULL HAVING count(*) > 0) AS walked
                 WHERE number = ?1
-                """,
-            arguments: [number]
+                """
         )
-        try database.execute(sql: "DELETE FROM shard WHERE notification = ? AND lease IS NULL", arguments: [number])
-        try database.execute(sql: "DELETE FROM badgeStep WHERE notification = ?", arguments: [number])
+        try fold.execute(arguments: [number])
+        for sql in [
+            "DELETE FROM shard WHERE notification = ? AND lease IS NULL",
+            "DELETE FROM badgeStep WHERE notification = ?",
+        ] {
+            try database.cachedStatement(sql: sql).execute(arguments: [number])
+        }
     }
 }

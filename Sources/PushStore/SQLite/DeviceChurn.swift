@@ -11,7 +11,7 @@ struct DeviceChurn {
     let now: Timestamp
     let database: Database
 
-    /// Whether a notification of the app has been opened and has not ended.
+    /// Tells whether a notification of the app has been opened and has not ended.
     func isWatched() throws -> Bool {
         let statement = try RawStatement(
             """
@@ -25,7 +25,7 @@ struct DeviceChurn {
         return try statement.step()
     }
 
-    /// Where the registration clock stands.
+    /// Returns the registration clock's number.
     static func clock(in database: Database) throws -> Int64 {
         try Int64.fetchOne(database, sql: "SELECT number FROM registrationClock") ?? 0
     }
@@ -60,7 +60,7 @@ struct DeviceChurn {
         try self.run("UPDATE device SET hasLeft = 0, churn = ? WHERE id = ?", try self.tick(), device)
         try self.run(
             """
-            UPDATE retry SET dueAt = 0 WHERE recipient = ? AND dueAt = 9223372036854775807 AND notification IN (
+            UPDATE retry SET dueAt = 0 WHERE recipient = ? AND dueAt = \(RetryQueue.endOfWalk) AND notification IN (
                 SELECT number FROM notification WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL)
             """,
             device,
@@ -173,7 +173,7 @@ struct DeviceChurn {
             sql: "INSERT OR REPLACE INTO deviceLink (device, other, since, until) VALUES (?, ?, ?, ?)",
             arguments: [device, other, clock, until?.milliseconds]
         )
-        // Who was linked to the other one is linked to all of it.
+        // Links of the other device hold for this one too.
         try self.database.execute(
             sql: """
                 INSERT OR IGNORE INTO deviceLink (device, other, since, until)
@@ -191,15 +191,16 @@ struct DeviceChurn {
     }
 
     /// Forgets what no notification of the app needs any more, `limit` devices at most.
-    /// - Returns: how many it were.
+    /// - Returns: their number.
     static func forget(app: Int64, limit: Int, in database: Database) throws -> Int {
         let floor =
             try Int64.fetchOne(
-                database,
-                sql: """
-                    SELECT min(openedAfter) FROM notification
-                    WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL
-                    """,
+                database.cachedStatement(
+                    sql: """
+                        SELECT min(openedAfter) FROM notification
+                        WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL
+                        """
+                ),
                 arguments: [app]
             ) ?? .max
         let rows = try Row.fetchAll(
@@ -220,13 +221,13 @@ struct DeviceChurn {
                 try database.execute(sql: "DELETE FROM deviceLink WHERE device = ?", arguments: [id])
             }
         }
-        try database.execute(
+        let tokens = try database.cachedStatement(
             sql: """
                 DELETE FROM formerToken WHERE (app, token, environment, device) IN (
                     SELECT app, token, environment, device FROM formerToken WHERE app = ? AND since <= ? LIMIT ?)
-                """,
-            arguments: [app, floor, limit]
+                """
         )
+        try tokens.execute(arguments: [app, floor, limit])
         return rows.count
     }
 

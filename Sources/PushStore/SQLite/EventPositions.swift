@@ -1,6 +1,6 @@
 import GRDB
 
-/// The order in which an app's webhooks are told of blocks of events.
+/// The order in which an app's webhooks receive blocks of events.
 ///
 /// Writers of blocks do not number them: with several of them, a block with a lower number could appear after a webhook
 /// has passed it. The delivery gives positions to what it finds, in one transaction.

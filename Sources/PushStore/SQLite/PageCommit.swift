@@ -5,7 +5,7 @@ import PushProtocol
 /// One page within a transaction.
 struct PageCommit {
     private let page: PageResult
-    /// Whether the page is only about to be sent: its lease is kept.
+    /// Is set for a page that is about to be sent: its lease is kept.
     private let begins: Bool
     private let owner: Int64
     private let number: Int64
@@ -72,7 +72,7 @@ struct PageCommit {
         return BegunPage(answer: self.mayGoOn ? .goesOn : .stops, begun: begun)
     }
 
-    /// Whether the lease and the cursor are what the claim saw.
+    /// Tells whether the lease and the cursor are what the claim saw.
     private func isMine() throws -> Bool {
         guard let fence = self.page.fence, try Leases.isHeld(fence, by: self.owner, in: self.database) else {
             return false
@@ -159,11 +159,11 @@ struct PageCommit {
         return false
     }
 
-    /// Whether some of the notification's recipients wait for the end of the walk.
+    /// Tells whether some of the notification's recipients wait for the end of the walk.
     private func hasHeld() throws -> Bool {
         guard self.page.step != nil else { return false }
         let statement = try RawStatement(
-            "SELECT 1 FROM retry INDEXED BY retryHeld WHERE notification = ? AND dueAt = 9223372036854775807 LIMIT 1",
+            "SELECT 1 FROM retry INDEXED BY retryHeld WHERE notification = ? AND dueAt = \(RetryQueue.endOfWalk) LIMIT 1",
             in: self.database
         )
         defer { statement.reset() }
@@ -173,7 +173,7 @@ struct PageCommit {
 
     private func removeHeld(_ recipient: Int64) throws {
         let statement = try RawStatement(
-            "DELETE FROM retry WHERE notification = ? AND recipient = ? AND dueAt = 9223372036854775807",
+            "DELETE FROM retry WHERE notification = ? AND recipient = ? AND dueAt = \(RetryQueue.endOfWalk)",
             in: self.database
         )
         statement.bind(self.number, at: 1)

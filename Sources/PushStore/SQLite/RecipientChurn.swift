@@ -1,7 +1,7 @@
 import GRDB
 import PushProtocol
 
-/// Whether a device of a page is to wait for the end of the walk.
+/// The decision whether a device of a page waits for the end of the walk.
 ///
 /// It waits where another device may have had the notification for it: one whose token it took, one that went into it, the
 /// one with its token in the other environment, or itself in the time zone that it came from.
@@ -15,7 +15,7 @@ struct RecipientChurn {
         (self.zone, self.shard) = (query.zone, query.shard)
     }
 
-    /// Whether the row of a device, as ``RecipientQuery`` reads it, has anything to decide: few have.
+    /// Tells whether there is anything to decide for a row, as ``RecipientQuery`` reads it: for few there is.
     func mayConcern(_ row: RawStatement) -> Bool {
         !row.isNull(5) && row.integer(5) > self.query.openedAfter
             || !row.isNull(6) && self.query.notification.environment == nil

@@ -2,7 +2,7 @@ import GRDB
 import PushProtocol
 
 extension RecipientQuery {
-    /// What is to be done with a recipient of the queue.
+    /// The turn of a recipient of the queue.
     enum Turn {
         case now(RetryRecipient)
         /// Another recipient may have had the notification for it, and has no final state yet.
@@ -58,7 +58,7 @@ extension RecipientQuery {
         return (self.device(statement), .unreadable)
     }
 
-    /// Whether a device has left that can come back to its id before the walk has ended.
+    /// Tells whether a device has left that can come back to its id before the walk has ended.
     private func mayReturn(_ device: Int64, in database: Database) throws -> Bool {
         try Row.fetchOne(
             database,
@@ -106,7 +106,7 @@ extension RecipientQuery {
         return decision
     }
 
-    /// Whether the token that is tried in the other environment is a device of its own there.
+    /// Tells whether the token that is tried in the other environment is a device of its own there.
     private func isRegistered(_ recipient: Recipient, in database: Database) throws -> Bool {
         try Row.fetchOne(
             database,
@@ -140,7 +140,7 @@ extension RecipientQuery {
             .map { ($0, nil) }
     }
 
-    /// What another recipient's state means for this one.
+    /// Decides by the state of another recipient.
     /// - Parameter until: what was accepted later is nothing to it; `nil`: everything counts.
     private func standing(
         of other: Int64,

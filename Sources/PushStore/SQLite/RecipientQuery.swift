@@ -21,7 +21,7 @@ struct RecipientQuery: Sendable {
     let number: Int64
     let app: Int64
     let notification: NotificationRecord
-    /// Where the registration clock stood when the notification was opened.
+    /// The registration clock's number at the opening of the notification.
     let openedAfter: Int64
     let zone: ShardPlan.Zone
     let shard: Int64

@@ -224,7 +224,9 @@ extension SQLiteStore {
                         UNION ALL
                         SELECT * FROM (
                             SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
-                            WHERE retry.lane = ?1 AND dueAt > ?2 AND dueAt < 9223372036854775807 AND lease IS NULL AND \(Self.mayRetry) ORDER BY dueAt LIMIT 1))
+                            WHERE retry.lane = ?1 AND dueAt > ?2 AND dueAt < \(RetryQueue.endOfWalk) AND lease IS NULL
+                                AND \(Self.mayRetry)
+                            ORDER BY dueAt LIMIT 1))
                     """,
                 arguments: [lane.rawValue, after.milliseconds, shift]
             ).map(Timestamp.init(milliseconds:))

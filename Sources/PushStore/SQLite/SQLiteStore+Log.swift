@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 /// The log beside the database, into which everything is written first. It can be folded into the database only as far as
-/// the oldest snapshot that somebody reads from.
+/// the oldest snapshot in use.
 extension SQLiteStore {
     /// For how long a fold waits for snapshots that are not people's, in milliseconds.
     private static let foldPatience = 200
@@ -16,7 +16,7 @@ extension SQLiteStore {
 
     /// Folds the log into the database and empties it. People's long questions end first, within their budget, and no new
     /// one begins before.
-    /// - Returns: the length that is left, in bytes: more than nothing where somebody else holds an old snapshot.
+    /// - Returns: the length that is left, in bytes: above 0 where another process holds an old snapshot.
     package func foldLog() async throws -> Int {
         try await self.database.readers.whileIdle {
             try await self.database.pool.writeWithoutTransaction { database in

@@ -52,7 +52,7 @@ extension SQLiteStore {
             figures.retries = try count("SELECT count(*) FROM retry")
             figures.oldestRetryDueAt = try Int64.fetchOne(
                 database,
-                sql: "SELECT min(dueAt) FROM retry WHERE dueAt > 1 AND dueAt < 9223372036854775807"
+                sql: "SELECT min(dueAt) FROM retry WHERE dueAt > 1 AND dueAt < \(RetryQueue.endOfWalk)"
             )
             .map(Timestamp.init(milliseconds:))
             figures.shardsLeased = try count(

@@ -164,7 +164,7 @@ extension SQLiteStore {
             sql: """
                 UPDATE retry SET lease = NULL, dueAt = CASE WHEN EXISTS (
                     SELECT 1 FROM shard WHERE shard.notification = retry.notification AND isDone = 0)
-                    THEN 9223372036854775807 ELSE ? END
+                    THEN \(RetryQueue.endOfWalk) ELSE ? END
                 WHERE notification = ? AND recipient = ?
                 """,
             arguments: [until.milliseconds, retry.notification, retry.recipient]

@@ -141,7 +141,7 @@ extension SQLiteStore {
         return bytes + size > limits.bytes && size > before ?? 0 ? .tooLarge : nil
     }
 
-    /// Whether a run may still be accepted that was decided from this version of its schedule.
+    /// Tells whether a run that was decided from this version of its schedule may still be accepted.
     static func stands(_ schedule: UUID, version: Int64, in database: Database) throws -> Bool {
         try Row.fetchOne(
             database,

@@ -131,7 +131,7 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Whether secrets are sealed in the database, in any of its versions; `false` if there is none.
+    /// Tells whether secrets are sealed in the database, in any of its versions; `false` if there is none.
     /// - Throws: ``StoreError`` for a file that is there and cannot be read.
     package func holdsSecrets() throws -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: self.path)

@@ -9,7 +9,7 @@ struct SealedRows {
     private struct Secret {
         var place: SecretPlace
         var sealed: Data
-        /// What writes it anew.
+        /// The statement that writes it anew.
         var update: (sql: String, arguments: StatementArguments)
     }
 

@@ -9,8 +9,8 @@ import Testing
 /// Lines of the log, and whom a push service is trusted by.
 @Suite struct LogTextTests {
     @Test func whatComesFromElsewhereWritesNoLineOfItsOwn() {
-        let line = TextLogHandler.line(
-            time: "T",
+        let line = TextLogLine.make(
+            "T",
             .error,
             "provider",
             [
@@ -23,7 +23,7 @@ import Testing
             #"T error provider: path=/v1/x\n2026-01-01 info provider: all is well "#
             + #"user=a\r\u{1B}[2Jb\u{85}c\u{2028}d\u{202E}e\t first\nsecond"#
         #expect(line == expected)
-        #expect(TextLogHandler.line(time: "T", .info, "p", [:], "Grüße 🐦 日本") == "T info p: Grüße 🐦 日本")
+        #expect(TextLogLine.make("T", .info, "p", [:], "Grüße 🐦 日本") == "T info p: Grüße 🐦 日本")
     }
 
     @Test func theAuthorityCountsForNamedServicesOnly() async throws {

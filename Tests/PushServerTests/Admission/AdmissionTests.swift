@@ -31,7 +31,7 @@ import Testing
         }
 
         func until(_ questions: (Int, Int)) async throws {
-            while self.store.questions != questions { try await Task.sleep(for: .milliseconds(1)) }
+            while self.store.questions != questions { await Task.yield() }
         }
     }
 

@@ -26,7 +26,7 @@ import Testing
     }
 
     private func until(_ isTrue: () async throws -> Bool) async throws {
-        while try await !isTrue() { try await Task.sleep(for: .milliseconds(1)) }
+        while try await !isTrue() { await Task.yield() }
     }
 
     private func withStore(

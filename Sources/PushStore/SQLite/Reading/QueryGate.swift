@@ -33,7 +33,7 @@ final class QueryGate: Sendable {
 
     var isEnding: Bool { self.state.withLock { $0.isEnding } }
 
-    /// Whether no query may begin.
+    /// Is set while no query may begin.
     var isHeld: Bool { self.state.withLock { $0.turns.isHeld } }
 
     /// Queries that run and that wait.
@@ -41,7 +41,7 @@ final class QueryGate: Sendable {
         self.state.withLock { ($0.turns.runningCount, $0.turns.waitingCount) }
     }
 
-    /// Whether a query of this key runs or waits.
+    /// Tells whether a query of this key runs or waits.
     func isBusy(_ key: UUID?) -> Bool {
         self.state.withLock { $0.turns.isBusy(key ?? Self.noKey) }
     }

@@ -25,7 +25,7 @@ struct QueryTurns {
     private var waiting: [UUID: [Ticket]] = [:]
     /// The keys that wait; the first one is next.
     private var order: [UUID] = []
-    /// Whether none may begin.
+    /// Is set while no query may begin.
     private(set) var isHeld = false
 
     init(limits: Limits = Limits()) {
@@ -35,7 +35,7 @@ struct QueryTurns {
     var runningCount: Int { self.running.count }
     var waitingCount: Int { self.waiting.values.reduce(0) { $0 + $1.count } }
 
-    /// Whether a query of this key runs or waits.
+    /// Tells whether a query of this key runs or waits.
     func isBusy(_ key: UUID) -> Bool {
         self.running.contains(key) || self.waiting[key] != nil
     }
@@ -59,7 +59,8 @@ struct QueryTurns {
         return self.startNext()
     }
 
-    /// Somebody does not wait any longer. Whether it was waiting.
+    /// Removes a query from the queue.
+    /// - Returns: whether it was waiting.
     mutating func abandon(_ key: UUID, _ ticket: Ticket) -> Bool {
         guard let index = self.waiting[key]?.firstIndex(of: ticket) else { return false }
         self.waiting[key]?.remove(at: index)

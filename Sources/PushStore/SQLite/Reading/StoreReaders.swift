@@ -15,7 +15,7 @@ struct StoreReaders: Sendable {
     /// they wait for a turn.
     private static let attemptShare = 0.2
     private static let attemptBurst = 0.25
-    /// After a question its turn goes on for half as long as it took, and at most this, so that none follows at once.
+    /// The turn of a query lasts on for half as long as the query took, and at most this, so that none follows at once.
     private static let longestRest: Duration = .milliseconds(50)
     /// Counts of recipients, which do not belong to a key, wait for each other only.
     private static let countsWaiting = 64

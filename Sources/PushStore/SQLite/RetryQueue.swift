@@ -1,0 +1,9 @@
+import PushProtocol
+
+/// The queue of recipients that are tried again.
+enum RetryQueue {
+    /// The due time, as it stands in SQL, of recipients that wait for the end of the walk.
+    ///
+    /// It is part of the statements' text: the index of these recipients is used only for a constant.
+    static let endOfWalk = Timestamp.endOfWalk.milliseconds
+}
