@@ -78,12 +78,12 @@ package struct GatewayConfiguration: Sendable {
         package var handshake: Duration = .seconds(10)
         /// From the first frame of a request to its last. Default 30 s.
         package var request: Duration = .seconds(30)
-        /// What connections without a valid credential may hold together, over all listeners; their number, and their time
+        /// The bytes that connections without a valid credential may hold together, over all listeners; their number, and their time
         /// to show one. Default 8 MiB, 4,096, 60 s.
         package var unproven = UnprovenMachine.Limits()
         /// Between two requests at the admin door. Default 60 s.
         package var adminIdle: Duration = .seconds(60)
-        /// How long requests at the admin door may take once the gateway is to end. Default 2 s.
+        /// The time that requests at the admin door may take once the gateway is to end. Default 2 s.
         package var adminFarewell: Duration = .seconds(2)
         /// Messages that a device may leave unacknowledged; pushes beyond that are answered 429. Default 2,000.
         package var unacknowledged = 2000

@@ -6,7 +6,7 @@ package import Hummingbird
 package enum LoggedPath {
     /// Parts of a path that are not longer are shown whole, in bytes.
     private static let shortest = 12
-    /// What is shown of a longer one, in characters.
+    /// The length of what is shown of a longer part, in characters.
     private static let shown = 6
     /// The longest path that is shown, in bytes.
     private static let longest = 300

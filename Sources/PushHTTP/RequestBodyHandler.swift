@@ -24,7 +24,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
 
     /// Bytes of a stream in the time of one deadline.
     package static let leastRate = 16 * 1024
-    /// What is dropped after an early answer, in bytes and for how long.
+    /// The bytes, and the time, that are dropped after an early response.
     static let dropped = 256 * 1024
     static let dropping: TimeAmount = .seconds(1)
 
@@ -41,7 +41,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     /// Requests that have begun, and answers that have ended.
     private var requests = 0
     private var answers = 0
-    /// Whether the last request has not ended.
+    /// Is set while the last request has not ended.
     private var isReading = false
     private var isStream = false
     /// In this window, or since dropping began.

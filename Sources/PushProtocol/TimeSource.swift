@@ -21,7 +21,7 @@ extension TimeSource {
     package var recorded: Timestamp { self.reading.later }
 }
 
-/// What the two clocks say at the same moment.
+/// A reading of both clocks at the same moment.
 package struct ClockReading: Hashable, Sendable {
     package var wall: Timestamp
     package var steady: Timestamp

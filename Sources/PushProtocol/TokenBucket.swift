@@ -34,7 +34,7 @@ package struct TokenBucket: Sendable {
         return .seconds(max(0, -self.tokens) / self.rate)
     }
 
-    /// Whether it is as if it had never been used.
+    /// Tells whether the bucket is as if it had never been used.
     package mutating func isFull(now: ContinuousClock.Instant) -> Bool {
         self.fill(now)
         return self.tokens >= self.burst

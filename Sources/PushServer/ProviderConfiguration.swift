@@ -19,7 +19,7 @@ package struct ProviderConfiguration: Sendable {
     /// When no token is deactivated any more.
     package var breaker = BreakerMachine.Limits()
     package var schedules = ScheduleRunner.Settings()
-    /// What is forgotten when.
+    /// The retention of records.
     package var retention = RetentionSettings()
     /// Whether an operator says that the wall clock is right, however far it is ahead of the last start.
     package var confirmsClock = false
@@ -51,7 +51,7 @@ package struct ProviderConfiguration: Sendable {
         package var questions = QuestionLimits()
         /// Requests per second of one API key, twice as many at once; 0 sets no limit. Default 1,000.
         package var keyRate = 1000
-        /// What connections without a valid key may hold.
+        /// The bounds of connections without a valid key.
         package var unproven = UnprovenMachine.Limits()
         /// Without any byte. Default 60 s.
         package var idle: Duration = .seconds(60)

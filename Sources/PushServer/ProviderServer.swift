@@ -197,9 +197,9 @@ package final class ProviderServer: Service {
         }
     }
 
-    /// Nobody learns of a key, or of the port, before the port is bound.
+    /// Shows the first admin key and the port, once the port is bound.
     private func open() async throws {
-        // Who could not bind it has thrown why.
+        // The listener has thrown the reason if it could not be bound.
         guard let port = try? await self.listening.value else { return }
         try await self.adminKey.issue()
         self.logger.info("provider is open", metadata: ["api": "http://\(self.configuration.host):\(port)/v1"])

@@ -3,7 +3,7 @@ package import Foundation
 /// The caller on whose behalf the store is asked something, and what an answer may cost. It travels with the task, so that
 /// every question below an API operation has it.
 package struct Asker: Hashable, Sendable {
-    /// What is asked for.
+    /// The purpose of a query.
     package enum Purpose: Hashable, Sendable {
         /// A person's question: one at a time for each key.
         case question

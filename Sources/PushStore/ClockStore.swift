@@ -1,6 +1,6 @@
 package import PushProtocol
 
-/// What a provider remembers of time from one start to the next.
+/// The record of time from one start to the next.
 package protocol ClockStore: Sendable {
     /// `nil` before the first one was written.
     func clockMark() async throws -> ClockMark?
@@ -10,13 +10,13 @@ package protocol ClockStore: Sendable {
     func settleWaiting(at clocks: ClockReading) async throws
 }
 
-/// Where the steady clock was when a provider last wrote it down.
+/// A mark of the steady clock, as it was written last.
 package struct ClockMark: Hashable, Sendable {
     /// The latest moment of the steady clock.
     package var steady: Timestamp
-    /// What the wall clock said, while that was too far ahead to be believed; `nil` while both agree.
+    /// The reading of the wall clock, while that was too far ahead to be believed; `nil` while both agree.
     package var claim: Timestamp?
-    /// How long the wall clock has kept to this claim while a provider was running.
+    /// The time for which the wall clock has kept to this claim while a provider was running.
     package var agreed: Duration
 
     package init(steady: Timestamp, claim: Timestamp? = nil, agreed: Duration = .zero) {

@@ -1,6 +1,6 @@
 package import PushProtocol
 
-/// What is known of tokens and environments, and what was done about it.
+/// The state of tokens and environments, and its history.
 package protocol HygieneStore: Sendable {
     func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth
     /// Writes whether the breaker is open, and why.
@@ -19,7 +19,7 @@ package protocol HygieneStore: Sendable {
         limit: Int
     ) async throws -> [TokenEventRecord]
     /// Deactivates the devices whose deactivation was withheld, or forgets that it was, in several transactions if they
-    /// are many. How many it were.
+    /// are many. Returns their number.
     func settleWithheld(
         app: Int64,
         environment: PushEnvironment,

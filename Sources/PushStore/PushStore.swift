@@ -107,7 +107,7 @@ package protocol NotificationStore: Sendable {
     func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
     /// The oldest of the next `campaigns` campaigns before `before`; `nil` where there are no more than these.
     func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor?
-    /// What came to one device, the newest notification first, those before `before` and not before `horizon`.
+    /// Returns the deliveries of one device, the newest notification first, those before `before` and not before `horizon`.
     func deliveries(
         app: Int64,
         device: Int64,

@@ -1,4 +1,4 @@
-/// What people's questions may take of a store, besides the budget of each (``Asker``).
+/// The bounds of people's queries, besides the budget of each (``Asker``).
 package struct QuestionLimits: Hashable, Sendable {
     /// Time for the first attempt at a question, which does not wait for a turn: most need no more. Default 50 ms.
     package var attempt: Duration = .milliseconds(50)

@@ -71,7 +71,7 @@ package struct ScheduleLimits: Hashable, Sendable {
     package init() {}
 }
 
-/// What a person decides about a schedule.
+/// A change of a schedule by a person.
 package enum ScheduleChange: Hashable, Sendable {
     /// Replaces the name, the request and the rule. A pause and the last run stay.
     case replace(name: String, request: Data, rule: Data, nextRunAt: Timestamp?)

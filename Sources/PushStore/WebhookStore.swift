@@ -1,7 +1,7 @@
 package import Foundation
 package import PushProtocol
 
-/// Where events go, and which have gone.
+/// Webhooks, and the events for them.
 package protocol WebhookStore: Sendable {
     func addWebhook(_ webhook: WebhookRecord) async throws
     /// Of this app, or of all.
@@ -13,12 +13,12 @@ package protocol WebhookStore: Sendable {
     /// - Returns: the record after the change; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if it cannot be read.
     func changeWebhook(_ id: UUID, _ change: WebhookChange) async throws -> WebhookRecord?
-    /// Writes what a post came to: only delivery's own columns, and only as far as they are what the post began with.
+    /// Writes the outcome of a post: only delivery's own columns, and only as far as they are what the post began with.
     /// - Returns: whether the outcome counts. It does not for a webhook that is gone, and a failure not for one that was
     ///   changed while the post was in flight.
     func settleWebhook(_ id: UUID, _ outcome: WebhookOutcome) async throws -> Bool
     func deleteWebhook(_ id: UUID) async throws -> Bool
-    /// Whether an active webhook of the app wants such events.
+    /// Tells whether an active webhook of the app wants such events.
     func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool
     func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]
     /// The last block before this moment; 0 if there is none.
@@ -33,7 +33,7 @@ extension WebhookStore {
     }
 }
 
-/// What a person decides about a webhook. What is `nil` stays as it is.
+/// A change of a webhook by a person. A member that is `nil` stays as it is.
 package struct WebhookChange: Hashable, Sendable {
     package enum Signing: Hashable, Sendable {
         /// Signs with this secret too; only the newest of the earlier ones stays beside it.
@@ -46,7 +46,7 @@ package struct WebhookChange: Hashable, Sendable {
     package var events: Set<WebhookRecord.Event>?
     package var isActive: Bool?
     package var signing: Signing?
-    /// Goes on after this block of events, at once.
+    /// Continues after this block of events, at once.
     package var cursor: Int64?
     /// Works again from where it was given up, as if nothing had failed.
     package var isEnabled = false
@@ -77,7 +77,7 @@ package struct WebhookChange: Hashable, Sendable {
     }
 }
 
-/// What a post to a webhook came to.
+/// The outcome of a post to a webhook.
 package struct WebhookOutcome: Hashable, Sendable {
     /// The record that the post was made from.
     package var before: WebhookRecord

@@ -7,7 +7,7 @@ import PushSender
 /// The additional authority counts for the named ones only: it could else pretend to be Apple.
 struct PushServices {
     let endpoints: [PushEnvironment: PushServiceEndpoint]
-    /// What the settings probably do not mean.
+    /// Warnings about settings that are probably not meant.
     let warning: String?
 
     /// - Throws: ``SettingsError`` for an address that is none, or an authority file that cannot be read.

@@ -12,7 +12,7 @@ import Glibc
 enum ServiceRun {
     /// How long an orderly end may take before what is left is cancelled.
     static let longestShutdown: Duration = .seconds(15)
-    /// How long what was cancelled may take to end before the process is left without it.
+    /// The time that cancelled work has to end before the process exits without it.
     static let longestCancellation: Duration = .seconds(1)
 
     /// - Parameter services: each may use those before it; they end in reverse order.

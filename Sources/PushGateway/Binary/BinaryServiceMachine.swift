@@ -26,7 +26,7 @@ struct BinaryServiceMachine: Sendable {
         var shutdown: Duration = .seconds(5)
         /// How long the client's bytes are read and thrown away after the last word. Default 2 s.
         var drain: Duration = .seconds(2)
-        /// Whether commands 0 and 1 may carry 2,048 bytes of payload, as command 2 may, and not 256 only. Default no.
+        /// Allows payloads of 2,048 bytes by commands 0 and 1, as by command 2, instead of 256 only. Default no.
         var isLenient = false
     }
 
@@ -46,7 +46,7 @@ struct BinaryServiceMachine: Sendable {
         var status: BinaryStatus
         /// The first byte of the notification.
         var command: UInt8?
-        /// Whether the client gets a packet that says so.
+        /// Tells whether the client gets an error packet.
         var isAnswered: Bool
     }
 
@@ -99,7 +99,7 @@ struct BinaryServiceMachine: Sendable {
         }
     }
 
-    /// When ``tick(now:)`` has something to do.
+    /// The time at which ``tick(now:)`` has something to do.
     var nextDeadline: Timestamp? {
         switch self.phase {
         case .open: [self.entries.first?.deadline, self.silenceEnds].compactMap { $0 }.min()

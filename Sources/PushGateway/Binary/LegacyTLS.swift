@@ -32,7 +32,7 @@ enum LegacyTLS {
         self.peerCertificate(context.channel)
     }
 
-    /// What the log says of a handshake that failed: the client learns little of it.
+    /// Describes a failed handshake for the log: the client learns little of it.
     static func note(_ error: any Error, _ door: String) -> Logger.Metadata {
         ["door": "\(door)", "reason": "\(error)"]
     }

@@ -13,7 +13,7 @@ final class CourierLink: DeviceLink {
         var packets: [DevicePacket] = []
         /// The first of them that has not left.
         var first = 0
-        /// Whether a task, or the connection when it takes more, will empty it.
+        /// Is set while a task, or the connection once it is writable, will empty the buffer.
         var isScheduled = false
         /// Messages that have left, for faults.
         var count = 0

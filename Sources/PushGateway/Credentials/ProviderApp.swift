@@ -10,11 +10,11 @@ struct ProviderApp: Hashable, Sendable {
     /// gateway's setting says.
     var tokenLength: Int?
 
-    /// What ``tokenLength`` can be.
+    /// The values that ``tokenLength`` can have.
     static let tokenLengths = [0, TokenMint.shortLength]
 }
 
-/// What an operator changes about an app. What is `nil` stays as it is.
+/// A change of an app by an operator. A member that is `nil` stays as it is.
 struct ProviderAppChange: Hashable, Sendable {
     var allowsBroadcast: Bool?
     var tokenLength: Int??

@@ -89,7 +89,7 @@ extension ProviderRecords {
         )
     }
 
-    /// Whether there is such an app.
+    /// Tells whether there is such an app.
     static func update(app bundleID: Topic, _ change: ProviderAppChange, in database: Database) throws -> Bool {
         try database.execute(
             sql: """

@@ -61,7 +61,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
 
     func app(_ bundleID: Topic) -> ProviderApp? { self.state.withLock { $0.apps[bundleID] } }
 
-    /// What the app of a topic has said of its tokens' length; `nil` if nothing.
+    /// Returns the token length that the app of a topic has set; `nil` if none.
     func tokenLength(for topic: Topic) -> Int? {
         self.state.withLock { ($0.apps[topic] ?? $0.apps[topic.bundleID])?.tokenLength }
     }

@@ -33,7 +33,7 @@ enum ProviderTokenVerifier {
         return verified.fault(at: now).map { .failure($0) } ?? .success(verified)
     }
 
-    /// What a token says that a registered key has signed, whatever its time; `nil` for any other.
+    /// Returns the claims of a token that a registered key has signed, whatever its time; `nil` for any other.
     static func signed(_ token: String, key: (String) -> RegisteredKey?) -> VerifiedProviderToken? {
         guard token.utf8.count <= Self.maximumLength else { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)

@@ -9,7 +9,7 @@ import Synchronization
 final class DeviceRegistry: Sendable {
     private struct State {
         var devices: [UUID: Device] = [:]
-        /// What the tokens stand for that do not say so themselves.
+        /// The identities behind tokens that do not carry them.
         var shortTokens: [DeviceToken: TokenMint.Claims] = [:]
         /// Tokens being minted, so that two requests for one get the same.
         var minting: [MintKey: [@Sendable (Result<DeviceToken?, any Error>) -> Void]] = [:]

@@ -110,7 +110,7 @@ struct DeviceTable {
         )
     }
 
-    /// What all tokens of 32 bytes stand for, those of earlier generations too, and the keys that made them.
+    /// Returns the identities behind all tokens of 32 bytes, of earlier generations too, and the keys that made them.
     func shortTokens() throws -> [(claims: TokenMint.Claims, keyID: UInt8)] {
         try Row.fetchAll(
             self.database,
@@ -168,7 +168,7 @@ struct DeviceTable {
 }
 
 extension Device.Install {
-    /// What the current token stands for.
+    /// The identity behind the current token.
     func claims(on device: UUID) -> TokenMint.Claims {
         .init(device: device, topic: self.hash, environment: self.environment, generation: self.generation)
     }

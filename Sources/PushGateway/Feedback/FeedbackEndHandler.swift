@@ -7,7 +7,7 @@ import NIOCore
 final class FeedbackEndHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// Whether all was told: what the client still says is passed over.
+    /// Is set once all tuples were written: later bytes of the client are dropped.
     var isAwaited = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -11,7 +11,7 @@ final class ProviderDoor: Sendable {
     let faults: FaultPlan
     let time: any TimeSource
     let logger: Logger
-    /// What is logged of refusals.
+    /// The log of refusals.
     let refusals: RefusalLog
     private let certificates: CertificateCheck
     private let requestDeadline: TimeAmount

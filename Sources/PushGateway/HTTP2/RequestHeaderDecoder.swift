@@ -39,7 +39,7 @@ struct RequestHeaderDecoder: Sendable {
     private var authorization = RepeatedValue()
     private var topic = RepeatedValue()
 
-    /// What the tables hold, in bytes.
+    /// The bytes that the tables hold.
     var heldBytes: Int { self.table.size + self.authorization.size + self.topic.size }
 
     /// Reads a complete header block; its fields go into `request`.

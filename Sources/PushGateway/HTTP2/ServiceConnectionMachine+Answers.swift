@@ -84,7 +84,7 @@ extension ServiceConnectionMachine {
         self.ready.append(stream.id)
     }
 
-    /// Goes on with the bodies that waited for the connection's window, each in its turn. Others are not looked at.
+    /// Continues with the bodies that waited for the connection's window, each in its turn. Others are not looked at.
     mutating func sendBodies() {
         while self.sendWindow > 0, let streamID = self.ready.popFirst() {
             guard let position = self.streams.position(of: streamID) else { continue }

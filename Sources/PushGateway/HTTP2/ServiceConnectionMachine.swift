@@ -132,7 +132,7 @@ struct ServiceConnectionMachine {
     /// Requests that are incomplete or await their answer.
     var openStreams: Int { self.streams.count }
 
-    /// What the client makes the gateway keep, in bytes: incomplete requests, frames and header blocks, header tables,
+    /// The bytes that the client makes the gateway keep: incomplete requests, frames and header blocks, header tables,
     /// answers that it has not taken.
     var heldBytes: Int {
         self.incompleteBytes + self.incomplete.storageCapacity + (self.openBlock?.bytes.count ?? 0)

@@ -17,7 +17,7 @@ struct ServiceStream: StreamTableEntry {
     var state: State
     /// The request was HEAD: its answer has no content (RFC 9110 section 9.3.2).
     var omitsBody = false
-    /// Whether it is among ``ServiceConnectionMachine/ready``.
+    /// Is set while the stream is among ``ServiceConnectionMachine/ready``.
     var isReady = false
 }
 
@@ -31,7 +31,7 @@ struct IncompleteRequest {
     var deadline: NIODeadline
     /// How much body the client may still send, in bytes.
     var window = HTTP2Limits.defaultWindow
-    /// What it makes the connection hold, in bytes, as ``ServiceConnectionMachine/heldBytes`` counts.
+    /// The bytes that the stream makes the connection hold, as ``ServiceConnectionMachine/heldBytes`` counts.
     var held = 0
 }
 

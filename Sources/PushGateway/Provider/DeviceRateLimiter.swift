@@ -30,7 +30,7 @@ final class DeviceRateLimiter: Sendable {
         self.capacity = capacity
     }
 
-    /// What is bounded, for a log.
+    /// The name of the bound, for a log.
     var rule: String {
         "\(self.rate.burst) pushes to a device and topic at once, then \(self.rate.requests) in \(self.rate.window) "
             + "(gateway.rules.pushBurstPerDevice, gateway.rules.pushesPerDeviceAndMinute)"

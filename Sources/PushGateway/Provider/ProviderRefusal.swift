@@ -11,7 +11,7 @@ struct ProviderRefusal: Error {
 
     /// Which rule of the gateway's own refuses it, for the log.
     var rule: String?
-    /// Whose push it is, with 429.
+    /// The recipient of the push, with 429.
     var recipient: (device: UUID, topic: Topic)?
 
     init(_ reason: Reason) {

@@ -9,7 +9,7 @@ package struct ProviderRules: Hashable, Sendable {
     package struct Rate: Hashable, Sendable {
         package var requests: Int
         package var window: Duration
-        /// What the bucket holds.
+        /// The capacity of the bucket.
         package var burst: Int
 
         /// - Parameter burst: by default as many as come back in a window.

@@ -8,7 +8,7 @@ import Synchronization
 /// Shared by the connections of an environment. Bounded: the oldest is forgotten. What is remembered does not depend on
 /// the time, and all is forgotten when the registered keys have changed.
 final class RefusedTokens: Sendable {
-    /// What a check says that holds at any time.
+    /// The outcome of a check, as far as it holds at any time.
     enum Outcome: Hashable, Sendable {
         /// It is no token, or not signed by a registered key.
         case invalid

@@ -57,7 +57,7 @@ struct DeviceSession: Sendable {
     var nextMessageID: UInt32 = 1
     /// The last of the machine's windows in which the session is looked at for what waits too long.
     var notedWindow: Int?
-    /// When the device last acknowledged something, or was first sent what it has not acknowledged.
+    /// The moment of the last acknowledgement, or of the first message that is not acknowledged.
     var progressedAt = Timestamp(milliseconds: .min)
     /// Reads of the store for this session that have not come back.
     var loads = 0

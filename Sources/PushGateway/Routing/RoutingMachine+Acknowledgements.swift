@@ -1,7 +1,7 @@
 import Foundation
 import PushProtocol
 
-/// What devices say of what they were sent, and what is done when they say nothing.
+/// Acknowledgements of devices, and the end of sessions without them.
 extension RoutingMachine {
     /// Whether something is on its way whose owner waits for an answer.
     var awaitsWindow: Bool { !self.recent.isEmpty || !self.waiting.isEmpty }

@@ -1,7 +1,7 @@
 import Foundation
 import PushProtocol
 
-/// What is read from the store for a device that is connected.
+/// Reading from the store for a device that is connected.
 extension RoutingMachine {
     mutating func load(
         _ part: StoreLoad.Part,

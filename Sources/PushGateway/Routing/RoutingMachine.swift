@@ -37,7 +37,7 @@ struct RoutingMachine: Sendable {
     /// Who follows a channel, among the connected devices.
     var followers: [ChannelName: Set<UUID>] = [:]
     var batch = StoreBatch()
-    /// What all devices have not acknowledged, in bytes.
+    /// The bytes that all devices have not acknowledged.
     var unacknowledgedBytes = 0
     /// Counts the windows that have passed.
     var window = 0

@@ -1,4 +1,4 @@
-/// What was sent to a device and not acknowledged yet, by message id, and what it counts.
+/// The messages that a device has not acknowledged, by message id, and their cost.
 struct UnacknowledgedMessages: Sendable {
     typealias Entry = DeviceSession.InFlight
 

@@ -38,7 +38,7 @@ package final class UnprovenConnections: Sendable {
     /// Unproven connections now.
     package var count: Int { self.state.withLock { $0.machine.count } }
 
-    /// What they hold together, in bytes.
+    /// The bytes that they hold together.
     package var bytes: Int { self.state.withLock { $0.machine.bytes } }
 
     /// Takes a connection that was just accepted, before it has other handlers; on its event loop.

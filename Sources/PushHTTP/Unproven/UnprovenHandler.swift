@@ -41,7 +41,7 @@ package final class UnprovenHandler: ChannelInboundHandler, RemovableChannelHand
         self.listener = listener
     }
 
-    /// Whether the connection still has to prove itself.
+    /// Is set while the connection has shown no credential.
     package var isUnproven: Bool { !self.isOver }
 
     /// What the connection holds now, in bytes, by the count of who holds it; reads are not counted any more.

@@ -7,7 +7,7 @@ package struct UnprovenMachine: Sendable {
     package typealias ID = UInt64
 
     package struct Limits: Hashable, Sendable {
-        /// What all unproven connections may hold together, in bytes. Default 8 MiB.
+        /// The bytes that all unproven connections may hold together. Default 8 MiB.
         package var bytes = 8 << 20
         /// Unproven connections at one time. Default 4,096.
         package var connections = 4096
@@ -71,7 +71,7 @@ package struct UnprovenMachine: Sendable {
         self.entries[id]?.isSilent = false
     }
 
-    /// Who makes room: the oldest that is silent, else the oldest, if it has had its time.
+    /// Chooses the connection that makes room: the oldest that is silent, else the oldest that has had its time.
     private mutating func victim(now: NIODeadline) -> ID? {
         while let id = self.silent.first {
             if let entry = self.entries[id], entry.isSilent {
@@ -104,7 +104,7 @@ package struct UnprovenMachine: Sendable {
         if self.silent.count > most { self.silent.removeAll { self.entries[$0]?.isSilent != true } }
     }
 
-    /// When ``tick(now:)`` has something to do.
+    /// The time at which ``tick(now:)`` has something to do.
     package mutating func nextDeadline() -> NIODeadline? {
         self.oldest.map { $0.entry.opened + self.limits.deadline }
     }

@@ -174,7 +174,7 @@ extension JSONParser {
         return true
     }
 
-    /// What a `Double` cannot tell from its neighbours.
+    /// The integers that a `Double` cannot tell from their neighbours.
     private static func exactInteger(_ text: String) -> Int64? {
         guard text.utf8.count <= Self.longestExact, let decimal = Decimal(string: text) else { return nil }
         let integer = NSDecimalNumber(decimal: decimal).int64Value

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The leases that this process works under, by their fencing numbers.
 ///
-/// Each claim is told of them: what the process holds is never given out again, however long it takes, and what it does
+/// Each claim carries them: what the process holds is never given out again, however long it takes, and what it does
 /// not hold although the store says so is free at once.
 final class HeldLeases: Sendable {
     private struct State {

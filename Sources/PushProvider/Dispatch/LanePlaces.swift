@@ -4,7 +4,7 @@ import Synchronization
 
 /// The places of one lane: for what was accepted, and for retries.
 final class LanePlaces: Sendable {
-    /// What a place is for.
+    /// The use of a place.
     enum Kind: CaseIterable, Sendable {
         case shards
         case retries
@@ -23,7 +23,7 @@ final class LanePlaces: Sendable {
 
     var isBusy: Bool { self.machines.withLock { $0.values.contains { $0.isBusy } } }
 
-    /// What may be started, to be tried one after the other: equal shares first, then what others leave free.
+    /// Returns the claims that may be started, to be tried one after the other: equal shares first, then what others leave free.
     func offers(_ kind: Kind) -> [PlaceMachine.Offer] {
         let (shared, other) = self.machines.withLock { machines in
             (machines[kind]?.offer(isShared: true), machines[kind]?.offer(isShared: false))

@@ -6,7 +6,7 @@ import PushStore
 ///
 /// A service may have all regular places while no other wants one. Some places are in reserve for services with few or
 /// none; while the reserve is in use, places are given back at the next page boundary. A page that has no answers within
-/// ``Settings/deadline`` leaves its place to others and goes on beside the regular ones as a *late* page. Its service
+/// ``Settings/deadline`` leaves its place to others and continues beside the regular ones as a *late* page. Its service
 /// begins no regular page again before one of its pages was answered in time.
 struct PlaceMachine: Sendable {
     struct Settings: Hashable, Sendable {
@@ -36,7 +36,7 @@ struct PlaceMachine: Sendable {
         var pageBegan: Timestamp?
     }
 
-    /// How a service that was late answers.
+    /// The state of a service that was late.
     private enum Lateness {
         /// Not at all.
         case silent
@@ -59,7 +59,7 @@ struct PlaceMachine: Sendable {
 
     // MARK: Starting
 
-    /// What may be started now.
+    /// Returns the claims that may be started now.
     struct Offer: Hashable, Sendable {
         /// Claims at most; 0 or more.
         var limit: Int
@@ -155,7 +155,7 @@ struct PlaceMachine: Sendable {
         return isChanged
     }
 
-    /// When a page that is under way will be late; `nil` if none can be.
+    /// Returns the time at which a page in flight will be late; `nil` if none can be.
     var nextDeadline: Timestamp? {
         self.places.values.compactMap { $0.isLate ? nil : $0.pageBegan?.advanced(by: self.settings.deadline) }.min()
     }

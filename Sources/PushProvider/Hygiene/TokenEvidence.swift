@@ -1,7 +1,7 @@
 import PushProtocol
 import PushStore
 
-/// What the answers of a page are worth as evidence.
+/// The weight of a page's responses as evidence.
 ///
 /// Devices that were added long ago stand for the app's population. What was added lately, was called bad before, or is
 /// not registered may all come from one caller of the API: however many they are, they prove nothing about the others.

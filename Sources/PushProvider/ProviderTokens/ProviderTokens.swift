@@ -5,7 +5,7 @@ package import PushSender
 package import PushStore
 import Synchronization
 
-/// The provider tokens of all keys, kept in the store, so that a restart goes on with the token in use: Apple accepts a new
+/// The provider tokens of all keys, kept in the store, so that a restart continues with the token in use: Apple accepts a new
 /// one at most every 20 minutes.
 package final class ProviderTokens: Sendable {
     private let store: any ProviderTokenStore

@@ -3,13 +3,13 @@ package import PushProtocol
 package import PushStore
 import ServiceLifecycle
 
-/// How long what is over is kept.
+/// The times for which finished records are kept.
 package struct RetentionSettings: Hashable, Sendable {
     /// Finished notifications with their deliveries and idempotency keys, and token events. Default 30 days.
     package var notifications: Duration = .seconds(30 * 86_400)
     /// Events for webhooks. Default 7 days.
     package var events: Duration = .seconds(7 * 86_400)
-    /// Who changed what. Default 365 days.
+    /// Audit entries. Default 365 days.
     package var audit: Duration = .seconds(365 * 86_400)
     /// From the start to the first cleaning: a clock that is wrong at first has been set by then. Default 10 min.
     package var firstCleaning: Duration = .seconds(600)

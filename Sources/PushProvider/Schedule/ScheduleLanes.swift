@@ -32,7 +32,7 @@ struct ScheduleLanes {
         return self.running.union(self.resting.keys)
     }
 
-    /// How long until an app has rested; `nil` if none rests.
+    /// The time until an app has rested; `nil` if none rests.
     func untilRested(_ now: ContinuousClock.Instant) -> Duration? {
         self.resting.values.min().map { max(.zero, $0 - now) }
     }
@@ -57,7 +57,7 @@ final class SharedScheduleLanes: Sendable {
     }
 }
 
-/// What is due of one app.
+/// The due work of one app.
 struct ScheduledWork: Sendable {
     var app: Int64
     var notifications: [NotificationRecord] = []

@@ -92,7 +92,7 @@ package struct ScheduleRunner: Service {
         }
     }
 
-    /// What came of one look at what is due, or of one app's turn.
+    /// The result of one look at what is due, or of one app's turn.
     private struct Turn {
         var hasWorked = false
         var hasFailed = false
@@ -100,7 +100,7 @@ package struct ScheduleRunner: Service {
         var hasFound = false
     }
 
-    /// What is due.
+    /// Finds what is due.
     /// - Parameter excluded: apps that cannot begin now; `nil` if none can.
     private func look(_ excluded: Set<Int64>?) async -> (work: [ScheduledWork], turn: Turn) {
         var turn = Turn()

@@ -4,19 +4,19 @@ package import PushStore
 /// Decides where the steady clock begins, and what is written down of it.
 ///
 /// It begins where the wall clock is, unless that is behind the last mark or further ahead of it than ``plausible``: then
-/// it goes on from the mark. A wall clock that keeps to what it says for ``proof`` of running time is believed at the next
+/// it continues from the mark. A wall clock that keeps to what it says for ``proof`` of running time is believed at the next
 /// start. While the process runs the steady clock follows nothing but the time that passes.
 package struct ClockMachine: Hashable, Sendable {
-    /// How far the wall clock may be ahead of the last mark at a start.
+    /// The distance by which the wall clock may be ahead of the last mark at a start.
     package static let plausible: Duration = .seconds(25 * 3600)
-    /// How long a wall clock that is further ahead has to keep to it.
+    /// The time for which a wall clock that is further ahead has to keep to it.
     package static let proof: Duration = .seconds(24 * 3600)
     /// A difference between the clocks that has changed by more than this is a step of the wall clock.
     package static let leastStep: Duration = .seconds(2)
 
-    /// Where the steady clock begins.
+    /// The start of the steady clock.
     package let start: Timestamp
-    /// How far the wall clock is ahead of a steady clock that does not believe it; `nil` if it does.
+    /// The distance by which the wall clock is ahead of a steady clock that does not believe it; `nil` if it does.
     package let disbelieved: Duration?
     private var claim: Timestamp?
     private var agreed: Duration
@@ -47,7 +47,7 @@ package struct ClockMachine: Hashable, Sendable {
         self.last = ClockReading(wall: wall, steady: self.start)
     }
 
-    /// What is to be done after a look at the clocks.
+    /// The actions after a look at the clocks.
     package struct Observation: Hashable, Sendable {
         /// By how much the wall clock was set since the last look; `nil` if it was not.
         package var step: Duration?

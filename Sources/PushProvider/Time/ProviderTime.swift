@@ -1,6 +1,6 @@
 package import PushProtocol
 
-/// The clocks of a provider: the wall clock as it is, and a steady clock that goes on from start to start
+/// The clocks of a provider: the wall clock as it is, and a steady clock that continues from start to start
 /// (see ``ClockMachine``).
 package struct ProviderTime: TimeSource {
     private let base: any TimeSource

@@ -43,7 +43,7 @@ struct ResolverQueue {
         return self.begin()
     }
 
-    /// The one who asked does not wait any more. The look-up goes on if it has begun.
+    /// Removes the caller from the queue. A look-up that has begun continues.
     mutating func giveUp(_ id: Int) {
         self.waiting.removeAll { $0.id == id }
     }

@@ -209,7 +209,7 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Writes what a post came to. What a person changed meanwhile, a replay too, stays as it is.
+    /// Writes the outcome of a post. What a person changed meanwhile, a replay too, stays as it is.
     private func settle(
         _ failure: WebhookFailure?,
         _ batch: WebhookBatch,

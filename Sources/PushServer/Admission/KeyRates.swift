@@ -38,7 +38,7 @@ final class KeyRates: Sendable {
         )
     }
 
-    /// How long a body of so many bytes waits before it is read.
+    /// Returns the time for which a body of so many bytes waits before it is read.
     /// - Throws: ``Throttled`` with status 429 where that is too long.
     func delay(of key: UUID, bytes: Int) throws -> Duration {
         guard bytes >= Self.small else { return .zero }

@@ -2,7 +2,7 @@ import PushStore
 
 /// Whether the store can be read and written, found out once a second at most, however often and by how many it is asked.
 actor ReadyProbe {
-    /// How long an answer is remembered.
+    /// The time for which a result is remembered.
     static let memory: Duration = .seconds(1)
 
     private let probe: @Sendable () async throws -> Void

@@ -8,7 +8,7 @@ struct RefusalMerger {
         var status: Int
     }
 
-    /// What is to be done for a refusal.
+    /// The action for a refusal.
     enum Step: Equatable {
         /// Write an entry, and say its id to ``wrote(_:as:of:)``.
         case write(Kind)

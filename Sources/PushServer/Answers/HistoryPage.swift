@@ -7,7 +7,7 @@ struct HistoryPage {
     let limit: Int
     let deliveriesBefore: NotificationCursor?
     let eventsBefore: Int64?
-    /// How far back deliveries were looked for; `nil` for all the way.
+    /// The oldest notification that was looked at; `nil` for all.
     let horizon: NotificationCursor?
     /// Without those that were found twice.
     private var allDeliveries: [DeliveryKey: DeliveryRecord] = [:]

@@ -13,7 +13,7 @@ struct Call: Sendable {
     let query: [String: String]
     /// Longest body, in bytes.
     let maximumBody: Int
-    /// How long a body of so many bytes waits before it is read.
+    /// Returns the time for which a body of so many bytes waits before it is read.
     let delay: @Sendable (Int) throws -> Duration
 
     /// What stands in the path for `{name}`, percent-decoded; empty if it cannot be decoded.

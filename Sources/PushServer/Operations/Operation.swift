@@ -22,7 +22,7 @@ struct Operation: Sendable {
     var answers: [Answer]
     /// Statuses of refusals besides those that follow from the rest, see ``OpenAPIDocument``.
     var refusals: Set<Int> = []
-    /// What its answer may cost.
+    /// The cost of its response.
     var cost = Cost.small
     /// Whether it changes something that an auditor wants to know of.
     var isAudited = false

@@ -1,4 +1,4 @@
-/// What a claim takes of what is due.
+/// A selection among the shards and retries that are due.
 package struct ClaimFilter: Hashable, Sendable {
     /// The leases that the caller works under.
     package struct Held: Hashable, Sendable {

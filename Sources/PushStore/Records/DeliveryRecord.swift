@@ -117,7 +117,7 @@ package struct RetryResult: Hashable, Sendable {
 }
 
 extension Timestamp {
-    /// When a recipient is due that waits for the end of the walk: the store gives it another time then.
+    /// The due time of a recipient that waits for the end of the walk: the store gives it another one then.
     package static let endOfWalk = Timestamp(milliseconds: .max)
 }
 
@@ -201,9 +201,9 @@ package struct Departure: Hashable, Sendable {
     }
 }
 
-/// What a store says to a page that is written.
+/// The response of a store to the commit of a page.
 package enum CommitAnswer: Hashable, Sendable {
-    /// It is written, and the notification goes on.
+    /// It is written, and the notification continues.
     case goesOn
     /// It is written, and the notification has ended or is paused.
     case stops
@@ -213,7 +213,7 @@ package enum CommitAnswer: Hashable, Sendable {
     package var mayGoOn: Bool { self == .goesOn }
 }
 
-/// What a store says to a page whose sending begins.
+/// The response of a store to a page whose sending begins.
 package struct BegunPage: Hashable, Sendable {
     package var answer: CommitAnswer
     /// The recipients that had no state before.

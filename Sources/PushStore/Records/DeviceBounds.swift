@@ -34,7 +34,7 @@ package enum DeviceBounds {
         return DeviceExcess(field: "tags", code: "too_large", limit: "\(Self.tagBytes) bytes of tags")
     }
 
-    /// How much is stored.
+    /// The amount that is stored.
     struct Size: Hashable, Sendable {
         var count: Int
         var bytes: Int

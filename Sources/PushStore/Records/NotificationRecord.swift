@@ -95,7 +95,7 @@ package struct ScheduleRun: Hashable, Sendable {
 
 /// How far a notification has got.
 package struct NotificationProgress: Hashable, Sendable {
-    /// How many recipients there are: counted when it was opened, and the sum of all final states once it is done.
+    /// The number of recipients: counted when it was opened, and the sum of all final states once it is done.
     package var recipients = 0
     package var accepted = 0
     package var rejected = 0

@@ -39,18 +39,18 @@ package struct ProviderTokenRecord: Hashable, Sendable {
         self.isRefused = isRefused
     }
 
-    /// Whether another token may not be issued at `now`.
+    /// Tells whether another token may not be issued at `now`.
     package func forbidsAnother(at now: Timestamp) -> Bool {
         max(now.since(self.issuedAt), self.issuedAt.since(now)) < Self.spacing
     }
 
-    /// Whether another token is to take its place.
+    /// Tells whether another token is to take its place.
     package func isDue(at now: Timestamp) -> Bool {
         guard !self.forbidsAnother(at: now) else { return false }
         return self.isRefused || now < self.issuedAt || now.since(self.issuedAt) >= Self.renewal
     }
 
-    /// Whether requests may carry it.
+    /// Tells whether requests may carry it.
     package func isUsable(at now: Timestamp) -> Bool {
         if self.forbidsAnother(at: now) { return true }
         return now >= self.issuedAt && now.since(self.issuedAt) < Self.lifetime

@@ -43,7 +43,7 @@ package struct ShardClaim: Hashable, Sendable {
     package var isNarrow: Bool
     /// The fencing number of the lease.
     package var fence: Int64
-    /// Where the registration clock stood when the notification was opened.
+    /// The registration clock's number at the opening of the notification.
     package var openedAfter: Int64
 
     package init(
@@ -207,7 +207,7 @@ package struct EndedRetry: Hashable, Sendable {
         case leftAudience = "the device is not in the audience any more"
         case registeredElsewhere = "BadDeviceToken, and the token is registered in the other environment too"
 
-        /// The final state that it comes to.
+        /// The final state of the recipient.
         package var state: DeliveryRecord.State {
             switch self {
             case .deviceRemoved, .hadAlready, .leftAudience: .skipped

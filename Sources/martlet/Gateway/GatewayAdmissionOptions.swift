@@ -4,7 +4,7 @@ import NIOCore
 import PushGateway
 import PushHTTP
 
-/// What a gateway lets connections take that have shown no valid credential.
+/// The bounds of connections to a gateway that have shown no valid credential.
 struct GatewayAdmissionOptions: ParsableArguments {
     @Option(
         help: """
