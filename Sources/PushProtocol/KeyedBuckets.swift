@@ -7,7 +7,9 @@ package final class KeyedBuckets: Sendable {
 
     private let rate: Double
     private let burst: Double
-    private let buckets = Mutex<[UUID: TokenBucket]>([:])
+    private let buckets = Mutex<[UUID: Bucket]>([:])
+
+    package typealias Bucket = TokenBucket<ContinuousClock.Instant>
 
     /// - Parameters: as of a ``TokenBucket``.
     package init(rate: Double, burst: Double) {
@@ -18,13 +20,13 @@ package final class KeyedBuckets: Sendable {
     package func with<Value: Sendable>(
         _ key: UUID,
         now: ContinuousClock.Instant,
-        _ body: (inout TokenBucket) -> Value
+        _ body: (inout Bucket) -> Value
     ) -> Value {
         self.buckets.withLock { buckets in
             if buckets.count >= Self.kept, buckets[key] == nil {
                 for other in buckets.keys where buckets[other]?.isFull(now: now) ?? true { buckets[other] = nil }
             }
-            return body(&buckets[key, default: TokenBucket(rate: self.rate, burst: self.burst, now: now)])
+            return body(&buckets[key, default: Bucket(rate: self.rate, burst: self.burst, now: now)])
         }
     }
 }

@@ -42,3 +42,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         left.milliseconds < right.milliseconds
     }
 }
+
+extension Timestamp: InstantProtocol {
+    /// The time from this moment until `other`; saturates.
+    public func duration(to other: Timestamp) -> Duration { other.since(self) }
+}

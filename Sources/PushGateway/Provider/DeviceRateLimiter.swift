@@ -12,21 +12,17 @@ final class DeviceRateLimiter: Sendable {
         var topic: TopicHash
     }
 
-    private struct Bucket {
-        /// Pushes that may be accepted, with what has come back of the next.
-        var level: Double
-        var time: Timestamp
-    }
+    private typealias Bucket = TokenBucket<Timestamp>
 
     private let rate: ProviderRules.Rate
-    private let perMillisecond: Double
+    private let perSecond: Double
     private let capacity: Int
     private let buckets = Mutex<[Key: Bucket]>([:])
 
     /// - Parameter capacity: tokens with a bucket at a time.
     init(_ rate: ProviderRules.Rate, capacity: Int = 100_000) {
         self.rate = rate
-        self.perMillisecond = Double(rate.requests) / max(1, rate.window / .milliseconds(1))
+        self.perSecond = Double(rate.requests) / max(0.001, rate.window / .seconds(1))
         self.capacity = capacity
     }
 
@@ -36,30 +32,17 @@ final class DeviceRateLimiter: Sendable {
             + "(gateway.rules.pushBurstPerDevice, gateway.rules.pushesPerDeviceAndMinute)"
     }
 
-    /// Whether one more push to this app on this device may be accepted; counts it if so.
+    /// Counts one more push to this app on this device, if it may be accepted.
+    /// - Returns: whether it may.
     func admits(device: UUID, topic: TopicHash, now: Timestamp) -> Bool {
         let key = Key(device: device, topic: topic)
         return self.buckets.withLock { buckets in
-            var level = Double(self.rate.burst)
-            if let bucket = buckets[key] {
-                level = self.level(of: bucket, now)
-            } else {
-                if buckets.count >= self.capacity { buckets = buckets.filter { !self.isFull($0.value, now) } }
+            if buckets[key] == nil, buckets.count >= self.capacity {
+                for other in buckets.keys where buckets[other]?.isFull(now: now) ?? true { buckets[other] = nil }
                 if buckets.count >= self.capacity { buckets = [:] }
             }
-            let isAdmitted = level >= 1
-            buckets[key] = Bucket(level: isAdmitted ? level - 1 : level, time: now)
-            return isAdmitted
+            let full = Bucket(rate: self.perSecond, burst: Double(self.rate.burst), now: now)
+            return buckets[key, default: full].take(now: now) == nil
         }
-    }
-
-    private func level(of bucket: Bucket, _ now: Timestamp) -> Double {
-        // A clock that was set back gives nothing, and takes nothing.
-        let elapsed = max(0, now.since(bucket.time) / .milliseconds(1))
-        return min(Double(self.rate.burst), bucket.level + elapsed * self.perMillisecond)
-    }
-
-    private func isFull(_ bucket: Bucket, _ now: Timestamp) -> Bool {
-        self.level(of: bucket, now) >= Double(self.rate.burst)
     }
 }

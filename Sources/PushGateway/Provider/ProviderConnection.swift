@@ -24,7 +24,7 @@ struct ProviderConnection: Sendable {
     private let source: CheckBudget.Source
     private let sources: CheckBudget
     /// Of this connection's own bad tokens.
-    private var checks: RefusalBucket?
+    private var checks: CheckBudget.Bucket?
     /// Too many tokens were checked that are no good: no request is looked at any more.
     private(set) var mustEnd = false
     private var isCertificateRevoked = false
@@ -138,8 +138,8 @@ extension ProviderConnection {
     }
 
     private mutating func countFailedCheck(now: Timestamp) {
-        var checks = self.checks ?? RefusalBucket(CheckBudget.connection, now: now)
-        let isWithin = checks.take(CheckBudget.connection, now: now)
+        var checks = self.checks ?? CheckBudget.ofConnection(now: now)
+        let isWithin = checks.take(now: now) == nil
         self.checks = checks
         if !self.sources.take(self.source, now: now) || !isWithin { self.mustEnd = true }
     }

@@ -17,7 +17,7 @@ final class HeldLeases: Sendable {
     private let state = Mutex(State())
 
     /// Claims with what is held, and holds what the claim gives.
-    /// - Parameter fences: of what was claimed.
+    /// - Parameter fence: the fencing number of what was claimed.
     func claim<Claimed: Sendable>(
         _ body: (ClaimFilter.Held) async throws -> [Claimed],
         fence: (Claimed) -> Int64

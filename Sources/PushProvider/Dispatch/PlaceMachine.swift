@@ -59,7 +59,7 @@ struct PlaceMachine: Sendable {
 
     // MARK: Starting
 
-    /// Returns the claims that may be started now.
+    /// The claims that may be started now.
     struct Offer: Hashable, Sendable {
         /// Claims at most; 0 or more.
         var limit: Int

@@ -68,7 +68,7 @@ final class AuditTrail: Sendable {
 
     private func write(_ action: String, _ status: Int, _ key: APIKeyRecord) async throws -> Int64 {
         try await self.store.addAudit(
-            AuditRecord(at: self.time.now, key: key.id, keyName: key.name, action: action, status: status)
+            AuditRecord(at: self.time.recorded, key: key.id, keyName: key.name, action: action, status: status)
         )
     }
 }

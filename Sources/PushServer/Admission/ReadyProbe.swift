@@ -1,6 +1,6 @@
 import PushStore
 
-/// Whether the store can be read and written, found out once a second at most, however often and by how many it is asked.
+/// A probe that tells whether the store can be read and written. It runs once a second at most, however many requests ask.
 actor ReadyProbe {
     /// The time for which a result is remembered.
     static let memory: Duration = .seconds(1)

@@ -186,8 +186,10 @@ struct DeviceChurn {
 
     /// The next number of the registration clock.
     private func tick() throws -> Int64 {
-        try self.run("UPDATE registrationClock SET number = number + 1")
-        return try Self.clock(in: self.database)
+        let statement = try self.database.cachedStatement(
+            sql: "UPDATE registrationClock SET number = number + 1 RETURNING number"
+        )
+        return try Int64.fetchOne(statement) ?? 0
     }
 
     /// Forgets what no notification of the app needs any more, `limit` devices at most.
