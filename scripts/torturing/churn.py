@@ -78,7 +78,7 @@ class Churn:
         """Everything happens until the campaigns have ended."""
         people, known = people * 2, set()
         self.rng.shuffle(people)
-        events = [self.new_token, self.moved, self.relogin, self.relogin, self.renewed, self.gone, self.other_user,
+        events = [self.new_token, self.handed_on, self.moved, self.relogin, self.relogin, self.renewed, self.gone, self.other_user,
                   self.other_zone, self.other_zone]
         for person in people:
             if self.is_over:
@@ -136,6 +136,27 @@ class Churn:
         self.ask("POST", "", self.without_installation(person))
         time.sleep(self.rng.random() * 0.02)
         self.put(person)
+
+    def handed_on(self, person):
+        """Another installation has the token from now on, and this one the other's, or one of its own."""
+        others = [other for other in self.people if self.may_hand_on(other) and other is not person
+                  and other.environment == person.environment]
+        if not self.may_hand_on(person) or not others:
+            return False
+        other = self.rng.choice(others)
+        person.has_shared = other.has_shared = True
+        mine, its = person.token, other.token
+        if self.rng.random() < 0.5:
+            person.tokens.append(its)
+        else:
+            person.change_token()
+        other.tokens.append(mine)
+        self.put(person)
+        self.put(other)
+
+    def may_hand_on(self, person):
+        return self.may_change_token(person) and not (
+            person.is_split or person.is_new or person.has_shared or person.has_left or person.absences)
 
     def relogin(self, person):
         """Logs out, and in again."""

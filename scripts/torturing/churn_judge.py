@@ -21,7 +21,7 @@ def complaints(answers, ledger, pushes, people, kills=()):
         accepted = [push for push in received if push.status == 200]
         found += count_complaints(answer, ledger[answer["id"]], accepted, kills)
         found += doubles(answer, outside(accepted, kills), owners)
-        found += left_out(answer, accepted, owners, people)
+        found += left_out(answer, accepted, people)
     return found
 
 
@@ -61,15 +61,16 @@ def doubles(answer, accepted, owners):
         yield f"{answer['id']}: {len(again)} tokens were accepted more than once, such as {again[:3]}"
     # A device with two rows from the start was two recipients; its tokens are judged alone.
     devices = collections.Counter(owners[token].name for token, count in tokens.items()
-                                  if count == 1 and not owners[token].is_split)
+                                  if count == 1 and not (owners[token].is_split or owners[token].has_shared))
     again = [device for device, count in devices.items() if count > 1]
     if again:
         yield f"{answer['id']}: {len(again)} devices got it more than once, with different tokens, such as {again[:3]}"
 
 
-def left_out(answer, accepted, owners, people):
+def left_out(answer, accepted, people):
     """All who were there all the time have it, and those who came back before it had ended."""
-    reached = {owners[push.token].name for push in accepted}
+    taken = {push.token for push in accepted}
+    reached = {person.name for person in people if not taken.isdisjoint(person.tokens)}
     # A crash takes what was in flight of at-most-once.
     lost = answer["counters"]["failed"] if answer.get("guarantee") == "atMostOnce" else 0
     missing = [person.name for person in people

@@ -16,6 +16,8 @@ class Person:
         # device: their token stands at one row, their installation at another.
         self.is_in_both, self.is_split = number % 5 == 0, bool(self.installation) and number % 5 == 2
         self.user, self.zone = USERS[number % len(USERS)], ZONES[number % len(ZONES)]
+        # Whether a token of it has been another's too.
+        self.has_shared = False
         # Whether it came while campaigns were accepted.
         self.is_new, self.tokens = False, []
         self.change_token()

@@ -192,7 +192,7 @@ extension Dispatcher {
             isToBeSent: claim.recipients.contains { if case .here = $0 { true } else { false } }
         )
         let clocks = self.time.reading
-        let work = PageWork(retries: claim.recipients, hours: notification.hours, at: clocks)
+        let work = PageWork(claim, hours: notification.hours, at: clocks)
         _ = self.pacing.spend(work.recipients.count, of: claim.notification, now: clocks.steady)
         return try await self.pages.send(work, of: notification, fence: claim.fence, step: nil)
     }

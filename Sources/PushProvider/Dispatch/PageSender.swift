@@ -73,6 +73,7 @@ struct PageSender: Sendable {
         var result = judge.finished
         result.retries += later
         result.fence = fence
+        result.readAt = work.readAt
         result.step = step
         return Sent(result: result, report: judge.report)
     }

@@ -10,18 +10,22 @@ struct PageWork: Sendable {
     var later: [RetryResult] = []
     /// Whose final state is to be written.
     var over: [EndedRetry] = []
+    /// The registration clock's number when the recipients were read.
+    let readAt: Int64
 
     /// - Parameter recipients: those of the page that are sent to now.
     init(_ page: RecipientPage, recipients: [Recipient]) {
         self.recipients = recipients
+        self.readAt = page.readAt
         self.over = page.unreadable
         self.later = page.held.map(RetryResult.held)
     }
 
     /// - Parameter hours: those in which the notification may be sent; `nil`: at any.
-    init(retries: [RetryRecipient], hours: DeliveryTime?, at clocks: ClockReading) {
+    init(_ claim: RetryClaim, hours: DeliveryTime?, at clocks: ClockReading) {
+        self.readAt = claim.readAt
         let now = clocks.wall
-        for retry in retries {
+        for retry in claim.recipients {
             switch retry {
             case .here(let recipient):
                 self.add(recipient, at: hours?.opening(onOrAfter: now, for: recipient.timeZone) ?? now, clocks)

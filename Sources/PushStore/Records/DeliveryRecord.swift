@@ -156,6 +156,8 @@ package struct PageResult: Hashable, Sendable {
     package var notificationNumber: Int64
     /// The fencing number of the lease under which the recipients were sent to; without one only ``pauses`` is written.
     package var fence: Int64?
+    /// The registration clock's number when the recipients were read; `nil` if none was sent to.
+    package var readAt: Int64?
     package var deliveries: [DeliveryResult] = []
     /// Skipped, unless they are back.
     package var departures: [Departure] = []

@@ -144,6 +144,8 @@ package struct RecipientPage: Hashable, Sendable {
     package var cursor: Int64
     /// Whether the shard ends here.
     package var isLast: Bool
+    /// The registration clock's number when the page was read.
+    package var readAt: Int64 = 0
 
     package init(
         recipients: [Recipient],
@@ -167,14 +169,18 @@ package struct RetryClaim: Hashable, Sendable {
     package var recipients: [RetryRecipient]
     /// The fencing number of the lease.
     package var fence: Int64
+    /// The registration clock's number when the recipients were read.
+    package var readAt: Int64
 
     package init(
         notification: NotificationRecord,
         notificationNumber: Int64,
         recipients: [RetryRecipient],
-        fence: Int64
+        fence: Int64,
+        readAt: Int64
     ) {
         self.fence = fence
+        self.readAt = readAt
         self.notification = notification
         self.notificationNumber = notificationNumber
         self.recipients = recipients

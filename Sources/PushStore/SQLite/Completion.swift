@@ -70,6 +70,7 @@ enum Completion {
         for sql in [
             "DELETE FROM shard WHERE notification = ? AND lease IS NULL",
             "DELETE FROM badgeStep WHERE notification = ?",
+            "DELETE FROM tokenHad WHERE notification = ?",
         ] {
             try database.cachedStatement(sql: sql).execute(arguments: [number])
         }

@@ -8,7 +8,6 @@ import PushProtocol
 /// id for its return, and a token that goes to another device keeps what it has had (docs/decisions/0018).
 struct DeviceChurn {
     let app: Int64
-    let now: Timestamp
     let database: Database
 
     /// Tells whether a notification of the app has been opened and has not ended.
@@ -27,7 +26,7 @@ struct DeviceChurn {
 
     /// Returns the registration clock's number.
     static func clock(in database: Database) throws -> Int64 {
-        try Int64.fetchOne(database, sql: "SELECT number FROM registrationClock") ?? 0
+        try Int64.fetchOne(database.cachedStatement(sql: "SELECT number FROM registrationClock")) ?? 0
     }
 
     /// Removes a device: at once, or when no notification needs it any more.
@@ -68,29 +67,50 @@ struct DeviceChurn {
         )
     }
 
-    /// Lets one device go into another, which has had whatever either had.
+    /// Lets one device go into another, which has had whatever either had. Where both have an installation they stay two:
+    /// the one that goes can come back with another token, and the other one has only what its token has had.
     func merge(_ gone: Int64, into kept: Int64) throws {
         guard try self.isWatched() else { return try Self.delete(gone, in: self.database) }
         let clock = try self.tick()
         try self.hide(gone, clock: clock)
-        try self.vacate(gone)
-        try self.link(kept, to: gone, since: clock, until: nil)
+        let staysItself = try self.hasOtherInstallation(gone, than: kept)
+        try self.vacate(gone, keepsInstallation: staysItself)
+        try self.link(kept, to: gone, since: clock, counts: staysItself ? .itsToken : .all)
+    }
+
+    private func hasOtherInstallation(_ device: Int64, than other: Int64) throws -> Bool {
+        try Row.fetchOne(
+            self.database.cachedStatement(
+                sql: """
+                    SELECT 1 FROM device JOIN device AS other ON other.id = ?2
+                    WHERE device.id = ?1 AND device.installation != other.installation
+                    """
+            ),
+            arguments: [device, other]
+        ) != nil
     }
 
     /// Takes the installation from a device that has left, and keeps what it has had.
     func takeInstallation(from left: Int64, to device: Int64) throws {
         try self.run("UPDATE device SET installation = NULL WHERE id = ?", left)
         guard try self.isWatched() else { return }
-        try self.link(device, to: left, since: try self.tick(), until: nil)
+        try self.link(device, to: left, since: try self.tick(), counts: .all)
     }
 
-    /// Frees the token and the installation that a device has left behind; a token of its own cannot stay empty.
-    private func vacate(_ device: Int64) throws {
+    /// Frees the token, and the installation, of a device that has left; the column of the token cannot stay empty.
+    private func vacate(_ device: Int64, keepsInstallation: Bool) throws {
+        let row = try Row.fetchOne(
+            self.database.cachedStatement(sql: "SELECT token, environment FROM device WHERE id = ?"),
+            arguments: [device]
+        )
+        if let row, let token = row.token("token"), let environment = row.environment("environment") {
+            try self.gaveUp(token, environment, device: device)
+        }
         try self.unpair(device)
         let placeholder = Data("left \(device)".utf8)
         try self.database.execute(
-            sql: "UPDATE device SET token = ?, installation = NULL WHERE id = ?",
-            arguments: [placeholder, device]
+            sql: "UPDATE device SET token = ?, installation = CASE WHEN ? THEN installation END WHERE id = ?",
+            arguments: [placeholder, keepsInstallation, device]
         )
     }
 
@@ -108,47 +128,38 @@ struct DeviceChurn {
         guard !others.isEmpty else { return }
         try self.run("UPDATE device SET twin = NULL WHERE twin = ?1 OR id = ?1", device)
         guard try self.isWatched() else { return }
-        let until = self.now.advanced(by: Self.longestFlight)
-        for other in others { try self.link(other, to: device, since: try self.tick(), until: until) }
+        for other in others { try self.link(other, to: device, since: try self.tick(), counts: .itsToken) }
     }
 
-    /// Notes that a device has given a token up.
+    /// Notes that a device gives a token up, and what the token has had.
     func gaveUp(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         guard try self.isWatched() else { return }
         try self.database.execute(
             sql: """
-                INSERT OR REPLACE INTO formerToken (app, token, environment, device, since, at)
-                VALUES (?, ?, ?, ?, ?, ?)
+                INSERT OR REPLACE INTO formerToken (app, token, environment, device, since)
+                VALUES (?, ?, ?, ?, ?)
                 """,
-            arguments: [
-                self.app, Data(token.bytes), environment.code, device, try self.tick(), self.now.milliseconds,
-            ]
+            arguments: [self.app, Data(token.bytes), environment.code, device, try self.tick()]
         )
+        try TokenMemory(app: self.app, database: self.database).gaveUp(token, device: device)
     }
 
     /// Links a device to those that had its token before, in either environment, and to the one that has it in the other
     /// environment now.
     func took(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
-        let former = try Row.fetchAll(
+        let former = try Int64.fetchAll(
             self.database.cachedStatement(
-                sql: "SELECT device, at FROM formerToken WHERE app = ? AND token = ?"
+                sql: "SELECT device FROM formerToken WHERE app = ? AND token = ? AND device != ?"
             ),
-            arguments: [self.app, Data(token.bytes)]
+            arguments: [self.app, Data(token.bytes), device]
         )
-        for row in former {
-            guard let other = row["device"] as Int64?, other != device, let at = row.time("at") else { continue }
-            // A page that was in flight when the token was given up went to it all the same.
-            let until = at.advanced(by: Self.longestFlight)
-            try self.link(device, to: other, since: try self.tick(), until: until)
-        }
+        // A page that was in flight when the token was given up went to it all the same.
+        for other in former { try self.link(device, to: other, since: try self.tick(), counts: .itsToken) }
         try self.unpair(device)
         guard let other = try self.pair(token, environment, device: device), try self.isWatched() else { return }
         // It may be the earlier of the two, and the other one may have had the notification by this token.
-        try self.link(device, to: other, since: try self.tick(), until: nil)
+        try self.link(device, to: other, since: try self.tick(), counts: .all)
     }
-
-    /// A page in flight has come back by then.
-    private static let longestFlight: Duration = .seconds(300)
 
     /// Makes a device the twin of the one that has its token in the other environment.
     /// - Returns: that one; `nil` if there is none.
@@ -168,19 +179,33 @@ struct DeviceChurn {
         return other
     }
 
-    private func link(_ device: Int64, to other: Int64, since clock: Int64, until: Timestamp?) throws {
+    /// What a linked device had that counts as had.
+    private enum Counted {
+        case all
+        /// Only what is remembered of its token (``TokenMemory``): the link makes the other one wait until that is known.
+        case itsToken
+    }
+
+    private func link(_ device: Int64, to other: Int64, since clock: Int64, counts: Counted) throws {
+        let until: Int64? =
+            switch counts {
+            case .all: nil
+            case .itsToken: 0
+            }
         try self.database.execute(
             sql: "INSERT OR REPLACE INTO deviceLink (device, other, since, until) VALUES (?, ?, ?, ?)",
-            arguments: [device, other, clock, until?.milliseconds]
+            arguments: [device, other, clock, until]
         )
-        // Links of the other device hold for this one too.
-        try self.database.execute(
-            sql: """
-                INSERT OR IGNORE INTO deviceLink (device, other, since, until)
-                SELECT ?, other, ?, until FROM deviceLink WHERE device = ? AND other != ?
-                """,
-            arguments: [device, clock, other, device]
-        )
+        if counts == .all {
+            // Links of the other device hold for this one too.
+            try self.database.execute(
+                sql: """
+                    INSERT OR IGNORE INTO deviceLink (device, other, since, until)
+                    SELECT ?, other, ?, until FROM deviceLink WHERE device = ? AND other != ?
+                    """,
+                arguments: [device, clock, other, device]
+            )
+        }
         try self.run("UPDATE device SET churn = ? WHERE id = ?", clock, device)
     }
 

@@ -63,6 +63,10 @@ struct PageCommit {
         let departed = try self.page.departures.filter { try self.leave($0, hasHeld: hasHeld) }
         counts[.skipped, default: 0] += departed.count
         for retry in self.page.retries { try self.postpone(retry) }
+        if let readAt = self.page.readAt {
+            let memory = TokenMemory(app: self.app, database: self.database)
+            try memory.sent(to: self.page.deliveries, of: self.number, readAt: readAt)
+        }
         try self.learn()
         try self.advance(counts)
         try self.note(counts)

@@ -91,6 +91,9 @@ extension RecipientQuery {
         else { return .send }
         let hasChanged = (row["churn"] as Int64? ?? 0) > self.openedAfter
         if hasChanged, try !self.isInAudience(recipient.id, in: database) { return .end(.leftAudience) }
+        if hasChanged, try TokenMemory.has(recipient.token, had: self.number, in: database) {
+            return .end(.hadAlready)
+        }
         var others = try self.links(of: recipient.id, in: database)
         // A device that came back may be later than the one that waited for it.
         if hasChanged { others += try self.laterTwins(of: recipient.id, in: database) }
@@ -141,7 +144,7 @@ extension RecipientQuery {
     }
 
     /// Decides by the state of another recipient.
-    /// - Parameter until: what was accepted later is nothing to it; `nil`: everything counts.
+    /// - Parameter until: what was accepted later is nothing to it; `nil`: everything counts; 0: nothing, but it is awaited.
     private func standing(
         of other: Int64,
         for recipient: Recipient,

@@ -85,6 +85,7 @@ enum SQLiteSchema {
         migrator.registerMigration(TimeMigration.identifier, migrate: TimeMigration.run)
         migrator.registerMigration(RecipientMigration.identifier, migrate: RecipientMigration.run)
         migrator.registerMigration(EventPositionMigration.identifier, migrate: EventPositionMigration.run)
+        migrator.registerMigration(TokenMemoryMigration.identifier, migrate: TokenMemoryMigration.run)
         return migrator
     }
 }

@@ -66,7 +66,7 @@ extension SQLiteStore {
                 let id = row["id"] as Int64? ?? 0
                 let environment = row.environment("environment")
                 // One that cannot be read goes at once; which environment it was of, nobody knows.
-                let churn = DeviceChurn(app: app, now: now, database: database)
+                let churn = DeviceChurn(app: app, database: database)
                 try churn.leave(id, isReadable: environment != nil)
                 guard let environment else { continue }
                 try TokenEvents.add(

@@ -26,6 +26,7 @@ extension SQLiteStore {
             cursor: isFull ? ids.max() ?? claim.end : claim.end,
             isLast: !isFull
         )
+        page.readAt = try DeviceChurn.clock(in: database)
         let left = try query.left(upTo: page.cursor, in: database)
         if left.count >= limit, let last = left.last, last < page.cursor {
             // More have left than a page holds: the others come with the next one.
@@ -89,7 +90,8 @@ extension SQLiteStore {
                     notification: notification,
                     notificationNumber: due.number,
                     recipients: recipients,
-                    fence: fence
+                    fence: fence,
+                    readAt: try DeviceChurn.clock(in: database)
                 )
             }
         }

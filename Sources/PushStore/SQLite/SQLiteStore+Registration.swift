@@ -27,6 +27,7 @@ private struct Registration {
         var token: DeviceToken
         var isActive: Bool
         var hasLeft: Bool
+        var hasInstallation = false
         var user: String?
         var timeZone: String?
     }
@@ -43,14 +44,13 @@ private struct Registration {
         self.database = database
     }
 
-    private var churn: DeviceChurn { DeviceChurn(app: self.app, now: self.now, database: self.database) }
+    private var churn: DeviceChurn { DeviceChurn(app: self.app, database: self.database) }
 
     func run() throws -> RegistrationResult {
         let byToken = try self.known(byToken: self.registration.token)
         let byInstallation = try self.registration.installation.flatMap { try self.known(byInstallation: $0) }
         let other = byInstallation?.id == byToken?.id ? nil : byInstallation
-        // A device that is there goes before one that has left, and the installation's before the token's.
-        let target = byToken == nil || other?.hasLeft == false ? other ?? byToken : byToken
+        let target = Self.target(byToken: byToken, byInstallation: other)
         let attributes = try self.merged(into: target)
         if let excess = self.excess(attributes) { return Self.refused(target, excess) }
         guard let target else { return RegistrationResult(device: try self.insert(attributes?.text), kind: .added) }
@@ -64,6 +64,14 @@ private struct Registration {
             }
         }
         return try self.renew(target, as: target.id == other?.id ? .tokenReplaced : .refreshed, attributes)
+    }
+
+    /// The device that this is, where token and installation are of two.
+    private static func target(byToken: Known?, byInstallation: Known?) -> Known? {
+        guard let byToken, let byInstallation else { return byInstallation ?? byToken }
+        // A device that is there goes before one that has left, unless it is another installation; and the installation's
+        // before the token's.
+        return byInstallation.hasLeft && !byToken.hasInstallation ? byToken : byInstallation
     }
 
     /// Refreshes a device, or brings back one that had left.
@@ -128,12 +136,13 @@ private struct Registration {
             token: token,
             isActive: statement.integer(2) != 0,
             hasLeft: statement.integer(3) != 0,
+            hasInstallation: !statement.isNull(6),
             user: statement.text(4),
             timeZone: statement.text(5)
         )
     }
 
-    private static let columns = "id, token, isActive, hasLeft, user, timeZone"
+    private static let columns = "id, token, isActive, hasLeft, user, timeZone, installation"
 
     /// Attributes after a registration.
     private struct Merged {
@@ -310,34 +319,5 @@ private struct Registration {
 
     private static func text(_ attributes: [String: JSONValue]) throws -> String {
         String(decoding: try JSONValue.object(attributes).text, as: UTF8.self)
-    }
-}
-
-/// A device's language as it is stored.
-enum LocaleTag {
-    /// A language tag has hyphens (RFC 5646); some systems write `de_DE`.
-    static func stored(_ locale: String) -> String { locale.replacingOccurrences(of: "_", with: "-") }
-}
-
-/// Attributes as they are stored: all of a device in one JSON text, and each in a row to be searched.
-enum DeviceAttributes {
-    static func read(_ text: String?) throws -> [String: JSONValue] {
-        guard let text else { return [:] }
-        guard let value = try? JSONValue(parsing: Data(text.utf8)), case .object(let members) = value else {
-            throw DamagedRow(table: "device")
-        }
-        return members
-    }
-
-    /// `nil` for what is neither a text, a number nor a truth value.
-    static func stored(_ value: JSONValue) -> DatabaseValue? {
-        switch value {
-        case .string(let text): text.databaseValue
-        case .integer(let number): number.databaseValue
-        case .number(let number): number.databaseValue
-        // Neither a number nor a text, so that it equals none of them.
-        case .bool(let flag): Data([flag ? 1 : 0]).databaseValue
-        case .null, .array, .object: nil
-        }
     }
 }

@@ -71,7 +71,7 @@ struct TokenFindings {
                 """,
             arguments: [self.app, Data(device.token.bytes), environment.code, device.id]
         )
-        let churn = DeviceChurn(app: self.app, now: self.now, database: self.database)
+        let churn = DeviceChurn(app: self.app, database: self.database)
         for id in left { try churn.merge(id, into: device.id) }
     }
 

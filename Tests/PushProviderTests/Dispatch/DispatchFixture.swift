@@ -3,6 +3,7 @@ import PushProtocol
 import PushSender
 import PushStore
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import PushProvider
@@ -141,5 +142,17 @@ extension Dispatcher {
 extension Outcome {
     static func refused(_ status: Int, _ reason: Reason, at: Timestamp? = nil, after: Duration? = nil) -> Outcome {
         .rejected(Rejection(status: status, reasonText: reason.rawValue, timestamp: at, retryAfter: after))
+    }
+}
+
+/// Whether something is done for the first time.
+final class Once: Sendable {
+    private let isDone = Mutex(false)
+
+    func isFirst() -> Bool {
+        self.isDone.withLock { isDone in
+            defer { isDone = true }
+            return !isDone
+        }
     }
 }

@@ -1,0 +1,26 @@
+import Foundation
+import GRDB
+import PushProtocol
+
+/// Attributes as they are stored: all of a device in one JSON text, and each in a row to be searched.
+enum DeviceAttributes {
+    static func read(_ text: String?) throws -> [String: JSONValue] {
+        guard let text else { return [:] }
+        guard let value = try? JSONValue(parsing: Data(text.utf8)), case .object(let members) = value else {
+            throw DamagedRow(table: "device")
+        }
+        return members
+    }
+
+    /// `nil` for what is neither a text, a number nor a truth value.
+    static func stored(_ value: JSONValue) -> DatabaseValue? {
+        switch value {
+        case .string(let text): text.databaseValue
+        case .integer(let number): number.databaseValue
+        case .number(let number): number.databaseValue
+        // Neither a number nor a text, so that it equals none of them.
+        case .bool(let flag): Data([flag ? 1 : 0]).databaseValue
+        case .null, .array, .object: nil
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import PushProtocol
+import PushStore
+import PushTesting
+import Testing
+
+@testable import PushProvider
+
+/// Tokens that go from one installation to another while a notification is being sent: what a token has had is known by the
+/// token, whatever the clock says.
+@Suite(.timeLimit(.minutes(5))) struct TokenHandoverTests {
+    /// A registration: the token's number and the installation's name.
+    private typealias Move = (token: Int, installation: String)
+
+    private func run(
+        _ backend: StoreBackend,
+        installations: Int,
+        _ body: (DispatchFixture) async throws -> Void
+    ) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            for number in 1...installations {
+                try await fixture.register(number...number) { $0.installation = "\(number)" }
+            }
+            try await body(fixture)
+        }
+    }
+
+    private func register(_ moves: [Move], in fixture: DispatchFixture) async throws {
+        for move in moves {
+            try await fixture.register(move.token...move.token) { $0.installation = move.installation }
+        }
+    }
+
+    private func expect(
+        _ fixture: DispatchFixture,
+        _ notification: NotificationRecord,
+        accepted: Int,
+        skipped: Int = 0
+    ) async throws {
+        // Those that depend on each other are asked again after a while.
+        for _ in 1...3 {
+            fixture.time.advance(by: .seconds(30))
+            try await fixture.settle()
+        }
+        let end = try await fixture.progress(of: notification)
+        #expect(end.state == .done)
+        #expect(end.progress.accepted == accepted)
+        #expect(end.progress.skipped == skipped)
+        #expect(end.progress.recipients == accepted + skipped)
+        #expect(Set(fixture.sentTokens).count == accepted)
+        #expect(fixture.sentTokens.count == accepted, "no token twice")
+    }
+
+    @Test(arguments: StoreBackend.available, [(1, 2), (5, 6), (2, 5)])
+    func installationsThatSwapTheirTokensAreBothSentTo(backend: StoreBackend, pair: (Int, Int)) async throws {
+        try await self.run(backend, installations: 6) { fixture in
+            let notification = try await fixture.accept([:])
+            let (first, second) = pair
+            try await self.register([(second, "\(first)"), (first, "\(second)")], in: fixture)
+            try await fixture.settle()
+            try await self.expect(fixture, notification, accepted: 6)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func threeInstallationsMayHandTheirTokensRound(backend: StoreBackend) async throws {
+        try await self.run(backend, installations: 6) { fixture in
+            let notification = try await fixture.accept([:])
+            try await self.register([(4, "2"), (6, "4"), (2, "6")], in: fixture)
+            try await fixture.settle()
+            try await self.expect(fixture, notification, accepted: 6)
+        }
+    }
+
+    /// The first page has been sent, the second one has not: installation 6 has token 1, which has had it.
+    @Test(arguments: StoreBackend.available)
+    func ofASwapWithADeviceThatWasSentToOneIsSkipped(backend: StoreBackend) async throws {
+        try await self.run(backend, installations: 6) { fixture in
+            let notification = try await fixture.accept([:])
+            let dispatcher = fixture.dispatcher
+            _ = try await dispatcher.step()
+            #expect(fixture.sentTokens == [.numbered(1), .numbered(2)])
+            try await self.register([(6, "1"), (1, "6")], in: fixture)
+            try await fixture.settle(dispatcher)
+            try await self.expect(fixture, notification, accepted: 5, skipped: 1)
+        }
+    }
+
+    /// Its former device is sent to by its new token, before or after: the token has had nothing.
+    @Test(arguments: StoreBackend.available, [(1, 6), (6, 1)])
+    func aTokenThatWasGivenUpUnusedIsSentTo(backend: StoreBackend, pair: (Int, Int)) async throws {
+        try await self.run(backend, installations: 6) { fixture in
+            let notification = try await fixture.accept([:])
+            let (former, next) = pair
+            try await self.register([(9, "\(former)"), (former, "\(next)")], in: fixture)
+            try await fixture.settle()
+            try await self.expect(fixture, notification, accepted: 6)
+            #expect(!fixture.sentTokens.contains(.numbered(next)))
+        }
+    }
+
+    /// The page with token 1 is in flight when its device gives it up and another one takes it.
+    @Test(arguments: StoreBackend.available, [1, 2])
+    func aTokenThatIsGivenUpInFlightIsSentToOnce(backend: StoreBackend, number: Int) async throws {
+        try await self.run(backend, installations: 6) { fixture in
+            let notification = try await fixture.accept([:])
+            let once = Once()
+            fixture.sender.onSend { _ in
+                guard once.isFirst() else { return }
+                do {
+                    try await self.register([(9, "\(number)"), (number, "6")], in: fixture)
+                } catch { Issue.record("\(error)") }
+            }
+            try await fixture.settle()
+            try await self.expect(fixture, notification, accepted: 5, skipped: 1)
+            #expect(!fixture.sentTokens.contains(.numbered(9)))
+        }
+    }
+
+    /// Of three tokens that a device had, the first one has had it.
+    @Test(arguments: StoreBackend.available)
+    func aDevicesLaterTokensHaveNotHadWhatItsFirstOneHas(backend: StoreBackend) async throws {
+        try await self.run(backend, installations: 6) { fixture in
+            let notification = try await fixture.accept([:])
+            let dispatcher = fixture.dispatcher
+            _ = try await dispatcher.step()
+            try await self.register([(8, "1"), (9, "1"), (8, "6"), (1, "5")], in: fixture)
+            try await fixture.settle(dispatcher)
+            try await self.expect(fixture, notification, accepted: 5, skipped: 1)
+            #expect(fixture.sentTokens.contains(.numbered(8)))
+        }
+    }
+}
