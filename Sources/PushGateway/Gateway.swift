@@ -104,7 +104,7 @@ package final class Gateway: Service {
                 do {
                     try await admin.run()
                 } catch let error as IOError {
-                    throw GatewayError.cannotListen(door: "admin", address: "\(address)", why: "\(error)")
+                    throw GatewayError.cannotListen(door: "admin", address: "\(address)", why: ErrorText.of(error))
                 }
                 throw CancellationError()
             }

@@ -80,7 +80,7 @@ final class Listener: Sendable {
             self.state.withLock { $0.server = server }
             return server.localAddress?.port ?? address.port
         } catch {
-            throw GatewayError.cannotListen(door: self.name, address: "\(address)", why: "\(error)")
+            throw GatewayError.cannotListen(door: self.name, address: "\(address)", why: ErrorText.of(error))
         }
     }
 

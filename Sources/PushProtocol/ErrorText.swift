@@ -1,8 +1,10 @@
 import Foundation
+import NIOCore
 
-/// What went wrong, in words: Foundation's own description prints its insides.
+/// What went wrong, in words: the descriptions of Foundation and swift-nio print their insides.
 package enum ErrorText {
     package static func of(_ error: any Error) -> String {
+        if let error = error as? IOError { return String(cString: strerror(error.errnoCode)) }
         guard let error = error as? CocoaError else { return "\(error)" }
         return (error.underlying as? POSIXError)?.localizedDescription ?? error.localizedDescription
     }

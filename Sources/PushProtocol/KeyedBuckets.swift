@@ -1,13 +1,11 @@
-package import Foundation
 import Synchronization
 
 /// A ``TokenBucket`` for each of many keys; those that are full are forgotten when there are many.
-package final class KeyedBuckets: Sendable {
-    private static let kept = 1000
-
+package final class KeyedBuckets<Key: Hashable & Sendable>: Sendable {
     private let rate: Double
     private let burst: Double
-    private let buckets = Mutex<[UUID: Bucket]>([:])
+    private let kept = 1000
+    private let buckets = Mutex<[Key: Bucket]>([:])
 
     package typealias Bucket = TokenBucket<ContinuousClock.Instant>
 
@@ -18,12 +16,12 @@ package final class KeyedBuckets: Sendable {
     }
 
     package func with<Value: Sendable>(
-        _ key: UUID,
+        _ key: Key,
         now: ContinuousClock.Instant,
         _ body: (inout Bucket) -> Value
     ) -> Value {
         self.buckets.withLock { buckets in
-            if buckets.count >= Self.kept, buckets[key] == nil {
+            if buckets.count >= self.kept, buckets[key] == nil {
                 for other in buckets.keys where buckets[other]?.isFull(now: now) ?? true { buckets[other] = nil }
             }
             return body(&buckets[key, default: Bucket(rate: self.rate, burst: self.burst, now: now)])

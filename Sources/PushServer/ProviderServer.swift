@@ -96,6 +96,7 @@ package final class ProviderServer: Service {
         self.watch = StoreWatch(store: self.store, metrics: metrics, logger: logger)
         let trail = AuditTrail(store: self.store, time: time, logger: logger)
         let requests = RequestMetrics(factory: metrics)
+        let rates = KeyRates(rate: configuration.limits.keyRate)
         self.schedules = ScheduleRunner(
             store: self.store,
             intake: intake,
@@ -154,7 +155,7 @@ package final class ProviderServer: Service {
             ],
             runner: OperationRunner(
                 keys: keys,
-                rates: KeyRates(rate: configuration.limits.keyRate),
+                rates: rates,
                 questionBudget: configuration.limits.question,
                 audit: trail,
                 metrics: requests,
@@ -165,6 +166,7 @@ package final class ProviderServer: Service {
                 store: store,
                 keys: keys,
                 intake: intake,
+                rates: rates,
                 metrics: requests,
                 time: time,
                 logger: logger
@@ -255,7 +257,7 @@ package final class ProviderServer: Service {
         do {
             try await application.run()
         } catch let error as IOError {
-            throw ProviderError.cannotListen(address: "\(host):\(port)", why: "\(error)")
+            throw ProviderError.cannotListen(address: "\(host):\(port)", why: ErrorText.of(error))
         }
     }
 

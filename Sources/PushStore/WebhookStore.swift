@@ -3,7 +3,9 @@ package import PushProtocol
 
 /// Webhooks, and the events for them.
 package protocol WebhookStore: Sendable {
-    func addWebhook(_ webhook: WebhookRecord) async throws
+    /// Adds a webhook, unless its app has as many as it may.
+    /// - Returns: whether it was added.
+    func addWebhook(_ webhook: WebhookRecord, limit: Int) async throws -> Bool
     /// Of this app, or of all.
     func readWebhooks(app: Int64?) async throws -> WebhookList
     /// - Throws: ``DamagedRow`` if it cannot be read.

@@ -201,8 +201,8 @@ import Testing
                 await #expect {
                     try await second.run()
                 } throws: { error in
-                    guard case ProviderError.cannotListen("127.0.0.1:\(port)", _) = error else { return false }
-                    return true
+                    let words = "Address already in use"
+                    return error as? ProviderError == .cannotListen(address: "127.0.0.1:\(port)", why: words)
                 }
             }
         }

@@ -2,6 +2,11 @@ package import PushProtocol
 package import PushStore
 
 extension PushStore {
+    /// Adds a webhook, however many its app has.
+    package func addWebhook(_ webhook: WebhookRecord) async throws {
+        _ = try await self.addWebhook(webhook, limit: .max)
+    }
+
     /// Registers the device with the token of this number, and gives its id.
     @discardableResult
     package func register(

@@ -142,23 +142,21 @@ extension ServiceConnectionMachine {
     ) throws(ConnectionViolation) {
         guard head.streamID != 0 else { throw ConnectionViolation(.protocolError, "PRIORITY on stream 0") }
         try self.spend()
-        guard content.count == 5 else {
-            if self.streams.position(of: head.streamID) != nil {
-                try self.reset(faulty: head.streamID, .frameSizeError)
-            }
-            return
-        }
+        guard content.count == 5 else { return try self.refusePriority(of: head.streamID, .frameSizeError) }
         let dependency = content.integer(at: 0) & HTTP2Limits.largestStreamID
-        if dependency == head.streamID { try self.receiveDependencyOnItself(head.streamID) }
+        if dependency == head.streamID { try self.refusePriority(of: head.streamID, .protocolError) }
     }
 
-    /// The stream's error alone (RFC 7540 section 5.3.1). Of a stream that was never opened it is the connection's, as
-    /// RST_STREAM must not be sent for it (RFC 9113 section 6.4).
-    private mutating func receiveDependencyOnItself(_ streamID: UInt32) throws(ConnectionViolation) {
-        try self.checkOpened(streamID)
-        if self.streams.position(of: streamID) != nil { return try self.reset(faulty: streamID, .protocolError) }
+    /// Resets the stream alone (RFC 7540 sections 5.3.1 and 6.3), also one that is closed. Of a stream that was never opened
+    /// it is the connection's error, as RST_STREAM must not be sent for it (RFC 9113 section 6.4).
+    private mutating func refusePriority(
+        of streamID: UInt32,
+        _ code: HTTP2ErrorCode
+    ) throws(ConnectionViolation) {
+        try self.checkOpened(streamID, orElse: code)
+        if self.streams.position(of: streamID) != nil { return try self.reset(faulty: streamID, code) }
         try self.spend(ServiceConnectionLimits.lostStreamCost)
         if let last = self.goAwayStreamID, streamID > last { return }
-        self.output.writeFrame(.resetStream, streamID: streamID, words: HTTP2ErrorCode.protocolError.rawValue)
+        self.output.writeFrame(.resetStream, streamID: streamID, words: code.rawValue)
     }
 }

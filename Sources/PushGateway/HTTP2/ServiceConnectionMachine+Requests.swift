@@ -126,7 +126,7 @@ extension ServiceConnectionMachine {
     ) throws(ConnectionViolation) {
         guard let position = self.streams.position(of: streamID) else {
             guard self.endedStreams.contains(streamID) else {
-                throw ConnectionViolation(.streamClosed, "HEADERS on a stream that has ended")
+                throw ConnectionViolation(.streamClosed, "HEADERS on a closed stream")
             }
             return try self.spend()
         }

@@ -72,10 +72,13 @@ extension ServiceConnectionMachine {
     }
 
     /// Frames may come for streams that the client opened, also long ago.
-    func checkOpened(_ streamID: UInt32) throws(ConnectionViolation) {
+    func checkOpened(
+        _ streamID: UInt32,
+        orElse code: HTTP2ErrorCode = .protocolError
+    ) throws(ConnectionViolation) {
         let last = max(self.highestStreamID, self.goAwayStreamID == nil ? 0 : HTTP2Limits.largestStreamID)
         guard streamID & 1 == 1, streamID <= last else {
-            throw ConnectionViolation(.protocolError, "frame on a stream that was never opened")
+            throw ConnectionViolation(code, "frame on a stream that was never opened")
         }
     }
 

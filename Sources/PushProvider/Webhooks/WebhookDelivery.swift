@@ -116,6 +116,7 @@ package final class WebhookDelivery: Service {
             self.report(unreadable: Set(list.unreadable))
             webhooks = list.webhooks
         } catch {
+            guard !Task.isCancelled else { return self.limits.sleep }
             self.logger.error("webhooks cannot be read, trying again", metadata: ["error": "\(error)"])
             return self.limits.sleep
         }

@@ -132,6 +132,9 @@ struct WebhooksController: Controller {
         )
     }
 
+    /// Of an app: each is posted to on its own.
+    private static let maximum = 50
+
     private func add(_ call: Call) async throws -> Response {
         let app = try await call.app(self.store)
         let fields = try await call.fields(["url", "events"])
@@ -144,7 +147,13 @@ struct WebhooksController: Controller {
             events: try Self.events(fields) ?? Set(WebhookRecord.Event.allCases),
             createdAt: self.time.now
         )
-        try await self.store.addWebhook(webhook)
+        guard try await self.store.addWebhook(webhook, limit: Self.maximum) else {
+            throw APIRefusal(
+                status: 409,
+                code: "too_many_webhooks",
+                message: "an app has at most \(Self.maximum) webhooks: remove some first"
+            )
+        }
         self.wake.signal()
         return try JSONAnswer.make(.created, WebhookAnswer(webhook, app: app.bundleID, secret: webhook.secret))
     }

@@ -13,27 +13,37 @@ final class KeyRates: Sendable {
 
     private let rate: Int
     private let clock: @Sendable () -> ContinuousClock.Instant
-    private let requests: KeyedBuckets
-    private let bodies = KeyedBuckets(rate: KeyRates.bytes, burst: KeyRates.bytes)
+    private let requests: KeyedBuckets<UUID>
+    /// Of the forms of older systems, which bring no API key.
+    private let forms: KeyedBuckets<Topic>
+    private let bodies = KeyedBuckets<UUID>(rate: KeyRates.bytes, burst: KeyRates.bytes)
 
     /// - Parameter rate: requests per second, twice as many at once; 0 sets no limit.
     init(rate: Int, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.rate = rate
         self.clock = clock
         self.requests = KeyedBuckets(rate: Double(rate), burst: 2 * Double(rate))
+        self.forms = KeyedBuckets(rate: Double(rate), burst: 2 * Double(rate))
     }
 
+    /// Counts a request of an API key.
     /// - Throws: ``Throttled`` with status 429, and how long to wait.
     func take(_ key: UUID) throws {
+        try self.take(from: self.requests, key, advice: "this API key has \(self.rate) requests per second: send fewer")
+    }
+
+    /// Counts a form that registers devices of an app.
+    /// - Throws: ``Throttled`` with status 429, and how long to wait.
+    func take(formOf app: Topic) throws {
+        try self.take(from: self.forms, app, advice: "the forms of this app are taken \(self.rate) times per second")
+    }
+
+    private func take<Key>(from buckets: KeyedBuckets<Key>, _ key: Key, advice: String) throws {
         guard self.rate > 0 else { return }
         let now = self.clock()
-        guard let wait = self.requests.with(key, now: now, { $0.take(now: now) }) else { return }
+        guard let wait = buckets.with(key, now: now, { $0.take(now: now) }) else { return }
         throw Throttled(
-            APIRefusal(
-                status: 429,
-                code: "too_many_requests",
-                message: "this API key has \(self.rate) requests per second: send fewer, or in batches"
-            ),
+            APIRefusal(status: 429, code: "too_many_requests", message: "\(advice), or in batches"),
             wait: wait
         )
     }

@@ -16,6 +16,7 @@ struct CompatibilityRoutes: Sendable {
     let store: any PushStore
     let keys: APIKeys
     let intake: NotificationIntake
+    let rates: KeyRates
     let metrics: RequestMetrics
     let time: any TimeSource
     let logger: Logger
@@ -104,6 +105,7 @@ struct CompatibilityRoutes: Sendable {
                 field: "password"
             )
         }
+        try self.rates.take(key.id)
     }
 
     /// Whoever may not register learns nothing of which apps there are.
@@ -134,6 +136,7 @@ struct CompatibilityRoutes: Sendable {
     {
         let app = try await self.app(context)
         UnprovenConnections.prove(context.channel)
+        try self.rates.take(formOf: app.bundleID)
         let results = try await self.store.register([registration], app: app.id, now: self.time.now)
         guard let result = results.first else { throw Self.closed }
         if case .refused(let excess) = result.kind { throw APIRefusal(excess) }
@@ -171,6 +174,11 @@ extension CompatibilityRoutes {
             return try await body()
         } catch let refusal as APIRefusal {
             return Self.refusal(refusal, shape)
+        } catch let throttled as Throttled {
+            self.metrics.countThrottled(throttled.refusal.code)
+            var response = Self.refusal(throttled.refusal, shape)
+            response.headers[.retryAfter] = throttled.seconds
+            return response
         } catch {
             self.logger.error(
                 "form could not be taken",

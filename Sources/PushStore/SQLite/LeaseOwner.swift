@@ -9,6 +9,8 @@ final class LeaseOwner: Sendable {
     func number(_ database: StoreDatabase) async throws -> Int64 {
         if let number = self.known.withLock({ $0 }) { return number }
         let added = try await database.write { database in
+            // A number is never used again: of earlier owners only those matter that have leases.
+            try database.execute(sql: "DELETE FROM node WHERE id NOT IN (SELECT owner FROM lease)")
             try database.execute(sql: "INSERT INTO node (startedAt) VALUES (unixepoch() * 1000)")
             return database.lastInsertedRowID
         }

@@ -3,9 +3,11 @@ import GRDB
 package import PushProtocol
 
 extension SQLiteStore {
-    package func addWebhook(_ webhook: WebhookRecord) async throws {
+    package func addWebhook(_ webhook: WebhookRecord, limit: Int) async throws -> Bool {
         let sealed = try self.masterKey.seal(webhook.secret, for: .webhook(webhook.id, app: webhook.app))
-        try await self.database.write { database in
+        return try await self.database.write { database in
+            let sql = "SELECT count(*) FROM webhook WHERE app = ?"
+            guard try Int.fetchOne(database, sql: sql, arguments: [webhook.app]) ?? 0 < limit else { return false }
             // What happened before is nothing to it.
             try EventPositions.giveAll(app: webhook.app, in: database)
             let cursor = try EventPositions.last(app: webhook.app, in: database)
@@ -19,6 +21,7 @@ extension SQLiteStore {
                     webhook.createdAt.milliseconds, max(webhook.cursor, cursor), webhook.failures,
                 ]
             )
+            return true
         }
     }
 

@@ -148,8 +148,19 @@ import Testing
     @Test func aPriorityFrameOfWrongLengthEndsItsStream() {
         var harness = ServiceHarness()
         harness.request(1)
-        harness.receive([0, 0, 4, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0])
-        #expect(harness.resets() == [1: .frameSizeError])
+        harness.request(3)
+        harness.answer(3)
+        _ = harness.frames()
+        // One that is open, and one that is answered already.
+        for stream: UInt8 in [1, 3] { harness.receive([0, 0, 4, 2, 0, 0, 0, 0, stream, 0, 0, 0, 0]) }
+        #expect(harness.resets() == [1: .frameSizeError, 3: .frameSizeError])
+        #expect(!harness.hasFinished)
+    }
+
+    @Test func aPriorityFrameOfWrongLengthOnAStreamNeverOpenedEndsTheConnection() {
+        var harness = ServiceHarness()
+        harness.receive([0, 0, 4, 2, 0, 0, 0, 0, 9, 0, 0, 0, 0])
+        #expect(harness.machine.ending?.code == .frameSizeError)
     }
 
     @Test(arguments: [false, true]) func aRequestThatDependsOnItselfEndsItsStream(continues: Bool) {

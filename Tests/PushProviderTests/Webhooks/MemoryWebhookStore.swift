@@ -61,7 +61,15 @@ final class MemoryWebhookStore: WebhookStore {
     }
 
     func addWebhook(_ webhook: WebhookRecord) {
-        self.state.withLock { $0.webhooks[webhook.id] = webhook }
+        _ = self.addWebhook(webhook, limit: .max)
+    }
+
+    func addWebhook(_ webhook: WebhookRecord, limit: Int) -> Bool {
+        self.state.withLock { state in
+            guard state.webhooks.count < limit else { return false }
+            state.webhooks[webhook.id] = webhook
+            return true
+        }
     }
 
     var all: [WebhookRecord] {

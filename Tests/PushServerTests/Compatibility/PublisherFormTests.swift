@@ -135,4 +135,19 @@ import Testing
             #expect(try await provider.post(Forms.rails, Data(body.utf8), contentType).status == 200)
         }
     }
+
+    /// Who has the key of a door has no more of the server than who has an API key.
+    @Test func aDoorHasItsRate() async throws {
+        try await Forms.withProvider(configure: { $0.limits.keyRate = 10 }) { provider in
+            let path = "\(Forms.publisher)/\(Forms.key)/register"
+            var refused: (status: Int, text: String)?
+            while refused == nil {
+                let answer = try await provider.post(path, Self.fields)
+                if answer.status != 200 { refused = answer }
+            }
+            #expect(refused?.status == 429)
+            #expect(refused?.text.hasPrefix("too_many_requests: ") == true)
+            #expect(try await provider.api.get("/v1/apps").status == 200)
+        }
+    }
 }

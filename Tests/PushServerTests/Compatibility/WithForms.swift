@@ -21,9 +21,14 @@ enum Forms {
 
     static func withProvider(
         senders: ScriptedSender = ScriptedSender(),
+        configure: (inout ProviderConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (RunningProvider) async throws -> Void
     ) async throws {
-        try await PushTesting.withProvider(senders: senders, compatibility: Self.configuration) { provider in
+        try await PushTesting.withProvider(
+            senders: senders,
+            compatibility: Self.configuration,
+            configure: configure
+        ) { provider in
             try await provider.addVectorsApp()
             try await body(provider)
         }

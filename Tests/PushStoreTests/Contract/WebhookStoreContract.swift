@@ -140,6 +140,19 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func anAppHasNoMoreWebhooksThanItMay(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            for _ in 1...2 { #expect(try await store.addWebhook(self.webhook(app), limit: 2)) }
+            #expect(try await !store.addWebhook(self.webhook(app), limit: 2))
+            let webhooks = try await store.webhooks(app: app)
+            #expect(webhooks.count == 2)
+            let first = try #require(webhooks.first)
+            #expect(try await store.deleteWebhook(first.id))
+            #expect(try await store.addWebhook(self.webhook(app), limit: 2))
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func whatIsDoneToTokensIsAnEventForThoseWhoWantIt(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             func tokenBlocks() async throws -> [[TokenEventRecord]] {

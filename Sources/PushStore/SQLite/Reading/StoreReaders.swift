@@ -29,7 +29,7 @@ struct StoreReaders: Sendable {
     let questions: QueryGate
     let exports: QueryGate
     let counts: QueryGate
-    private let attempts = KeyedBuckets(rate: StoreReaders.attemptShare, burst: StoreReaders.attemptBurst)
+    private let attempts = KeyedBuckets<UUID>(rate: StoreReaders.attemptShare, burst: StoreReaders.attemptBurst)
 
     init(path: String, limits: QuestionLimits) throws {
         var configuration = Configuration()
