@@ -34,12 +34,13 @@ enum Completion {
     /// Registrations that are forgotten with the notification that needed them; the rest goes with what is old.
     private static let forgottenAtOnce = 500
 
-    /// Makes recipients that wait for the end of the walk due, by any clock, once all shards have been walked. Devices that
-    /// have left come after the others, as they may come back meanwhile.
+    /// Makes recipients that wait for the end of the walk due, by any clock, once all shards have been walked; those whose
+    /// devices have left once there are no others, as they may come back meanwhile.
     private static func releaseHeld(_ number: Int64, in database: Database) throws {
         let statement = try RawStatement(
             """
-            UPDATE retry SET dueAt = EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
+            UPDATE retry SET dueAt = CASE WHEN EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
+                THEN \(RetryQueue.endOfOthers) ELSE 0 END
             WHERE notification = ?1 AND dueAt = \(RetryQueue.endOfWalk)
                 AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = ?1 AND isDone = 0)
             """,
@@ -47,6 +48,29 @@ enum Completion {
         )
         statement.bind(number, at: 1)
         try statement.run()
+        guard try !Self.hasOthers(number, in: database) else { return }
+        let departed = try RawStatement(
+            "UPDATE retry SET dueAt = 0 WHERE notification = ? AND dueAt = \(RetryQueue.endOfOthers)",
+            in: database
+        )
+        departed.bind(number, at: 1)
+        try departed.run()
+    }
+
+    /// Tells whether there are recipients without a final state besides those whose devices have left.
+    static func hasOthers(_ number: Int64, in database: Database) throws -> Bool {
+        let statement = try RawStatement(
+            """
+            SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)
+                OR EXISTS (
+                    SELECT 1 FROM retry JOIN device ON device.id = retry.recipient
+                    WHERE retry.notification = ?1 AND hasLeft = 0)
+            """,
+            in: database
+        )
+        defer { statement.reset() }
+        statement.bind(number, at: 1)
+        return try statement.step()
     }
 
     /// Removes what only a notification in flight needs. A shard whose page is in flight stays until that is written.

@@ -59,7 +59,7 @@ struct DeviceChurn {
         try self.run("UPDATE device SET hasLeft = 0, churn = ? WHERE id = ?", try self.tick(), device)
         try self.run(
             """
-            UPDATE retry SET dueAt = 0 WHERE recipient = ? AND dueAt = \(RetryQueue.endOfWalk) AND notification IN (
+            UPDATE retry SET dueAt = 0 WHERE recipient = ? AND dueAt >= \(RetryQueue.endOfOthers) AND notification IN (
                 SELECT number FROM notification WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL)
             """,
             device,

@@ -7,14 +7,19 @@ extension RecipientQuery {
         case now(RetryRecipient)
         /// Another recipient may have had the notification for it, and has no final state yet.
         case later
+        /// Its device has left, and may come back as long as others have no final state.
+        case last
     }
 
     /// A recipient that is tried again, with the token that its device has now, or whose tries are over.
-    /// - Parameter fence: of the lease under which it was claimed.
+    /// - Parameters:
+    ///   - fence: of the lease under which it was claimed.
+    ///   - awaits: whether a device that has left may still come back, see ``Completion/hasOthers(_:in:)``.
     func fetch(
         _ retry: SQLiteStore.DueRetry,
         fence: Int64,
         isCancelled: Bool,
+        awaits: Bool,
         in database: Database
     ) throws -> Turn {
         var (recipient, lack) = try self.current(retry, in: database)
@@ -32,7 +37,7 @@ extension RecipientQuery {
             case .end(let why): cause = why
             }
         }
-        if cause == nil, recipient == nil, try self.mayReturn(retry.recipient, in: database) { return .later }
+        if cause == nil, recipient == nil, awaits, try self.hasLeft(retry.recipient, in: database) { return .last }
         guard cause == nil, let recipient else {
             let ended = EndedRetry(
                 id: retry.recipient,
@@ -58,15 +63,12 @@ extension RecipientQuery {
         return (self.device(statement), .unreadable)
     }
 
-    /// Tells whether a device has left that can come back to its id before the walk has ended.
-    private func mayReturn(_ device: Int64, in database: Database) throws -> Bool {
+    /// Tells whether a device has left that can come back to its id.
+    private func hasLeft(_ device: Int64, in database: Database) throws -> Bool {
         try Row.fetchOne(
             database,
-            sql: """
-                SELECT 1 FROM device WHERE id = ? AND hasLeft = 1
-                    AND EXISTS (SELECT 1 FROM shard WHERE notification = ? AND isDone = 0)
-                """,
-            arguments: [device, self.number]
+            sql: "SELECT 1 FROM device WHERE id = ? AND hasLeft = 1",
+            arguments: [device]
         ) != nil
     }
 
@@ -176,8 +178,9 @@ extension RecipientQuery {
         }
         guard row["waits"] as Bool? == true else { return row["isAhead"] as Bool? == true ? .wait : .send }
         if let lease = row["lease"] as Int64?, lease != fence { return .wait }
+        // One that has left waits for all others.
+        guard row["hasLeft"] as Bool? != true else { return .send }
         let isTried = (row["attempts"] as Int? ?? 0) > 0
-        guard row["hasLeft"] as Bool? != true else { return isTried ? .wait : .send }
         // Those that have been tried go first, then the earlier ones: no two wait for each other.
         let isFirst = (isTried ? 0 : 1, other) < (recipient.attempts > 0 ? 0 : 1, recipient.id)
         return isFirst ? .wait : .send

@@ -34,7 +34,7 @@ extension SQLiteStore {
             )
             try database.execute(
                 sql: "UPDATE retry SET dueAt = ? WHERE lane IN (0, 1) AND dueAt > ? AND dueAt < ? AND lease IS NULL",
-                arguments: [soon.milliseconds, lastHour.milliseconds, Timestamp.endOfWalk.milliseconds]
+                arguments: [soon.milliseconds, lastHour.milliseconds, RetryQueue.endOfOthers]
             )
             // The end of a wave may be later: who asks then is told again when it is.
             try database.execute(

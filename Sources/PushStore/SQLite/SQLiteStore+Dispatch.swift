@@ -224,7 +224,7 @@ extension SQLiteStore {
                         UNION ALL
                         SELECT * FROM (
                             SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
-                            WHERE retry.lane = ?1 AND dueAt > ?2 AND dueAt < \(RetryQueue.endOfWalk) AND lease IS NULL
+                            WHERE retry.lane = ?1 AND dueAt > ?2 AND dueAt < \(RetryQueue.endOfOthers) AND lease IS NULL
                                 AND \(Self.mayRetry)
                             ORDER BY dueAt LIMIT 1))
                     """,

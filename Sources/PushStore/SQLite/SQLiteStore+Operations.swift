@@ -52,7 +52,7 @@ extension SQLiteStore {
             figures.retries = try count("SELECT count(*) FROM retry")
             figures.oldestRetryDueAt = try Int64.fetchOne(
                 database,
-                sql: "SELECT min(dueAt) FROM retry WHERE dueAt > 1 AND dueAt < \(RetryQueue.endOfWalk)"
+                sql: "SELECT min(dueAt) FROM retry WHERE dueAt > 1 AND dueAt < \(RetryQueue.endOfOthers)"
             )
             .map(Timestamp.init(milliseconds:))
             figures.shardsLeased = try count(

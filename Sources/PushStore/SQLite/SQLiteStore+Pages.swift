@@ -148,11 +148,15 @@ extension SQLiteStore {
         in database: Database
     ) throws -> [RetryRecipient] {
         let isCancelled = query.notification.state == .cancelled
+        let awaits = try Completion.hasOthers(query.number, in: database)
         return try due.compactMap { retry in
-            switch try query.fetch(retry, fence: fence, isCancelled: isCancelled, in: database) {
+            switch try query.fetch(retry, fence: fence, isCancelled: isCancelled, awaits: awaits, in: database) {
             case .now(let recipient): return recipient
             case .later:
-                try Self.putOff(retry, until: now.advanced(by: Self.dependentPause), in: database)
+                try Self.putOff(retry, until: now.advanced(by: Self.dependentPause).milliseconds, in: database)
+                return nil
+            case .last:
+                try Self.putOff(retry, until: RetryQueue.endOfOthers, in: database)
                 return nil
             }
         }
@@ -161,7 +165,7 @@ extension SQLiteStore {
     /// Between two looks at what a recipient depends on, once the walk has ended.
     private static let dependentPause: Duration = .seconds(5)
 
-    private static func putOff(_ retry: DueRetry, until: Timestamp, in database: Database) throws {
+    private static func putOff(_ retry: DueRetry, until: Int64, in database: Database) throws {
         try database.execute(
             sql: """
                 UPDATE retry SET lease = NULL, dueAt = CASE WHEN EXISTS (
@@ -169,7 +173,7 @@ extension SQLiteStore {
                     THEN \(RetryQueue.endOfWalk) ELSE ? END
                 WHERE notification = ? AND recipient = ?
                 """,
-            arguments: [until.milliseconds, retry.notification, retry.recipient]
+            arguments: [until, retry.notification, retry.recipient]
         )
     }
 

@@ -15,16 +15,16 @@ struct TokenMemory {
         // What the device had by an earlier token it has not had by this one.
         let statement = try self.database.cachedStatement(
             sql: """
-                INSERT OR IGNORE INTO tokenHad (notification, token)
-                SELECT number, ?1 FROM notification INDEXED BY notificationWatching
+                INSERT OR IGNORE INTO tokenHad (notification, token, device)
+                SELECT number, ?1, ?3 FROM notification INDEXED BY notificationWatching
                 WHERE app = ?2 AND finishedAt IS NULL AND openedAfter IS NOT NULL
                     AND EXISTS (
                         SELECT 1 FROM delivery
                         WHERE notification = number AND recipient = ?3
                             AND state IN (\(Self.sending), \(Self.accepted)))
                     AND NOT EXISTS (
-                        SELECT 1 FROM formerToken JOIN tokenHad AS earlier ON earlier.token = formerToken.token
-                        WHERE formerToken.device = ?3 AND formerToken.token != ?1 AND earlier.notification = number)
+                        SELECT 1 FROM tokenHad AS earlier
+                        WHERE earlier.notification = number AND earlier.device = ?3)
                 """
         )
         try statement.execute(arguments: [Data(token.bytes), self.app, device])
@@ -54,10 +54,10 @@ struct TokenMemory {
             // Without one that has ended meanwhile.
             try self.database.execute(
                 sql: """
-                    INSERT OR IGNORE INTO tokenHad (notification, token)
-                    SELECT number, ? FROM notification WHERE number = ? AND finishedAt IS NULL
+                    INSERT OR IGNORE INTO tokenHad (notification, token, device)
+                    SELECT number, ?, ? FROM notification WHERE number = ? AND finishedAt IS NULL
                     """,
-                arguments: [Data(token.bytes), notification]
+                arguments: [Data(token.bytes), delivery.recipient, notification]
             )
         }
     }

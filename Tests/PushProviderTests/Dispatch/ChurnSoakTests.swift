@@ -11,7 +11,7 @@ import Testing
 
 /// Random registrations, deletions and answers beside several campaigns: what must hold of recipients in any case.
 @Suite(.timeLimit(.minutes(5))) struct ChurnSoakTests {
-    @Test(arguments: StoreBackend.available, [2, 5, 7, 10, 11, 12] as [UInt64])
+    @Test(arguments: StoreBackend.available, [2, 5, 7, 10, 11, 12, 50] as [UInt64])
     func recipientsStayWhatTheyAre(backend: StoreBackend, seed: UInt64) async throws {
         var breaker = BreakerMachine.Limits()
         breaker.minimum = .max

@@ -103,6 +103,36 @@ import Testing
         }
     }
 
+    /// The walk has ended, but others are still to be tried again.
+    @Test(arguments: StoreBackend.available)
+    func aDeviceThatIsBackBeforeTheOthersHaveEndedIsSentTo(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...6)
+            fixture.sender.script(.numbered(3), .refused(503, .serviceUnavailable))
+            let notification = try await fixture.accept([:])
+            for number in 4...5 {
+                _ = try await fixture.store.deleteDevices(
+                    app: fixture.app,
+                    token: .numbered(number),
+                    environment: nil,
+                    now: fixture.time.now
+                )
+            }
+            try await fixture.settle()
+            #expect(try await fixture.progress(of: notification).state == .sending)
+            try await fixture.register(5...5)
+            for _ in 1...3 {
+                fixture.time.advance(by: .seconds(60))
+                try await fixture.settle()
+            }
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 5)
+            #expect(end.progress.skipped == 1)
+            #expect(fixture.sentTokens.count { $0 == .numbered(5) } == 1)
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func aDeviceThatLeavesForGoodIsSkipped(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in

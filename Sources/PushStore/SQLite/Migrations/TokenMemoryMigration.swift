@@ -7,14 +7,14 @@ enum TokenMemoryMigration {
     static func run(_ database: Database) throws {
         try database.execute(
             sql: """
-                -- A token that was given up, and a notification being sent that it has had.
+                -- A token that was given up, a notification being sent that it has had, and the device by which it had it.
                 CREATE TABLE tokenHad (
                     notification INTEGER NOT NULL REFERENCES notification (number) ON DELETE CASCADE,
-                    token BLOB NOT NULL,
+                    token BLOB NOT NULL, device INTEGER NOT NULL,
                     PRIMARY KEY (notification, token)
                 ) STRICT, WITHOUT ROWID;
                 ALTER TABLE formerToken DROP COLUMN at;
-                CREATE INDEX formerTokenByDevice ON formerToken (device, token);
+                CREATE INDEX tokenHadByDevice ON tokenHad (notification, device);
                 """
         )
     }
