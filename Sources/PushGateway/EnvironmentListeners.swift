@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import NIOCore
 import NIOSSL
 import PushHTTP
 import PushProtocol
@@ -76,7 +77,12 @@ struct EnvironmentListeners: Sendable {
         self.courier = try listener(.courier, "courier", limits: limits, watchesHandshake: false) {
             try Self.device($0, authorities)
         }
-        self.binary = try listener(.binary, "binary", limits: limits, legacy)
+        self.binary = try listener(.binary, "binary", limits: limits, allowsHalfClosure: true) {
+            var tls = try legacy($0)
+            // The client has had its time to read the error packet (``BinaryServiceMachine/Limits/drain``).
+            tls.shutdownTimeout = .milliseconds(100)
+            return tls
+        }
         self.feedback = try listener(.feedback, "feedback", limits: few, legacy)
     }
 

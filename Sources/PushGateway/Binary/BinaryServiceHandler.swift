@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import NIOSSL
 import NIOTLS
 import PushHTTP
 import PushProtocol
@@ -50,6 +51,10 @@ final class BinaryServiceHandler: ChannelInboundHandler {
         case is ChannelShouldQuiesceEvent:
             self.machine.shutDown(now: self.door.time.steady)
             self.proceed(context.eventLoop)
+        case ChannelEvent.inputClosed:
+            guard !self.isStalled else { return context.closeWhole() }
+            self.machine.inputEnded()
+            self.proceed(context.eventLoop)
         default:
             break
         }
@@ -70,6 +75,8 @@ final class BinaryServiceHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // Many clients close TCP, or their half of it, without the end that TLS asks for: each notification says where it ends.
+        if self.isHandshakeDone, case NIOSSLError.uncleanShutdown = error { return }
         if !self.isHandshakeDone {
             self.door.logger.info("TLS handshake failed", metadata: LegacyTLS.note(error, "binary"))
         }
@@ -110,7 +117,7 @@ final class BinaryServiceHandler: ChannelInboundHandler {
                 eventLoop.scheduleTask(in: TimeAmount(delay)) { intake.submit([submission]) }
             case .finish(let packet): self.finish(packet)
             case .report(let fault): self.report(fault)
-            case .close: self.context?.close(promise: nil)
+            case .close: self.context?.closeWhole()
             }
         }
         if !submissions.isEmpty { self.door.intake.submit(submissions) }

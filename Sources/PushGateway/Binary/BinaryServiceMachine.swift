@@ -125,7 +125,7 @@ extension BinaryServiceMachine {
         }
     }
 
-    /// The client has closed its end: what it had sent is still taken.
+    /// The client has closed its half, or all: what it had sent is still taken.
     mutating func inputEnded() {
         self.isInputOver = true
         self.silenceEnds = nil
@@ -135,11 +135,13 @@ extension BinaryServiceMachine {
     mutating func next(now: Timestamp) -> Action? {
         switch self.phase {
         case .open:
-            return self.takeNotification(now: now) ?? self.takeFault() ?? self.finishIfSettled(now: now)
+            let action = self.takeNotification(now: now)
+            if action == nil { self.endIfInputIsOver() }
+            return action ?? self.takeFault() ?? self.finishIfSettled(now: now)
         case .ending:
             return self.takeFault() ?? self.finishIfSettled(now: now)
         case .draining(let deadline):
-            guard deadline <= now else { return nil }
+            guard deadline <= now || self.isInputOver else { return nil }
             self.phase = .closed
             return .close
         case .closed:
@@ -191,6 +193,14 @@ extension BinaryServiceMachine {
         guard self.silenceEnds == nil else { return }
         let isBetween = self.received.readableBytes == 0
         self.silenceEnds = now.advanced(by: isBetween ? self.limits.idle : self.limits.notification)
+    }
+
+    /// A client that has closed its half still learns which notification failed, and then the connection ends.
+    private mutating func endIfInputIsOver() {
+        guard case .open = self.phase, self.isInputOver, self.entries.isEmpty, self.received.readableBytes == 0 else {
+            return
+        }
+        self.end(.refusal(nil))
     }
 
     /// No more comes of the notification that has begun, if one has.

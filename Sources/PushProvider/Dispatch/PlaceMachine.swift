@@ -126,14 +126,9 @@ struct PlaceMachine: Sendable {
         } else if !isInTime {
             self.late[place.service] = isAnswered ? .slow : .silent
         }
-        return isInTime && !place.isLate && !self.takesBack(from: place.service)
-    }
-
-    /// Nobody gives back what others have more of.
-    private func takesBack(from service: SendingService) -> Bool {
-        guard self.isReserveUsed else { return false }
-        let held = self.places.values.filter { !$0.isLate }.reduce(into: [:]) { $0[$1.service, default: 0] += 1 }
-        return (held[service] ?? 0) >= (held.values.max() ?? 0)
+        // While the reserve is in use services take turns after every page: it is all there is for them where the pages in
+        // the regular places have no answers.
+        return isInTime && !place.isLate && !self.isReserveUsed
     }
 
     mutating func end(_ ticket: Ticket) {

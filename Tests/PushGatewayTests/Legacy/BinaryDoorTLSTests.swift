@@ -62,6 +62,23 @@ import Testing
         }
     }
 
+    /// With the end that TLS asks for: what fails after it is told all the same.
+    @Test func aClientThatClosesItsHalfGetsItsErrorPacket() async throws {
+        let intake = TestIntake(holds: true)
+        try await LegacyDoors.with(intake) { doors in
+            let connection = try await RawConnection.open(
+                port: doors.binaryPort,
+                tls: try doors.authorities.clientTLS()
+            )
+            connection.write(BinaryPeer.notifications(1...29) + BinaryVector.bad[0].bytes)
+            while intake.pushes.count < 29 { await Task.yield() }
+            try await connection.closeOutput()
+            intake.settleAll()
+            let packet = try await connection.readToOrderlyEnd()
+            #expect(Hexadecimal.encode(packet) == "080500000002")
+        }
+    }
+
     @Test(arguments: [LegacyAuthorities.Client.stranger, .nobody])
     func whoIsNotTrustedFailsInTheHandshake(client: LegacyAuthorities.Client) async throws {
         let intake = TestIntake()

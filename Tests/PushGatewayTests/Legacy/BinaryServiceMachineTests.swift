@@ -152,6 +152,27 @@ import Testing
         #expect(service.pushed.map(\.identifier) == [1, 2, 3])
     }
 
+    @Test func aClientThatClosesItsHalfLearnsWhatFailed() {
+        var service = BinaryPeer()
+        service.receive(BinaryPeer.notifications(1...3))
+        service.closeInput()
+        service.fail(1)
+        #expect(service.finishes.isEmpty, "the first one is not settled")
+        service.accept(0)
+        #expect(service.finishes == ["080100000002"])
+        #expect(service.isClosed, "nothing more comes that could be read")
+    }
+
+    @Test func aClientThatClosesItsHalfIsLetGoWhenAllIsSettled() {
+        var service = BinaryPeer()
+        service.receive(BinaryPeer.notifications(1...1))
+        service.closeInput()
+        #expect(!service.isFinished)
+        service.accept(0)
+        #expect(service.finishes == [nil])
+        #expect(service.isClosed)
+    }
+
     @Test func aClientCannotLetMoreWaitThanTheLimit() {
         var service = BinaryPeer {
             $0.inFlight = 1

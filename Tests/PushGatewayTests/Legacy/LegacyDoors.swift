@@ -66,7 +66,13 @@ struct LegacyDoors: Sendable {
             let tls = try authorities.serverTLS(allowsOldTLS: allowsOldTLS)
             var listening = GatewayConfiguration.Limits()
             listening.handshake = .seconds(240)
-            let binary = try Listener(name: "binary", tls: tls, limits: listening, logger: silentLogger)
+            let binary = try Listener(
+                name: "binary",
+                tls: tls,
+                limits: listening,
+                allowsHalfClosure: true,
+                logger: silentLogger
+            )
             let feedback = try Listener(name: "feedback", tls: tls, limits: listening, logger: silentLogger)
             let doors = LegacyDoors(
                 binaryPort: try await binary.bind(ListenAddress(port: 0), initialize: binaryDoor.initialize),
@@ -94,6 +100,7 @@ struct LegacyDoors: Sendable {
             name: "binary",
             tls: try self.authorities.serverTLS(allowsOldTLS: false),
             limits: .init(),
+            allowsHalfClosure: true,
             logger: silentLogger
         )
         let door = LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity()), time: SystemTime())
