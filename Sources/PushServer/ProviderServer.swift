@@ -203,7 +203,12 @@ package final class ProviderServer: Service {
     private func open() async throws {
         // The listener has thrown the reason if it could not be bound.
         guard let port = try? await self.listening.value else { return }
-        try await self.adminKey.issue()
+        do {
+            try await self.adminKey.issue()
+        } catch {
+            self.bound.resolve(.failure(error))
+            throw error
+        }
         self.logger.info("provider is open", metadata: ["api": "http://\(self.configuration.host):\(port)/v1"])
         self.bound.resolve(.success(port))
     }
@@ -251,6 +256,8 @@ package final class ProviderServer: Service {
             ),
             onServerRunning: { channel in
                 self.listening.resolve(.success(channel.localAddress?.port ?? port))
+                // Requests are answered once the first admin key is where its owner finds it.
+                _ = try? await self.bound.value
             },
             logger: quiet
         )
