@@ -1,6 +1,7 @@
 /// A rate of something per second, with a store of it for bursts. A value without I/O; time is passed in.
 ///
-/// A clock that is set back gives nothing and takes nothing.
+/// A clock that is set back gives nothing and takes nothing. A moment of less than a second before the last one is another
+/// thread's.
 package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration == Duration {
     private let rate: Double
     private let burst: Double
@@ -43,8 +44,9 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
     }
 
     private mutating func fill(_ now: Time) {
-        let elapsed = max(.zero, self.filledAt.duration(to: now))
-        self.tokens = min(self.burst, self.tokens + elapsed / .seconds(1) * self.rate)
+        let elapsed = self.filledAt.duration(to: now)
+        guard elapsed > .zero || elapsed < .seconds(-1) else { return }
+        self.tokens = min(self.burst, self.tokens + max(.zero, elapsed) / .seconds(1) * self.rate)
         self.filledAt = now
     }
 }

@@ -47,6 +47,7 @@ struct PageSender: Sendable {
         var work = work
         let clocksOfExpiry = notification.record.clocksOfExpiry(sentAt)
         work.holdBack(notification.expires, at: clocksOfExpiry)
+        let reading = PageReading(work.recipients, clock: work.readAt)
         let badges = try await self.badges(of: work.recipients, notification)
         var draft = PageDraft(work.recipients, of: notification, badges: badges, now: clocksOfExpiry.earlier)
         var (later, over) = (work.later, work.over)
@@ -73,7 +74,7 @@ struct PageSender: Sendable {
         var result = judge.finished
         result.retries += later
         result.fence = fence
-        result.readAt = work.readAt
+        result.reading = reading
         result.step = step
         return Sent(result: result, report: judge.report)
     }
@@ -116,6 +117,7 @@ struct PageSender: Sendable {
         let now = self.time.recorded
         var result = PageResult(notificationNumber: notification.number, fence: fence)
         result.step = step
+        result.reading = PageReading(work.recipients, clock: work.readAt)
         result.retries = work.later
         result.deliveries = draft.recipients.map { recipient in
             DeliveryResult(

@@ -156,8 +156,8 @@ package struct PageResult: Hashable, Sendable {
     package var notificationNumber: Int64
     /// The fencing number of the lease under which the recipients were sent to; without one only ``pauses`` is written.
     package var fence: Int64?
-    /// The registration clock's number when the recipients were read; `nil` if none was sent to.
-    package var readAt: Int64?
+    /// What was sent to; `nil` if nothing was.
+    package var reading: PageReading?
     package var deliveries: [DeliveryResult] = []
     /// Skipped, unless they are back.
     package var departures: [Departure] = []
@@ -187,6 +187,17 @@ package struct PageResult: Hashable, Sendable {
     /// A page of retries, with which their lease ends.
     package init(_ claim: RetryClaim) {
         self.init(notificationNumber: claim.notificationNumber, fence: claim.fence)
+    }
+}
+
+/// The recipients of a page as they were read.
+package struct PageReading: Hashable, Sendable {
+    package var recipients: [Recipient]
+    /// The registration clock's number then.
+    package var clock: Int64
+
+    package init(_ recipients: [Recipient], clock: Int64) {
+        (self.recipients, self.clock) = (recipients, clock)
     }
 }
 

@@ -48,23 +48,32 @@ enum Completion {
         )
         statement.bind(number, at: 1)
         try statement.run()
-        guard try !Self.hasOthers(number, in: database) else { return }
-        let departed = try RawStatement(
-            "UPDATE retry SET dueAt = 0 WHERE notification = ? AND dueAt = \(RetryQueue.endOfOthers)",
-            in: database
-        )
-        departed.bind(number, at: 1)
-        try departed.run()
+        try Self.releaseDeparted(number, in: database)
     }
 
-    /// Tells whether there are recipients without a final state besides those whose devices have left.
-    static func hasOthers(_ number: Int64, in database: Database) throws -> Bool {
+    /// Makes recipients whose devices have left due, once there are no others.
+    static func releaseDeparted(_ number: Int64, in database: Database) throws {
+        guard try !Self.hasPresentRecipients(number, in: database) else { return }
+        let statement = try RawStatement(
+            """
+            UPDATE retry SET dueAt = \(RetryQueue.departed)
+            WHERE notification = ? AND dueAt = \(RetryQueue.endOfOthers)
+            """,
+            in: database
+        )
+        statement.bind(number, at: 1)
+        try statement.run()
+    }
+
+    /// Tells whether recipients have no final state besides those whose devices are known to have left.
+    static func hasPresentRecipients(_ number: Int64, in database: Database) throws -> Bool {
         let statement = try RawStatement(
             """
             SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)
+                OR EXISTS (SELECT 1 FROM retry WHERE notification = ?1 AND dueAt < \(RetryQueue.departed))
                 OR EXISTS (
-                    SELECT 1 FROM retry JOIN device ON device.id = retry.recipient
-                    WHERE retry.notification = ?1 AND hasLeft = 0)
+                    SELECT 1 FROM retry
+                    WHERE notification = ?1 AND dueAt > \(RetryQueue.departed) AND dueAt < \(RetryQueue.endOfOthers))
             """,
             in: database
         )

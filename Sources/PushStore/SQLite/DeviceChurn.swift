@@ -59,23 +59,28 @@ struct DeviceChurn {
         try self.run("UPDATE device SET hasLeft = 0, churn = ? WHERE id = ?", try self.tick(), device)
         try self.run(
             """
-            UPDATE retry SET dueAt = 0 WHERE recipient = ? AND dueAt >= \(RetryQueue.endOfOthers) AND notification IN (
-                SELECT number FROM notification WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL)
+            UPDATE retry SET dueAt = 0 WHERE recipient = ?1
+                AND (dueAt = \(RetryQueue.departed) OR dueAt >= \(RetryQueue.endOfOthers)) AND notification IN (
+                    SELECT number FROM notification INDEXED BY notificationWatchingBulk
+                    WHERE app = ?2 AND lane = 1 AND finishedAt IS NULL AND openedAfter IS NOT NULL
+                    UNION ALL SELECT notification FROM delivery INDEXED BY deliveryByDevice WHERE device = ?1)
             """,
             device,
             self.app
         )
     }
 
-    /// Lets one device go into another, which has had whatever either had. Where both have an installation they stay two:
-    /// the one that goes can come back with another token, and the other one has only what its token has had.
+    /// Lets one device go into another, which has had whatever either had.
+    ///
+    /// Where both have an installation they stay two. The one that goes can come back with another token, and the one that
+    /// is kept has had what the token has had.
     func merge(_ gone: Int64, into kept: Int64) throws {
         guard try self.isWatched() else { return try Self.delete(gone, in: self.database) }
         let clock = try self.tick()
         try self.hide(gone, clock: clock)
         let staysItself = try self.hasOtherInstallation(gone, than: kept)
         try self.vacate(gone, keepsInstallation: staysItself)
-        try self.link(kept, to: gone, since: clock, counts: staysItself ? .itsToken : .all)
+        try self.link(kept, to: gone, since: clock, countsAll: !staysItself)
     }
 
     private func hasOtherInstallation(_ device: Int64, than other: Int64) throws -> Bool {
@@ -94,7 +99,7 @@ struct DeviceChurn {
     func takeInstallation(from left: Int64, to device: Int64) throws {
         try self.run("UPDATE device SET installation = NULL WHERE id = ?", left)
         guard try self.isWatched() else { return }
-        try self.link(device, to: left, since: try self.tick(), counts: .all)
+        try self.link(device, to: left, since: try self.tick(), countsAll: true)
     }
 
     /// Frees the token, and the installation, of a device that has left; the column of the token cannot stay empty.
@@ -107,10 +112,10 @@ struct DeviceChurn {
             try self.gaveUp(token, environment, device: device)
         }
         try self.unpair(device)
-        let placeholder = Data("left \(device)".utf8)
+        // Random, so that it cannot be registered.
         try self.database.execute(
-            sql: "UPDATE device SET token = ?, installation = CASE WHEN ? THEN installation END WHERE id = ?",
-            arguments: [placeholder, keepsInstallation, device]
+            sql: "UPDATE device SET token = randomblob(32), installation = CASE WHEN ? THEN installation END WHERE id = ?",
+            arguments: [keepsInstallation, device]
         )
     }
 
@@ -128,7 +133,7 @@ struct DeviceChurn {
         guard !others.isEmpty else { return }
         try self.run("UPDATE device SET twin = NULL WHERE twin = ?1 OR id = ?1", device)
         guard try self.isWatched() else { return }
-        for other in others { try self.link(other, to: device, since: try self.tick(), counts: .itsToken) }
+        for other in others { try self.link(other, to: device, since: try self.tick(), countsAll: false) }
     }
 
     /// Notes that a device gives a token up, and what the token has had.
@@ -149,17 +154,23 @@ struct DeviceChurn {
     func took(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         let former = try Int64.fetchAll(
             self.database.cachedStatement(
-                sql: "SELECT device FROM formerToken WHERE app = ? AND token = ? AND device != ?"
+                sql: """
+                    SELECT device FROM formerToken WHERE app = ? AND token = ? AND device != ?
+                    ORDER BY since DESC LIMIT ?
+                    """
             ),
-            arguments: [self.app, Data(token.bytes), device]
+            arguments: [self.app, Data(token.bytes), device, Self.awaited]
         )
         // A page that was in flight when the token was given up went to it all the same.
-        for other in former { try self.link(device, to: other, since: try self.tick(), counts: .itsToken) }
+        for other in former { try self.link(device, to: other, since: try self.tick(), countsAll: false) }
         try self.unpair(device)
         guard let other = try self.pair(token, environment, device: device), try self.isWatched() else { return }
         // It may be the earlier of the two, and the other one may have had the notification by this token.
-        try self.link(device, to: other, since: try self.tick(), counts: .all)
+        try self.link(device, to: other, since: try self.tick(), countsAll: false)
     }
+
+    /// Former devices of a token that a device awaits: those with a page in flight are among the last ones.
+    private static let awaited = 16
 
     /// Makes a device the twin of the one that has its token in the other environment.
     /// - Returns: that one; `nil` if there is none.
@@ -179,29 +190,24 @@ struct DeviceChurn {
         return other
     }
 
-    /// What a linked device had that counts as had.
-    private enum Counted {
-        case all
-        /// Only what is remembered of its token (``TokenMemory``): the link makes the other one wait until that is known.
-        case itsToken
-    }
-
-    private func link(_ device: Int64, to other: Int64, since clock: Int64, counts: Counted) throws {
-        let until: Int64? =
-            switch counts {
-            case .all: nil
-            case .itsToken: 0
-            }
-        try self.database.execute(
-            sql: "INSERT OR REPLACE INTO deviceLink (device, other, since, until) VALUES (?, ?, ?, ?)",
-            arguments: [device, other, clock, until]
+    /// Makes a device await another one.
+    /// - Parameter countsAll: whether all that the other one had counts as had, and not only what is remembered of its token
+    ///   (``TokenMemory``). That stays, whatever links follow.
+    private func link(_ device: Int64, to other: Int64, since clock: Int64, countsAll: Bool) throws {
+        let link = try self.database.cachedStatement(
+            sql: """
+                INSERT INTO deviceLink (device, other, since, countsAll) VALUES (?, ?, ?, ?)
+                ON CONFLICT (device, other) DO UPDATE
+                SET since = excluded.since, countsAll = max(countsAll, excluded.countsAll)
+                """
         )
-        if counts == .all {
+        try link.execute(arguments: [device, other, clock, countsAll])
+        if countsAll {
             // Links of the other device hold for this one too.
             try self.database.execute(
                 sql: """
-                    INSERT OR IGNORE INTO deviceLink (device, other, since, until)
-                    SELECT ?, other, ?, until FROM deviceLink WHERE device = ? AND other != ?
+                    INSERT OR IGNORE INTO deviceLink (device, other, since, countsAll)
+                    SELECT ?, other, ?, countsAll FROM deviceLink WHERE device = ? AND other != ?
                     """,
                 arguments: [device, clock, other, device]
             )

@@ -63,10 +63,7 @@ struct PageCommit {
         let departed = try self.page.departures.filter { try self.leave($0, hasHeld: hasHeld) }
         counts[.skipped, default: 0] += departed.count
         for retry in self.page.retries { try self.postpone(retry) }
-        if let readAt = self.page.readAt {
-            let memory = TokenMemory(app: self.app, database: self.database)
-            try memory.sent(to: self.page.deliveries, of: self.number, readAt: readAt)
-        }
+        try TokenMemory(app: self.app, database: self.database).correct(self.page)
         try self.learn()
         try self.advance(counts)
         try self.note(counts)
@@ -122,7 +119,7 @@ struct PageCommit {
 
     /// Writes a state unless there is a final one. Whether it did.
     private func finish(_ delivery: DeliveryResult, hasHeld: Bool) throws -> Bool {
-        // A recipient of the walk is in nobody's queue, unless it moved between the zones of two pages in flight.
+        // A recipient of the walk is not in the queue, unless it moved between the zones of two pages in flight.
         if self.page.step == nil {
             try self.removeRetry(of: delivery.recipient)
         } else if hasHeld {
@@ -167,7 +164,7 @@ struct PageCommit {
     private func hasHeld() throws -> Bool {
         guard self.page.step != nil else { return false }
         let statement = try RawStatement(
-            "SELECT 1 FROM retry INDEXED BY retryHeld WHERE notification = ? AND dueAt = \(RetryQueue.endOfWalk) LIMIT 1",
+            "SELECT 1 FROM retry INDEXED BY retryByDue WHERE notification = ? AND dueAt = \(RetryQueue.endOfWalk) LIMIT 1",
             in: self.database
         )
         defer { statement.reset() }

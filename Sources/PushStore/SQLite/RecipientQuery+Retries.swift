@@ -6,23 +6,24 @@ extension RecipientQuery {
     enum Turn {
         case now(RetryRecipient)
         /// Another recipient may have had the notification for it, and has no final state yet.
-        case later
+        ///
+        /// The time is when that one is due, if it waits for another try.
+        case later(until: Timestamp?)
         /// Its device has left, and may come back as long as others have no final state.
-        case last
+        ///
+        /// The end is what is written of it once there are no others.
+        case last(EndedRetry)
     }
 
-    /// A recipient that is tried again, with the token that its device has now, or whose tries are over.
-    /// - Parameters:
-    ///   - fence: of the lease under which it was claimed.
-    ///   - awaits: whether a device that has left may still come back, see ``Completion/hasOthers(_:in:)``.
+    /// Returns a recipient that is tried again, with the token that its device has now, or whose tries are over.
+    /// - Parameter fence: the fencing number of the lease under which it was claimed.
     func fetch(
         _ retry: SQLiteStore.DueRetry,
         fence: Int64,
         isCancelled: Bool,
-        awaits: Bool,
         in database: Database
     ) throws -> Turn {
-        var (recipient, lack) = try self.current(retry, in: database)
+        var (recipient, lack, hasLeft) = try self.current(retry, in: database)
         recipient?.attempts = retry.attempts
         if let home = recipient?.environment, let environment = retry.environment, environment != home {
             recipient?.movedFrom = home
@@ -33,48 +34,37 @@ extension RecipientQuery {
         if cause == nil, let recipient, recipient.id > 0 {
             switch try self.decide(recipient, fence: fence, in: database) {
             case .send: break
-            case .wait: return .later
+            case .wait(let until): return .later(until: until)
             case .end(let why): cause = why
             }
         }
-        if cause == nil, recipient == nil, awaits, try self.hasLeft(retry.recipient, in: database) { return .last }
-        guard cause == nil, let recipient else {
-            let ended = EndedRetry(
-                id: retry.recipient,
-                recipient: recipient,
-                attempts: retry.attempts,
-                cause: cause ?? lack
-            )
-            return .now(.over(ended))
-        }
-        return .now(.here(recipient))
+        if cause == nil, let recipient { return .now(.here(recipient)) }
+        let end = EndedRetry(
+            id: retry.recipient,
+            recipient: recipient,
+            attempts: retry.attempts,
+            cause: cause ?? lack
+        )
+        return cause == nil && hasLeft ? .last(end) : .now(.over(end))
     }
 
-    /// The recipient as it is now; or why there is none.
+    /// The recipient as it is now; or why there is none, and whether its device has left and can come back to its id.
     private func current(
         _ retry: SQLiteStore.DueRetry,
         in database: Database
-    ) throws -> (Recipient?, orElse: EndedRetry.Cause) {
-        if retry.recipient < 0 { return (try self.target(-retry.recipient, in: database), .unreadable) }
+    ) throws -> (Recipient?, orElse: EndedRetry.Cause, hasLeft: Bool) {
+        if retry.recipient < 0 { return (try self.target(-retry.recipient, in: database), .unreadable, false) }
         let statement = try RawStatement("SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
         defer { statement.reset() }
         statement.bind(retry.recipient, at: 1)
-        guard try statement.step(), statement.integer(7) == 0 else { return (nil, .deviceRemoved) }
-        return (self.device(statement), .unreadable)
-    }
-
-    /// Tells whether a device has left that can come back to its id.
-    private func hasLeft(_ device: Int64, in database: Database) throws -> Bool {
-        try Row.fetchOne(
-            database,
-            sql: "SELECT 1 FROM device WHERE id = ? AND hasLeft = 1",
-            arguments: [device]
-        ) != nil
+        guard try statement.step() else { return (nil, .deviceRemoved, false) }
+        guard statement.integer(7) == 0 else { return (nil, .deviceRemoved, statement.integer(7) == 1) }
+        return (self.device(statement), .unreadable, false)
     }
 
     private enum Decision {
         case send
-        case wait
+        case wait(until: Timestamp?)
         case end(EndedRetry.Cause)
     }
 
@@ -84,27 +74,24 @@ extension RecipientQuery {
         }
         // Its device was found to belong to the other environment.
         if let only = self.notification.environment, recipient.environment != only { return .end(.leftAudience) }
-        guard
-            let row = try Row.fetchOne(
-                database,
-                sql: "SELECT churn, twin FROM device WHERE id = ? AND (churn > ? OR twin IS NOT NULL)",
-                arguments: [recipient.id, self.openedAfter]
-            )
-        else { return .send }
+        let changes = try database.cachedStatement(
+            sql: "SELECT churn, twin FROM device WHERE id = ? AND (churn > ? OR twin IS NOT NULL)"
+        )
+        guard let row = try Row.fetchOne(changes, arguments: [recipient.id, self.openedAfter]) else { return .send }
         let hasChanged = (row["churn"] as Int64? ?? 0) > self.openedAfter
         if hasChanged, try !self.isInAudience(recipient.id, in: database) { return .end(.leftAudience) }
-        if hasChanged, try TokenMemory.has(recipient.token, had: self.number, in: database) {
+        if hasChanged, try TokenMemory.remembers(recipient.token, of: self.number, in: database) {
             return .end(.hadAlready)
         }
         var others = try self.links(of: recipient.id, in: database)
         // A device that came back may be later than the one that waited for it.
         if hasChanged { others += try self.laterTwins(of: recipient.id, in: database) }
-        if self.notification.environment == nil, let twin = row["twin"] as Int64? { others.append((twin, nil)) }
+        if self.notification.environment == nil, let twin = row["twin"] as Int64? { others.append((twin, true)) }
         var decision = Decision.send
-        for (other, until) in others {
-            switch try self.standing(of: other, for: recipient, until: until, fence: fence, in: database) {
+        for (other, countsAll) in others {
+            switch try self.standing(of: other, for: recipient, countsAll: countsAll, fence: fence, in: database) {
             case .send: continue
-            case .wait: decision = .wait
+            case .wait(let until): decision = .wait(until: until)
             case .end(let cause): return .end(cause)
             }
         }
@@ -130,34 +117,35 @@ extension RecipientQuery {
         ) != nil
     }
 
-    private func links(of device: Int64, in database: Database) throws -> [(other: Int64, until: Int64?)] {
+    private func links(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
         try Row.fetchAll(
-            database,
-            sql: "SELECT other, until FROM deviceLink WHERE device = ? AND since > ?",
+            database.cachedStatement(sql: "SELECT other, countsAll FROM deviceLink WHERE device = ? AND since > ?"),
             arguments: [device, self.openedAfter]
-        ).compactMap { row in (row["other"] as Int64?).map { ($0, row["until"] as Int64?) } }
+        ).compactMap { row in (row["other"] as Int64?).map { ($0, row["countsAll"] as Bool? ?? true) } }
     }
 
     /// The device with the same token in the other environment, if that is the later one of the two.
-    private func laterTwins(of device: Int64, in database: Database) throws -> [(other: Int64, until: Int64?)] {
+    private func laterTwins(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
         guard self.notification.environment == nil else { return [] }
-        return try Int64.fetchAll(database, sql: "SELECT id FROM device WHERE twin = ?", arguments: [device])
-            .map { ($0, nil) }
+        return try Int64.fetchAll(
+            database.cachedStatement(sql: "SELECT id FROM device WHERE twin = ?"),
+            arguments: [device]
+        ).map { ($0, true) }
     }
 
     /// Decides by the state of another recipient.
-    /// - Parameter until: what was accepted later is nothing to it; `nil`: everything counts; 0: nothing, but it is awaited.
+    /// - Parameter countsAll: whether all that the other one had counts. If not, only what is in flight is awaited: the memory
+    ///   of its token has the rest.
     private func standing(
         of other: Int64,
         for recipient: Recipient,
-        until: Int64?,
+        countsAll: Bool,
         fence: Int64,
         in database: Database
     ) throws -> Decision {
-        let row = try Row.fetchOne(
-            database,
+        let statement = try database.cachedStatement(
             sql: """
-                SELECT delivery.state, delivery.at, retry.attempts, retry.lease, retry.recipient IS NOT NULL AS waits,
+                SELECT delivery.state, retry.attempts, retry.lease, retry.dueAt, retry.recipient IS NOT NULL AS waits,
                     coalesce((SELECT hasLeft FROM device WHERE id = ?2), 1) AS hasLeft, EXISTS (
                         SELECT 1 FROM shard
                         WHERE shard.notification = ?1 AND isDone = 0 AND cursor < ?2 AND upTo >= ?2) AS isAhead
@@ -165,24 +153,23 @@ extension RecipientQuery {
                 LEFT JOIN delivery ON delivery.notification = wanted.notification
                     AND delivery.recipient = wanted.recipient
                 LEFT JOIN retry ON retry.notification = wanted.notification AND retry.recipient = wanted.recipient
-                """,
-            arguments: [self.number, other]
+                """
         )
-        guard let row else { return .send }
+        guard let row = try Row.fetchOne(statement, arguments: [self.number, other]) else { return .send }
         if let state = (row["state"] as Int64?).flatMap(DeliveryRecord.State.init(rawValue:)) {
             switch state {
-            case .sending: return .wait
-            case .accepted: return (row["at"] as Int64? ?? 0) <= until ?? .max ? .end(.hadAlready) : .send
+            case .sending: return .wait(until: nil)
+            case .accepted: return countsAll ? .end(.hadAlready) : .send
             case .rejected, .failed, .skipped: return .send
             }
         }
-        guard row["waits"] as Bool? == true else { return row["isAhead"] as Bool? == true ? .wait : .send }
-        if let lease = row["lease"] as Int64?, lease != fence { return .wait }
+        guard row["waits"] as Bool? == true else { return row["isAhead"] as Bool? == true ? .wait(until: nil) : .send }
+        if let lease = row["lease"] as Int64?, lease != fence { return .wait(until: nil) }
         // One that has left waits for all others.
-        guard row["hasLeft"] as Bool? != true else { return .send }
+        guard countsAll, row["hasLeft"] as Bool? != true else { return .send }
         let isTried = (row["attempts"] as Int? ?? 0) > 0
         // Those that have been tried go first, then the earlier ones: no two wait for each other.
         let isFirst = (isTried ? 0 : 1, other) < (recipient.attempts > 0 ? 0 : 1, recipient.id)
-        return isFirst ? .wait : .send
+        return isFirst ? .wait(until: row.time("dueAt")) : .send
     }
 }

@@ -7,7 +7,11 @@ enum RetryQueue {
     /// It is part of the statements' text: the index of these recipients is used only for a constant.
     static let endOfWalk = Timestamp.endOfWalk.milliseconds
 
-    /// The due time, as it stands in SQL, of recipients whose devices have left: they wait until all others have their final
-    /// state, as they may come back. What waits for a moment is due before this.
+    /// The due time, as it stands in SQL, of recipients whose devices have left.
+    ///
+    /// They wait until all others have their final state, as they may come back. What waits for a moment is due before this.
     static let endOfOthers = Self.endOfWalk - 1
+
+    /// The due time, as it stands in SQL, of recipients whose devices have left, once there are no others.
+    static let departed: Int64 = 1
 }

@@ -67,34 +67,58 @@ extension SQLiteStore {
                 try Leases.lost(owner: owner, held: filter.held, now: now, in: database),
                 in: database
             )
-            guard let app = try Self.appToRetry(lane: lane, now: now, excluding: filter.apps, in: database) else {
-                return []
-            }
-            let due = try Self.dueRetries(lane: lane, app: app, now: now, limit: limit, in: database)
-            return try Self.byNotification(due).compactMap { due in
-                guard let (notification, openedAfter) = try Self.retried(due.number, in: database) else { return nil }
-                let fence = try Leases.take(owner: owner, until: until, in: database)
-                try Self.lease(due.retries, fence: fence, in: database)
-                let query = RecipientQuery(
-                    notification,
-                    number: due.number,
-                    openedAfter: openedAfter,
-                    needs: needs(notification)
-                )
-                let recipients = try Self.recipients(due.retries, query, fence: fence, now: now, in: database)
-                if recipients.isEmpty {
-                    try Leases.end(fence, in: database)
-                    return nil
+            // Where all that is due of an app is put off, another one has its turn.
+            var excluded = filter.apps
+            for _ in 0..<Self.appsAtOnce {
+                guard let app = try Self.appToRetry(lane: lane, now: now, excluding: excluded, in: database) else {
+                    break
                 }
-                return RetryClaim(
-                    notification: notification,
-                    notificationNumber: due.number,
-                    recipients: recipients,
-                    fence: fence,
-                    readAt: try DeviceChurn.clock(in: database)
-                )
+                let due = try Self.dueRetries(lane: lane, app: app, now: now, limit: limit, in: database)
+                let claims = try Self.byNotification(due).compactMap { number, retries in
+                    try Self.claim(retries, of: number, owner: owner, now: now, until: until, needs, in: database)
+                }
+                if !claims.isEmpty { return claims }
+                excluded.insert(app)
             }
+            return []
         }
+    }
+
+    /// Apps whose due retries are looked at in one transaction.
+    private static let appsAtOnce = 8
+
+    /// Leases what is due of a notification.
+    /// - Returns: `nil` if all of it is put off.
+    private static func claim(
+        _ due: [DueRetry],
+        of number: Int64,
+        owner: Int64,
+        now: Timestamp,
+        until: Timestamp,
+        _ needs: (NotificationRecord) -> RecipientNeeds,
+        in database: Database
+    ) throws -> RetryClaim? {
+        guard let (notification, openedAfter) = try Self.retried(number, in: database) else { return nil }
+        let fence = try Leases.take(owner: owner, until: until, in: database)
+        try Self.lease(due, fence: fence, in: database)
+        let query = RecipientQuery(
+            notification,
+            number: number,
+            openedAfter: openedAfter,
+            needs: needs(notification)
+        )
+        let recipients = try Self.recipients(due, query, fence: fence, now: now, in: database)
+        if recipients.isEmpty {
+            try Leases.end(fence, in: database)
+            return nil
+        }
+        return RetryClaim(
+            notification: notification,
+            notificationNumber: number,
+            recipients: recipients,
+            fence: fence,
+            readAt: try DeviceChurn.clock(in: database)
+        )
     }
 
     /// The app whose oldest retry is due longest and may be taken.
@@ -148,33 +172,54 @@ extension SQLiteStore {
         in database: Database
     ) throws -> [RetryRecipient] {
         let isCancelled = query.notification.state == .cancelled
-        let awaits = try Completion.hasOthers(query.number, in: database)
-        return try due.compactMap { retry in
-            switch try query.fetch(retry, fence: fence, isCancelled: isCancelled, awaits: awaits, in: database) {
+        var departed: [(retry: DueRetry, end: EndedRetry)] = []
+        let present: [RetryRecipient] = try due.compactMap { retry in
+            switch try query.fetch(retry, fence: fence, isCancelled: isCancelled, in: database) {
             case .now(let recipient): return recipient
-            case .later:
-                try Self.putOff(retry, until: now.advanced(by: Self.dependentPause).milliseconds, in: database)
-                return nil
-            case .last:
-                try Self.putOff(retry, until: RetryQueue.endOfOthers, in: database)
-                return nil
+            case .later(let until):
+                let longest = now.advanced(by: Self.longestPause)
+                let pause = max(now.advanced(by: Self.dependentPause), min(until ?? now, longest))
+                try Self.putOff(retry, until: pause.milliseconds, in: database)
+            case .last(let end): departed.append((retry, end))
             }
+            return nil
         }
+        return try present + Self.ends(of: departed, notification: query.number, in: database)
     }
 
-    /// Between two looks at what a recipient depends on, once the walk has ended.
-    private static let dependentPause: Duration = .seconds(5)
+    /// Ends recipients whose devices have left, unless others have no final state yet: then these wait for them.
+    private static func ends(
+        of departed: [(retry: DueRetry, end: EndedRetry)],
+        notification: Int64,
+        in database: Database
+    ) throws -> [RetryRecipient] {
+        guard !departed.isEmpty else { return [] }
+        let mark = try database.cachedStatement(
+            sql: "UPDATE retry SET dueAt = \(RetryQueue.departed) WHERE notification = ? AND recipient = ?"
+        )
+        for (retry, _) in departed { try mark.execute(arguments: [notification, retry.recipient]) }
+        guard try Completion.hasPresentRecipients(notification, in: database) else {
+            return departed.map { .over($0.end) }
+        }
+        for (retry, _) in departed { try Self.putOff(retry, until: RetryQueue.endOfOthers, in: database) }
+        return []
+    }
 
+    /// Shortest and longest time between two looks at what a recipient depends on, once the walk has ended.
+    private static let dependentPause: Duration = .seconds(5)
+    private static let longestPause: Duration = .seconds(60)
+
+    /// - Parameter until: the due time as it stands in SQL, see ``RetryQueue``.
     private static func putOff(_ retry: DueRetry, until: Int64, in database: Database) throws {
-        try database.execute(
+        let statement = try database.cachedStatement(
             sql: """
                 UPDATE retry SET lease = NULL, dueAt = CASE WHEN EXISTS (
                     SELECT 1 FROM shard WHERE shard.notification = retry.notification AND isDone = 0)
                     THEN \(RetryQueue.endOfWalk) ELSE ? END
                 WHERE notification = ? AND recipient = ?
-                """,
-            arguments: [until, retry.notification, retry.recipient]
+                """
         )
+        try statement.execute(arguments: [until, retry.notification, retry.recipient])
     }
 
     /// A recipient's line in the queue.

@@ -2,72 +2,77 @@ import Foundation
 import GRDB
 import PushProtocol
 
-/// What tokens that devices have given up have had of the notifications that are being sent.
+/// The memory of which notifications being sent a token has had, once its device has given it up.
 ///
-/// The ledger knows devices. While each keeps its token, that says what the token has had; from the moment a device gives
-/// it up, it stands here (docs/decisions/0018).
+/// The ledger knows devices: while a device keeps its token, its final state says what the token has had. What stands
+/// here outlives that (docs/decisions/0018).
 struct TokenMemory {
     let app: Int64
     let database: Database
 
-    /// Remembers what a token has had that a device gives up now. What is in flight follows with ``sent(to:of:readAt:)``.
+    /// Remembers what a token has had that a device gives up now. A page in flight follows with ``correct(_:of:)``.
     func gaveUp(_ token: DeviceToken, device: Int64) throws {
         // What the device had by an earlier token it has not had by this one.
-        let statement = try self.database.cachedStatement(
-            sql: """
-                INSERT OR IGNORE INTO tokenHad (notification, token, device)
-                SELECT number, ?1, ?3 FROM notification INDEXED BY notificationWatching
-                WHERE app = ?2 AND finishedAt IS NULL AND openedAfter IS NOT NULL
-                    AND EXISTS (
-                        SELECT 1 FROM delivery
-                        WHERE notification = number AND recipient = ?3
-                            AND state IN (\(Self.sending), \(Self.accepted)))
-                    AND NOT EXISTS (
-                        SELECT 1 FROM tokenHad AS earlier
-                        WHERE earlier.notification = number AND earlier.device = ?3)
-                """
-        )
-        try statement.execute(arguments: [Data(token.bytes), self.app, device])
+        let isNew = """
+            NOT EXISTS (
+                SELECT 1 FROM tokenHad AS earlier WHERE earlier.notification = number AND earlier.device = ?3)
+            """
+        // Bulk notifications are few; urgent ones are found by the device.
+        for sql in [
+            """
+            SELECT number, ?1, ?3 FROM notification INDEXED BY notificationWatchingBulk
+            WHERE app = ?2 AND lane = 1 AND finishedAt IS NULL AND openedAfter IS NOT NULL AND \(isNew) AND EXISTS (
+                SELECT 1 FROM delivery WHERE notification = number AND recipient = ?3 AND state IN (\(Self.states)))
+            """,
+            """
+            SELECT number, ?1, ?3 FROM delivery INDEXED BY deliveryByDevice
+                JOIN notification ON number = delivery.notification
+            WHERE delivery.device = ?3 AND recipient = ?3 AND delivery.state IN (\(Self.states))
+                AND app = ?2 AND finishedAt IS NULL AND openedAfter IS NOT NULL AND \(isNew)
+            """,
+        ] {
+            let statement = try self.database.cachedStatement(
+                sql: "INSERT OR IGNORE INTO tokenHad (notification, token, device) \(sql)"
+            )
+            try statement.execute(arguments: [Data(token.bytes), self.app, device])
+        }
     }
 
-    /// Remembers which devices were sent to by a token that they have given up since their page was read.
-    /// - Parameter readAt: the registration clock's number when the recipients were read.
-    func sent(to deliveries: [DeliveryResult], of notification: Int64, readAt: Int64) throws {
-        let statement = try RawStatement(
-            """
-            SELECT device, token FROM formerToken INDEXED BY formerTokenBySince
-            WHERE app = ? AND since > ? ORDER BY since
-            """,
-            in: self.database
+    /// Accepted; or begun by at-most-once, which may have left.
+    private static let states = "\(DeliveryRecord.State.accepted.rawValue), \(DeliveryRecord.State.sending.rawValue)"
+
+    /// Writes by which tokens the recipients of a page were sent to whose devices have given tokens up since it was read.
+    func correct(_ page: PageResult) throws {
+        guard let reading = page.reading else { return }
+        let changed = try Set(
+            Int64.fetchAll(
+                self.database.cachedStatement(
+                    sql: "SELECT device FROM formerToken INDEXED BY formerTokenBySince WHERE app = ? AND since > ?"
+                ),
+                arguments: [self.app, reading.clock]
+            )
         )
-        defer { statement.reset() }
-        statement.bind(self.app, at: 1)
-        statement.bind(readAt, at: 2)
-        var tokens: [Int64: DeviceToken] = [:]
-        while try statement.step() {
-            guard let token = statement.token(1), tokens[statement.integer(0)] == nil else { continue }
-            tokens[statement.integer(0)] = token
-        }
-        guard !tokens.isEmpty else { return }
-        for delivery in deliveries where delivery.state == .accepted {
-            guard let token = tokens[delivery.recipient] else { continue }
-            // Without one that has ended meanwhile.
-            try self.database.execute(
+        guard !changed.isEmpty else { return }
+        let ends = page.deliveries.map { ($0.recipient, $0.state == .accepted || $0.state == .sending) }
+        let had = Dictionary(ends + page.retries.map { ($0.recipient, false) }) { $0 || $1 }
+        for recipient in reading.recipients where changed.contains(recipient.id) {
+            guard let hasHad = had[recipient.id] else { continue }
+            try self.database.cachedStatement(sql: "DELETE FROM tokenHad WHERE notification = ? AND device = ?")
+                .execute(arguments: [page.notificationNumber, recipient.id])
+            guard hasHad else { continue }
+            // Without a notification that has ended meanwhile.
+            let insert = try self.database.cachedStatement(
                 sql: """
                     INSERT OR IGNORE INTO tokenHad (notification, token, device)
                     SELECT number, ?, ? FROM notification WHERE number = ? AND finishedAt IS NULL
-                    """,
-                arguments: [Data(token.bytes), delivery.recipient, notification]
+                    """
             )
+            try insert.execute(arguments: [Data(recipient.token.bytes), recipient.id, page.notificationNumber])
         }
     }
 
-    // What at-most-once has begun counts: it may have left.
-    private static let sending = DeliveryRecord.State.sending.rawValue
-    private static let accepted = DeliveryRecord.State.accepted.rawValue
-
-    /// Tells whether a token has had a notification by a device that has given it up.
-    static func has(_ token: DeviceToken, had notification: Int64, in database: Database) throws -> Bool {
+    /// Tells whether a notification went to a token by a device that has given it up.
+    static func remembers(_ token: DeviceToken, of notification: Int64, in database: Database) throws -> Bool {
         let statement = try RawStatement(
             "SELECT 1 FROM tokenHad WHERE notification = ? AND token = ?",
             in: database

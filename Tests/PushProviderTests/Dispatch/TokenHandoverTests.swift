@@ -129,4 +129,65 @@ import Testing
             #expect(fixture.sentTokens.contains(.numbered(8)))
         }
     }
+
+    /// A token without an installation goes to one, and that has another token before the end of the walk: one device.
+    @Test(arguments: StoreBackend.available)
+    func aDeviceThatGotItsInstallationLaterIsSentToOnce(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 2) { fixture in
+            try await fixture.register(1...5)
+            try await fixture.register(6...6) { $0.installation = "phone" }
+            let notification = try await fixture.accept([:])
+            let dispatcher = fixture.dispatcher
+            _ = try await dispatcher.step()
+            #expect(fixture.sentTokens == [.numbered(1), .numbered(2)])
+            try await self.register([(1, "phone"), (9, "phone")], in: fixture)
+            try await fixture.settle(dispatcher)
+            try await self.expect(fixture, notification, accepted: 5, skipped: 1)
+            #expect(!fixture.sentTokens.contains(.numbered(9)))
+        }
+    }
+
+    /// At most once: it was begun by one token, which the device gave up, and came back unsent.
+    @Test(arguments: StoreBackend.available)
+    func aTokenThatWasBegunAndNotSentToHasHadNothing(backend: StoreBackend) async throws {
+        try await self.run(backend, installations: 2) { fixture in
+            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
+            let notification = try await fixture.accept(["guarantee": "atMostOnce"])
+            let once = Once()
+            fixture.sender.onSend { push in
+                guard push.token == .numbered(1), once.isFirst() else { return }
+                do {
+                    try await self.register([(9, "1")], in: fixture)
+                } catch { Issue.record("\(error)") }
+            }
+            try await fixture.settle()
+            // The device has its first token again.
+            try await self.register([(1, "1")], in: fixture)
+            for _ in 1...3 {
+                fixture.time.advance(by: .seconds(60))
+                try await fixture.settle()
+            }
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 2)
+        }
+    }
+
+    /// Three changes of a token in the time of one push.
+    @Test(arguments: StoreBackend.available)
+    func theTokenThatWasSentToIsTheOneThatHasHadIt(backend: StoreBackend) async throws {
+        try await self.run(backend, installations: 6) { fixture in
+            let notification = try await fixture.accept([:])
+            let once = Once()
+            fixture.sender.onSend { _ in
+                guard once.isFirst() else { return }
+                do {
+                    try await self.register([(8, "1"), (1, "1"), (9, "1"), (1, "6"), (8, "5")], in: fixture)
+                } catch { Issue.record("\(error)") }
+            }
+            try await fixture.settle()
+            try await self.expect(fixture, notification, accepted: 5, skipped: 1)
+            #expect(fixture.sentTokens.contains(.numbered(8)))
+        }
+    }
 }
