@@ -2,19 +2,21 @@ import Synchronization
 
 /// A ``TokenBucket`` for each of many keys; those that are full are forgotten when there are many.
 package final class KeyedBuckets<Key: Hashable & Sendable>: Sendable {
+    package typealias Bucket = TokenBucket<ContinuousClock.Instant>
+
     private let rate: Double
     private let burst: Double
+    /// The number of buckets from which full ones are forgotten.
     private let kept = 1000
     private let buckets = Mutex<[Key: Bucket]>([:])
 
-    package typealias Bucket = TokenBucket<ContinuousClock.Instant>
-
-    /// - Parameters: as of a ``TokenBucket``.
+    /// Makes buckets of which each has this rate per second, and this much at once after a rest.
     package init(rate: Double, burst: Double) {
         self.rate = rate
         self.burst = burst
     }
 
+    /// Gives a key's bucket to `body`, under the lock.
     package func with<Value: Sendable>(
         _ key: Key,
         now: ContinuousClock.Instant,

@@ -207,7 +207,7 @@ extension BinaryServiceMachine {
     private mutating func endUnfinished() {
         guard let command = self.command else { return }
         let packet = BinaryFrame.unfinished(self.received)
-        self.fault = Fault(status: .protocolError, command: command, isAnswered: packet != nil && !self.isInputOver)
+        self.fault = Fault(status: .protocolError, command: command, isAnswered: packet != nil)
         self.end(.refusal(packet))
     }
 

@@ -71,7 +71,8 @@ extension ServiceConnectionMachine {
         }
     }
 
-    /// Frames may come for streams that the client opened, also long ago.
+    /// Checks that the client has opened a stream, also long ago.
+    /// - Parameter code: the connection's error if it has not.
     func checkOpened(
         _ streamID: UInt32,
         orElse code: HTTP2ErrorCode = .protocolError

@@ -28,7 +28,7 @@ extension Dispatcher {
         do {
             try await self.walk(&claim, pages: pages, in: place)
         } catch {
-            // Back to where it was, at once: nobody else would try before the lease ends.
+            // Back to where it was, at once: no claim would find it before the lease ends.
             _ = try await self.writer.write([self.given(back: claim, after: error)])
         }
     }
@@ -112,7 +112,7 @@ extension Dispatcher {
     private func given(back claim: ShardClaim, after error: any Error) -> PageResult {
         self.sayFailed(error)
         var result = self.given(back: claim, notificationUntil: self.afterFailure)
-        // It would fail until somebody has mended it.
+        // It would fail until an operator has mended it.
         if let error = error as? DamagedRow { result.pauses = error.description }
         return result
     }

@@ -13,6 +13,7 @@ struct PageWork: Sendable {
     /// The registration clock's number when the recipients were read.
     let readAt: Int64
 
+    /// The work of a page of a shard.
     /// - Parameter recipients: those of the page that are sent to now.
     init(_ page: RecipientPage, recipients: [Recipient]) {
         self.recipients = recipients
@@ -21,6 +22,7 @@ struct PageWork: Sendable {
         self.later = page.held.map(RetryResult.held)
     }
 
+    /// The work of due retries.
     /// - Parameter hours: those in which the notification may be sent; `nil`: at any.
     init(_ claim: RetryClaim, hours: DeliveryTime?, at clocks: ClockReading) {
         self.readAt = claim.readAt

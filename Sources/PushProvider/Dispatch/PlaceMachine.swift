@@ -67,6 +67,7 @@ struct PlaceMachine: Sendable {
         var excluded: Set<SendingService>
     }
 
+    /// Offers what is free.
     /// - Parameter isShared: whether a service gets no more than its equal share of the places; without it, what others
     ///   leave free.
     func offer(isShared: Bool) -> Offer {
@@ -115,6 +116,7 @@ struct PlaceMachine: Sendable {
         self.places[ticket.number]?.pageBegan = now
     }
 
+    /// Notes the end of a page.
     /// - Parameter isAnswered: whether the push service answered for the most part.
     /// - Returns: whether another page may be sent in this place; otherwise it is to be given back.
     mutating func pageEnds(_ ticket: Ticket, isAnswered: Bool, now: Timestamp) -> Bool {
@@ -126,8 +128,7 @@ struct PlaceMachine: Sendable {
         } else if !isInTime {
             self.late[place.service] = isAnswered ? .slow : .silent
         }
-        // While the reserve is in use services take turns after every page: it is all there is for them where the pages in
-        // the regular places have no answers.
+        // Services take turns while the reserve is in use, as it may be the only place whose pages are answered.
         return isInTime && !place.isLate && !self.isReserveUsed
     }
 

@@ -132,7 +132,7 @@ struct WebhooksController: Controller {
         )
     }
 
-    /// Of an app: each is posted to on its own.
+    /// The most webhooks of an app.
     private static let maximum = 50
 
     private func add(_ call: Call) async throws -> Response {

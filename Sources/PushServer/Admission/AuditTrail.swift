@@ -5,7 +5,7 @@ import PushProtocol
 import PushStore
 import Synchronization
 
-/// Writes who changed what. Every change that was made has an entry of its own; refusals are merged, so that nobody fills
+/// Writes which key changed what. Every change that was made has an entry of its own; refusals are merged, so that no caller fills
 /// the store by being refused.
 final class AuditTrail: Sendable {
     private let store: any AuditStore

@@ -29,23 +29,22 @@ final class KeyRates: Sendable {
     /// Counts a request of an API key.
     /// - Throws: ``Throttled`` with status 429, and how long to wait.
     func take(_ key: UUID) throws {
-        try self.take(from: self.requests, key, advice: "this API key has \(self.rate) requests per second: send fewer")
+        let message = "this API key has \(self.rate) requests per second: send fewer, or in batches"
+        try self.take(from: self.requests, key, orElse: message)
     }
 
     /// Counts a form that registers devices of an app.
     /// - Throws: ``Throttled`` with status 429, and how long to wait.
     func take(formOf app: Topic) throws {
-        try self.take(from: self.forms, app, advice: "the forms of this app are taken \(self.rate) times per second")
+        let message = "this app's forms are taken \(self.rate) times per second at most: try again later"
+        try self.take(from: self.forms, app, orElse: message)
     }
 
-    private func take<Key>(from buckets: KeyedBuckets<Key>, _ key: Key, advice: String) throws {
+    private func take<Key>(from buckets: KeyedBuckets<Key>, _ key: Key, orElse message: String) throws {
         guard self.rate > 0 else { return }
         let now = self.clock()
         guard let wait = buckets.with(key, now: now, { $0.take(now: now) }) else { return }
-        throw Throttled(
-            APIRefusal(status: 429, code: "too_many_requests", message: "\(advice), or in batches"),
-            wait: wait
-        )
+        throw Throttled(APIRefusal(status: 429, code: "too_many_requests", message: message), wait: wait)
     }
 
     /// Returns the time for which a body of so many bytes waits before it is read.
@@ -92,6 +91,12 @@ struct Throttled: Error {
         case is CancellationError: self.init(.clientGone, wait: .zero)
         default: return nil
         }
+    }
+
+    /// Waits a quarter of a second before a 429: a client that does not wait for `retry-after` is not answered faster for it.
+    func hesitate() async {
+        guard self.refusal.status == 429 else { return }
+        try? await Task.sleep(for: .milliseconds(250), clock: .continuous)
     }
 
     /// For `retry-after`, in whole seconds.

@@ -108,7 +108,7 @@ struct CompatibilityRoutes: Sendable {
         try self.rates.take(key.id)
     }
 
-    /// Whoever may not register learns nothing of which apps there are.
+    /// A client that may not register learns nothing of which apps there are.
     private static let closed = APIRefusal(status: 403, code: "forbidden", message: "registration is closed here")
 
     private func door(_ context: APIContext) throws -> CompatibilityConfiguration.Door {
@@ -174,12 +174,14 @@ extension CompatibilityRoutes {
             return try await body()
         } catch let refusal as APIRefusal {
             return Self.refusal(refusal, shape)
-        } catch let throttled as Throttled {
-            self.metrics.countThrottled(throttled.refusal.code)
-            var response = Self.refusal(throttled.refusal, shape)
-            response.headers[.retryAfter] = throttled.seconds
-            return response
         } catch {
+            if let throttled = Throttled(error) {
+                self.metrics.countThrottled(throttled.refusal.code)
+                await throttled.hesitate()
+                var response = Self.refusal(throttled.refusal, shape)
+                response.headers[.retryAfter] = throttled.seconds
+                return response
+            }
             self.logger.error(
                 "form could not be taken",
                 metadata: ["app": "\(context.decoded("app").prefix(Topic.maximumLength))", "error": "\(error)"]

@@ -114,9 +114,6 @@ struct OperationRunner: Sendable {
         return query
     }
 
-    /// Before a 429 is answered: who does not wait for `retry-after` is not answered faster for it.
-    private static let hesitation: Duration = .milliseconds(250)
-
     private func answer(to error: any Error, _ request: Request, _ context: APIContext) async -> Response {
         if let damage = error as? DamagedRow {
             self.logger.error(
@@ -136,7 +133,7 @@ struct OperationRunner: Sendable {
             return RefusalMiddleware(logger: self.logger).answer(to: error, request, context)
         }
         self.metrics.countThrottled(refusal.refusal.code)
-        if refusal.refusal.status == 429 { try? await Task.sleep(for: Self.hesitation, clock: .continuous) }
+        await refusal.hesitate()
         return JSONAnswer.refusal(refusal.refusal, headers: [.retryAfter: refusal.seconds])
     }
 }

@@ -4,7 +4,7 @@ package import PushProtocol
 /// The one final state of a recipient, as it is looked up.
 package struct DeliveryRecord: Hashable, Sendable {
     package enum State: Int64, Hashable, Sendable, CaseIterable {
-        /// At-most-once only: it may be on its way. Whoever finds it after a crash makes it failed.
+        /// At-most-once only: it may be on its way. The start after a crash makes it failed.
         case sending = 0
         /// The push service took it.
         case accepted = 1
@@ -130,7 +130,7 @@ package struct TokenFinding: Hashable, Sendable {
         case dead(since: Timestamp)
         /// Dead, or the environment or topic is wrong: there is no proof of either.
         case suspect
-        /// Dead by its answer, but so are too many others: to be decided by somebody.
+        /// Dead by its answer, but so are too many others: an operator decides.
         case withheld(since: Timestamp)
         /// It works in this environment, not in its own.
         case moved(to: PushEnvironment)
@@ -277,7 +277,7 @@ package struct TokenEventRecord: Hashable, Sendable {
         case deactivated
         /// It would have been deactivated, had not too many been at once.
         case withheld
-        /// It was withheld, and somebody decided since.
+        /// It was withheld, and an operator has decided since.
         case settled
         /// A registration came after the moment from which the push service calls it dead.
         case keptAlive

@@ -9,7 +9,7 @@ package struct ShardPlan: Hashable, Sendable {
         case named(String)
         /// Those that say none.
         case unknown
-        /// Whoever has had no push of this notification yet: for devices that moved between zones meanwhile.
+        /// Devices that have had no push of this notification yet: for devices that moved between zones meanwhile.
         case leftOver
     }
 

@@ -2,8 +2,10 @@ import Foundation
 import GRDB
 import PushProtocol
 
-/// Attributes as they are stored: all of a device in one JSON text, and each in a row to be searched.
+/// The attributes as they are stored: all of a device in one JSON text, and each in a row to be searched.
 enum DeviceAttributes {
+    /// Reads all attributes of a device.
+    /// - Throws: ``DamagedRow`` if they cannot be read.
     static func read(_ text: String?) throws -> [String: JSONValue] {
         guard let text else { return [:] }
         guard let value = try? JSONValue(parsing: Data(text.utf8)), case .object(let members) = value else {
@@ -12,7 +14,7 @@ enum DeviceAttributes {
         return members
     }
 
-    /// `nil` for what is neither a text, a number nor a truth value.
+    /// Returns a value as it is searched for; `nil` for what is neither a text, a number nor a truth value.
     static func stored(_ value: JSONValue) -> DatabaseValue? {
         switch value {
         case .string(let text): text.databaseValue

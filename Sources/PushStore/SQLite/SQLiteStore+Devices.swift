@@ -65,7 +65,7 @@ extension SQLiteStore {
             for row in rows {
                 let id = row["id"] as Int64? ?? 0
                 let environment = row.environment("environment")
-                // One that cannot be read goes at once; which environment it was of, nobody knows.
+                // One that cannot be read goes at once: its environment is not known.
                 let churn = DeviceChurn(app: app, database: database)
                 try churn.leave(id, isReadable: environment != nil)
                 guard let environment else { continue }

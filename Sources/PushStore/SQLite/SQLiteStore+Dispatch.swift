@@ -6,7 +6,7 @@ extension SQLiteStore {
     package func recover(now: Timestamp) async throws -> Int {
         try await self.database.write { database in
             try Leases.release(try Int64.fetchAll(database, sql: "SELECT fence FROM lease"), in: database)
-            // Its state stays what it is, so that nobody takes it for one that may be sent.
+            // Its state stays what it is, so that it is not taken for one that may be sent.
             try database.execute(
                 sql: """
                     INSERT OR IGNORE INTO retry (notification, recipient, lane, app, attempts, dueAt)
@@ -88,7 +88,7 @@ extension SQLiteStore {
                 arguments: [recipients, number]
             )
             try Shards.add(shards, to: record, number: number, in: database)
-            // An audience of nobody has no page that would end it.
+            // An empty audience has no page that would end it.
             try Completion.finishIfComplete(number, now: now, in: database)
         }
     }
@@ -176,7 +176,7 @@ extension SQLiteStore {
         )
     }
 
-    /// Whoever is left over is known when all others have been walked.
+    /// Who is left over is known when all others have been walked.
     private static let isNotTooEarly = """
         (zoneKind != 3 OR NOT EXISTS (
             SELECT 1 FROM shard AS zoned

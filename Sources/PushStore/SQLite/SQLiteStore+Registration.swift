@@ -56,7 +56,7 @@ private struct Registration {
         guard let target else { return RegistrationResult(device: try self.insert(attributes?.text), kind: .added) }
         if let other, let byToken {
             if target.id == other.id {
-                // The installation's token has changed. Whoever else has the new one is this installation too.
+                // The installation's token has changed. Another row with the new one is this installation too.
                 try self.churn.merge(byToken.id, into: other.id)
             } else {
                 // The device with the token is here, and is the one that had left under this installation.
