@@ -183,7 +183,10 @@ final class BinaryServiceHandler: ChannelInboundHandler {
         self.log(
             "notification cannot be read: connection ends",
             fault.status,
-            ["command": "\(fault.command.map(String.init) ?? "none")", "answered": "\(fault.isAnswered && self.context != nil)"]
+            [
+                "command": "\(fault.command.map(String.init) ?? "none")",
+                "answered": "\(fault.isAnswered && self.context != nil)",
+            ]
         )
     }
 

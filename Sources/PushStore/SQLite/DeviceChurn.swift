@@ -114,7 +114,9 @@ struct DeviceChurn {
         try self.unpair(device)
         // Random, so that it cannot be registered.
         try self.database.execute(
-            sql: "UPDATE device SET token = randomblob(32), installation = CASE WHEN ? THEN installation END WHERE id = ?",
+            sql: """
+                UPDATE device SET token = randomblob(32), installation = CASE WHEN ? THEN installation END WHERE id = ?
+                """,
             arguments: [keepsInstallation, device]
         )
     }
