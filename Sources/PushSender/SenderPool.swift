@@ -3,9 +3,13 @@ package import PushProtocol
 import ServiceLifecycle
 import Synchronization
 
-/// One ``Sender`` per environment, credential and lane, because a connection belongs to one team (reference 1.11).
+/// One ``Sender`` per app, environment, credential and lane.
+///
+/// A connection belongs to one team (reference 1.11). Apps of a team do not share it either: one whose pushes have no answers
+/// would keep the streams of the others.
 package final class SenderPool: SenderSource, Service {
     private struct Lane: Hashable {
+        var app: Int64
         var environment: PushEnvironment
         var credential: String
         var lane: SenderLane
@@ -35,10 +39,11 @@ package final class SenderPool: SenderSource, Service {
 
     package func sender(
         for credential: PushCredential,
+        app: Int64,
         environment: PushEnvironment,
         lane: SenderLane
     ) throws -> any NotificationSender {
-        let lane = Lane(environment: environment, credential: credential.identity, lane: lane)
+        let lane = Lane(app: app, environment: environment, credential: credential.identity, lane: lane)
         return try self.senders.withLock { senders in
             if let sender = senders[lane] { return sender }
             let sender = try Sender(
@@ -53,14 +58,16 @@ package final class SenderPool: SenderSource, Service {
         }
     }
 
-    /// Gives out the credential's senders no more. Each closes its connections when the last page that has it lets it go,
+    /// Gives out the app's senders with the credential no more. Each closes its connections when the last page that has it lets it go,
     /// and the replies in flight arrive before.
-    package func retire(_ credential: PushCredential, environment: PushEnvironment) {
+    package func retire(_ credential: PushCredential, app: Int64, environment: PushEnvironment) {
         let identity = credential.identity
         // Their ends come after the lock.
         let retired = self.senders.withLock { senders in
             SenderLane.allCases.compactMap { lane in
-                senders.removeValue(forKey: Lane(environment: environment, credential: identity, lane: lane))
+                senders.removeValue(
+                    forKey: Lane(app: app, environment: environment, credential: identity, lane: lane)
+                )
             }
         }
         withExtendedLifetime(retired) {}

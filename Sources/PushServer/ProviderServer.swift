@@ -92,7 +92,10 @@ package final class ProviderServer: Service {
             logger: logger
         )
         let (scheduleWake, webhookWake) = (Wake(), Wake())
-        self.unproven = UnprovenConnections(limits: configuration.limits.unproven, logger: logger)
+        // Those that have proven nothing end for new ones before there is no room to accept any.
+        var unproven = configuration.limits.unproven
+        unproven.connections = min(unproven.connections, max(1, configuration.limits.connections / 2))
+        self.unproven = UnprovenConnections(limits: unproven, logger: logger)
         self.watch = StoreWatch(store: self.store, metrics: metrics, logger: logger)
         let trail = AuditTrail(store: self.store, time: time, logger: logger)
         let requests = RequestMetrics(factory: metrics)
@@ -150,6 +153,7 @@ package final class ProviderServer: Service {
                     store: store,
                     addresses: configuration.webhookAddresses,
                     wake: webhookWake,
+                    interrupt: { [webhooks = self.webhooks] in await webhooks.interrupt($0) },
                     time: time
                 ), KeysController(store: store, keys: keys, trail: trail),
             ],

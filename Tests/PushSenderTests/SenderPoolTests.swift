@@ -37,13 +37,15 @@ import Testing
         let pool = try SenderPool(logger: silentLogger)
         let credential = PushCredential.token(try ProviderTokenTests.key())
         func sender(_ environment: PushEnvironment, _ lane: SenderLane) throws -> Sender {
-            try #require(try pool.sender(for: credential, environment: environment, lane: lane) as? Sender)
+            try #require(try pool.sender(for: credential, app: 1, environment: environment, lane: lane) as? Sender)
         }
         weak let idle = try sender(.sandbox, .bulk)
         var busy: Sender? = try sender(.sandbox, .urgent)
         weak let other = try sender(.production, .urgent)
         #expect(idle != nil)
-        pool.retire(credential, environment: .sandbox)
+        pool.retire(credential, app: 2, environment: .sandbox)
+        #expect(idle != nil)
+        pool.retire(credential, app: 1, environment: .sandbox)
         #expect(idle == nil)
         #expect(other != nil)
         // A page in flight has it until it is done.
@@ -51,6 +53,16 @@ import Testing
         weak let done = busy
         busy = nil
         #expect(done == nil)
+    }
+
+    /// What one of them has no answers for does not fill the streams of the other.
+    @Test func appsOfATeamShareNoSender() throws {
+        let pool = try SenderPool(logger: silentLogger)
+        let credential = PushCredential.token(try ProviderTokenTests.key())
+        let senders = try (1...2).map { app in
+            try #require(try pool.sender(for: credential, app: app, environment: .sandbox, lane: .bulk) as? Sender)
+        }
+        #expect(senders[0] !== senders[1])
     }
 
     private static func outcome(port: Int) async throws -> Outcome {
@@ -65,6 +77,7 @@ import Testing
         )
         let sender = try pool.sender(
             for: .token(try ProviderTokenTests.key()),
+            app: 1,
             environment: .sandbox,
             lane: .urgent
         )

@@ -47,6 +47,7 @@ package final class ScriptedSender: SenderSource {
 
     package func sender(
         for credential: PushCredential,
+        app: Int64,
         environment: PushEnvironment,
         lane: SenderLane
     ) -> any NotificationSender {

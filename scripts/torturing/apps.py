@@ -20,7 +20,7 @@ SECONDS = 3
 class World:
     def __init__(self, options, rng):
         self.rng, self.service = rng, PushService(options.work, self.judge)
-        self.provider = Provider(options, f"{options.work}/apps", self.service, ["--page", "100"])
+        self.provider = Provider(options, f"{options.work}/apps", self.service, ["--page", "300"])
         self.devices, self.is_over, self.hostile = size("APP_DEVICES", 600), False, 0
 
     @staticmethod

@@ -48,6 +48,8 @@ struct PlaceMachine: Sendable {
     private var places: [Int: Place] = [:]
     private var late: [SendingService: Lateness] = [:]
     private var lastNumber = 0
+    /// The services that have had their turn in the reserve, while others may wait for theirs.
+    private var hadTurn: Set<SendingService> = []
 
     init(_ settings: Settings) {
         self.settings = settings
@@ -68,13 +70,13 @@ struct PlaceMachine: Sendable {
     }
 
     /// Offers what is free.
-    /// - Parameter isShared: whether a service gets no more than its equal share of the places; without it, what others
-    ///   leave free.
+    /// - Parameter isShared: whether a service gets no more than its equal share of the places, and in the reserve one turn
+    ///   before the others have had theirs; without it, what others leave free.
     func offer(isShared: Bool) -> Offer {
         let regular = self.regular
         let inReserve = regular >= self.settings.places
         var limit = (inReserve ? self.settings.places + self.settings.reserve : self.settings.places) - regular
-        var excluded: Set<SendingService> = []
+        var excluded: Set<SendingService> = isShared && inReserve ? self.hadTurn : []
         let held = self.held
         let most = isShared ? self.share : self.settings.perService
         let lateCount = self.places.count - regular
@@ -106,6 +108,10 @@ struct PlaceMachine: Sendable {
 
     mutating func start(_ service: SendingService) -> Ticket {
         self.lastNumber += 1
+        let isInReserve = self.regular >= self.settings.places
+        // A second turn means that no other service waits.
+        if !isInReserve || self.hadTurn.contains(service) { self.hadTurn = [] }
+        if isInReserve { self.hadTurn.insert(service) }
         self.places[self.lastNumber] = Place(service: service, isLate: self.late[service] != nil)
         return Ticket(number: self.lastNumber)
     }

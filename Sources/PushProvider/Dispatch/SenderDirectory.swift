@@ -43,29 +43,26 @@ package final class SenderDirectory: Sendable {
         self.logger = logger
     }
 
-    /// The app's credentials have changed: they are read again, and the senders of those that nobody else uses end.
+    /// The app's credentials have changed: they are read again, and its senders with them end.
     package func forget(app: Int64) {
         let forgotten = self.state.withLock { state in
             state.generation += 1
-            return PushEnvironment.allCases.compactMap { environment -> (PushEnvironment, PushCredential)? in
-                let entry = state.entries.removeValue(forKey: Key(app: app, environment: environment))
-                guard case .usable(let credential)? = entry else { return nil }
-                return (environment, credential)
+            return PushEnvironment.allCases.compactMap { environment -> (Key, PushCredential)? in
+                let key = Key(app: app, environment: environment)
+                guard case .usable(let credential)? = state.entries.removeValue(forKey: key) else { return nil }
+                return (key, credential)
             }
         }
-        for (environment, credential) in forgotten { self.retireIfUnused(credential, environment) }
+        for (key, credential) in forgotten { self.retire(credential, of: key) }
     }
 
-    /// Another app may use the same key. One that is not known here at this moment gets a sender anew.
-    private func retireIfUnused(_ credential: PushCredential, _ environment: PushEnvironment) {
-        let identity = credential.identity
+    /// Ends the senders of a credential, unless the app uses it again.
+    private func retire(_ credential: PushCredential, of key: Key) {
         let isUsed = self.state.withLock { state in
-            state.entries.contains { key, entry in
-                guard key.environment == environment, case .usable(let other) = entry else { return false }
-                return other.identity == identity
-            }
+            guard case .usable(let current)? = state.entries[key] else { return false }
+            return current.identity == credential.identity
         }
-        if !isUsed { self.source.retire(credential, environment: environment) }
+        if !isUsed { self.source.retire(credential, app: key.app, environment: key.environment) }
     }
 
     /// One sender per environment for which the app has a credential that can be used; and why not for the others.
@@ -83,6 +80,7 @@ package final class SenderDirectory: Sendable {
                 do {
                     usable[environment] = try self.source.sender(
                         for: credential,
+                        app: app,
                         environment: environment,
                         lane: lane
                     )
@@ -91,7 +89,7 @@ package final class SenderDirectory: Sendable {
                 }
                 // It was replaced while this went on: its sender serves this page only.
                 if self.state.withLock({ $0.generation }) != generation {
-                    self.retireIfUnused(credential, environment)
+                    self.retire(credential, of: Key(app: app, environment: environment))
                 }
             case .none(let why): faults[environment] = why
             }

@@ -31,6 +31,8 @@ package final class WebhookDelivery: Service {
     private let metrics = WebhookMetrics()
     /// The last block of each webhook's post that failed: it is repeated as it was, under the same id.
     private let unfinished = Mutex<[UUID: Int64]>([:])
+    /// The turns under way.
+    private let turns = Mutex<[UUID: Task<TurnEnd, Never>]>([:])
     /// Those that cannot be read, which has been said.
     private let unreadable = Mutex<Set<String>>([])
 
@@ -146,12 +148,38 @@ package final class WebhookDelivery: Service {
 
     /// Posts what a webhook has not been told yet, up to a turn's worth, until a post fails.
     package func turn(_ id: UUID) async -> TurnEnd {
+        // It reads the webhook after this, or it can be interrupted.
+        let turn = self.turns.withLock { turns in
+            let turn = Task { await self.serve(id) }
+            turns[id] = turn
+            return turn
+        }
+        defer { self.turns.withLock { _ = $0.removeValue(forKey: id) } }
+        return await withTaskCancellationHandler {
+            await turn.value
+        } onCancel: {
+            turn.cancel()
+        }
+    }
+
+    /// Ends the post in flight to a webhook that was changed, which was signed and addressed as it was before. What it told is
+    /// told again.
+    package func interrupt(_ id: UUID) async {
+        guard let turn = self.turns.withLock({ $0[id] }) else { return }
+        turn.cancel()
+        _ = await turn.value
+        self.wake.signal()
+    }
+
+    private func serve(_ id: UUID) async -> TurnEnd {
         var receiver: WebhookReceiver?
         let end: TurnEnd
         do {
             end = try await self.posts(of: id, &receiver)
         } catch {
-            self.logger.error("webhook cannot be served", metadata: ["webhook": "\(id)", "error": "\(error)"])
+            if !Task.isCancelled {
+                self.logger.error("webhook cannot be served", metadata: ["webhook": "\(id)", "error": "\(error)"])
+            }
             end = .idle
         }
         await receiver?.close()
@@ -170,8 +198,11 @@ package final class WebhookDelivery: Service {
             else { return .idle }
             url = webhook.url
             let failure = await self.post(batch, webhook, app: app, &receiver)
-            // A post that was cut off by us says nothing about the receiver.
-            guard failure == nil || !Task.isCancelled else { return .idle }
+            // A post that was cut off by us says nothing about the receiver, which may have taken it.
+            guard !Task.isCancelled else {
+                self.unfinished.withLock { $0[webhook.id] = batch.last }
+                return .idle
+            }
             try await self.settle(failure, batch, webhook)
             guard failure == nil else { return .failed }
         }

@@ -12,6 +12,8 @@ struct WebhooksController: Controller {
     let addresses: AddressPolicy
     /// Of the delivery.
     let wake: Wake
+    /// Ends the post in flight to a webhook, before a change of it is answered.
+    let interrupt: @Sendable (UUID) async -> Void
     let time: any TimeSource
 
     private static let url = Schema.string(length: 1...WebhookAddress.maximumLength)
@@ -178,6 +180,7 @@ struct WebhooksController: Controller {
         guard let id = call.uuid("webhook"), try await self.store.deleteWebhook(id) else {
             throw APIRefusal.noSuch("webhook", "webhook")
         }
+        await self.interrupt(id)
         return Response(status: .noContent)
     }
 
@@ -209,6 +212,7 @@ struct WebhooksController: Controller {
         guard let id = call.uuid("webhook"), let webhook = try await self.store.changeWebhook(id, change) else {
             throw APIRefusal.noSuch("webhook", "webhook")
         }
+        await self.interrupt(id)
         self.wake.signal()
         return try await self.answer(webhook, secret: newSecret)
     }

@@ -47,6 +47,7 @@ import Testing
             let lost = try await fixture.store.page(claim, limit: 10, needs: [])
             let service = fixture.sender.sender(
                 for: .token(try ProviderKey(teamID: Vectors.teamID, keyID: Vectors.keyID, pem: Vectors.privateKey)),
+                app: 1,
                 environment: .sandbox,
                 lane: .bulk
             )

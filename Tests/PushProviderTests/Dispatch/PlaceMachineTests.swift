@@ -44,6 +44,25 @@ import Testing
         }
     }
 
+    /// The regular places are full of pages without answers.
+    @Test func servicesTakeTurnsInTheReserve() {
+        var machine = PlaceMachine(Self.settings)
+        _ = self.start(&machine, 1, 1, 1, 1)
+        func take(_ app: Int64) {
+            let ticket = self.start(&machine, app)[0]
+            let goesOn = machine.pageEnds(ticket, isAnswered: true, now: self.now)
+            #expect(!goesOn, "others may wait")
+            machine.end(ticket)
+        }
+        take(2)
+        #expect(machine.offer(isShared: true).excluded == [Self.service(1), Self.service(2)])
+        take(3)
+        #expect(machine.offer(isShared: true).excluded == [Self.service(1), Self.service(2), Self.service(3)])
+        #expect(machine.offer(isShared: false).excluded == [Self.service(1)], "no other waits")
+        take(2)
+        #expect(machine.offer(isShared: true).excluded == [Self.service(1), Self.service(2)], "a new round")
+    }
+
     @Test func aPlaceIsFreeForAServiceWithoutOneAndIsFreedAgain() {
         var machine = PlaceMachine(Self.settings)
         let first = self.start(&machine, 1, 1, 1, 1)

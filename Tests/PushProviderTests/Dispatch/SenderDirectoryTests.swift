@@ -18,16 +18,16 @@ import Testing
             _ = try await directory.senders(app: app, lane: .bulk)
             try await Self.set("NEW123DEFG", store, app)
             directory.forget(app: app)
-            #expect(source.retired == ["ABC123DEFG sandbox"])
+            #expect(source.retired == ["ABC123DEFG \(app) sandbox"])
             _ = try await directory.senders(app: app, lane: .bulk)
             _ = try await store.removeCredential(app: app, environment: .sandbox)
             directory.forget(app: app)
-            #expect(source.retired == ["ABC123DEFG sandbox", "NEW123DEFG sandbox"])
+            #expect(source.retired == ["ABC123DEFG \(app) sandbox", "NEW123DEFG \(app) sandbox"])
         }
     }
 
     @Test(arguments: StoreBackend.available)
-    func aKeyThatAnotherAppUsesGoesOn(backend: StoreBackend) async throws {
+    func appsWithTheSameKeyHaveSendersOfTheirOwn(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: Vectors.issuedAt)
             let source = RetiringSource()
@@ -36,10 +36,10 @@ import Testing
                 try await Self.set("ABC123DEFG", store, app)
                 _ = try await directory.senders(app: app, lane: .bulk)
             }
+            #expect(source.senders == 2)
             directory.forget(app: app)
-            #expect(source.retired.isEmpty)
-            directory.forget(app: other.app.id)
-            #expect(source.retired == ["ABC123DEFG sandbox"])
+            #expect(source.retired == ["ABC123DEFG \(app) sandbox"])
+            #expect(source.senders == 1)
         }
     }
 
@@ -51,7 +51,7 @@ import Testing
             try await Self.set("ABC123DEFG", store, app)
             source.onSender.withLock { $0 = { directory.forget(app: app) } }
             _ = try await directory.senders(app: app, lane: .bulk)
-            #expect(source.retired.last == "ABC123DEFG sandbox")
+            #expect(source.retired.last == "ABC123DEFG \(app) sandbox")
             #expect(source.senders == 0)
         }
     }
@@ -72,24 +72,25 @@ private final class RetiringSource: SenderSource {
 
     func sender(
         for credential: PushCredential,
+        app: Int64,
         environment: PushEnvironment,
         lane: SenderLane
     ) -> any NotificationSender {
         self.onSender.withLock { $0 }?()
-        self.state.withLock { _ = $0.senders.insert(Self.name(credential, environment)) }
-        return ScriptedSender().sender(for: credential, environment: environment, lane: lane)
+        self.state.withLock { _ = $0.senders.insert(Self.name(credential, app, environment)) }
+        return ScriptedSender().sender(for: credential, app: app, environment: environment, lane: lane)
     }
 
-    func retire(_ credential: PushCredential, environment: PushEnvironment) {
-        let name = Self.name(credential, environment)
+    func retire(_ credential: PushCredential, app: Int64, environment: PushEnvironment) {
+        let name = Self.name(credential, app, environment)
         self.state.withLock { state in
             state.retired.append(name)
             state.senders.remove(name)
         }
     }
 
-    private static func name(_ credential: PushCredential, _ environment: PushEnvironment) -> String {
+    private static func name(_ credential: PushCredential, _ app: Int64, _ environment: PushEnvironment) -> String {
         guard case .token(let key) = credential else { return "certificate" }
-        return "\(key.keyID) \(environment.rawValue)"
+        return "\(key.keyID) \(app) \(environment.rawValue)"
     }
 }

@@ -181,4 +181,28 @@ import Testing
             #expect(fixture.receiver.connections == 0)
         }
     }
+
+    /// It was signed with what counted before the change was answered.
+    @Test func aChangeEndsThePostInFlight() async throws {
+        try await DeliveryFixture.run { fixture in
+            fixture.receiver.script(.unfinished("HTTP/1.1 200 OK\r\n"))
+            fixture.store.addBlock(1...1)
+            async let turn = fixture.turn()
+            try await fixture.receiver.waitForPosts(1)
+            fixture.store.addBlock(2...2)
+            var change = WebhookChange()
+            change.signing = .add("another")
+            let changed = fixture.store.changeWebhook(fixture.webhook.id, change)
+            let secrets = WebhookSecret.all(in: try #require(changed).secret)
+            await fixture.delivery.interrupt(fixture.webhook.id)
+            #expect(await turn == .idle)
+            #expect(await fixture.turn() == .idle)
+            let posts = fixture.receiver.posts
+            #expect(fixture.receiver.numbers == [[1], [1], [2]], "what is told again is the same")
+            let last = try #require(posts.last)
+            let signature = try #require(last.headers.first(name: WebhookSignature.header))
+            #expect(signature == WebhookSignature.make(of: last.body, secrets: secrets, at: fixture.time.now))
+            #expect(secrets.count == 2)
+        }
+    }
 }

@@ -1,5 +1,7 @@
 import Foundation
 import GRDB
+import NIOCore
+import PushHTTP
 import PushProtocol
 import PushTesting
 import Testing
@@ -173,6 +175,23 @@ import Testing
             let metrics = String(decoding: try await server.api.get("/metrics").body, as: UTF8.self)
             #expect(metrics.contains(#"martlet_api_throttled_total{code="too_many_requests"}"#))
             #expect(metrics.contains("martlet_store_wal_bytes"))
+        }
+    }
+
+    /// Connections that say nothing end for new ones, and not when the server can accept no more.
+    @Test func silentConnectionsMakeRoom() async throws {
+        try await self.withServer(configure: {
+            $0.connections = 20
+            $0.unproven.deadline = .hours(1)
+        }) { server in
+            let port = try #require(Int(server.api.baseURL.split(separator: ":").last ?? ""))
+            for _ in 0..<40 { _ = try await RawConnection.open(port: port) }
+            var answer = ""
+            while !answer.hasPrefix("HTTP/1.1 200") {
+                let connection = try await RawConnection.open(port: port)
+                connection.write(Array("GET /health HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n".utf8))
+                answer = String(decoding: await connection.readToEnd(), as: UTF8.self)
+            }
         }
     }
 
