@@ -199,10 +199,8 @@ package final class WebhookDelivery: Service {
             url = webhook.url
             let failure = await self.post(batch, webhook, app: app, &receiver)
             // A post that was cut off by us says nothing about the receiver, which may have taken it.
-            guard !Task.isCancelled else {
-                self.unfinished.withLock { $0[webhook.id] = batch.last }
-                return .idle
-            }
+            self.unfinished.withLock { $0[webhook.id] = batch.last }
+            guard !Task.isCancelled else { return .idle }
             try await self.settle(failure, batch, webhook)
             guard failure == nil else { return .failed }
         }

@@ -63,7 +63,9 @@ struct DeviceChurn {
                 AND (dueAt = \(RetryQueue.departed) OR dueAt >= \(RetryQueue.endOfOthers)) AND notification IN (
                     SELECT number FROM notification INDEXED BY notificationWatchingBulk
                     WHERE app = ?2 AND lane = 1 AND finishedAt IS NULL AND openedAfter IS NOT NULL
-                    UNION ALL SELECT notification FROM delivery INDEXED BY deliveryByDevice WHERE device = ?1)
+                    UNION ALL SELECT notification FROM retry INDEXED BY retryByApp
+                    WHERE lane = 0 AND app = ?2 AND lease IS NULL AND recipient = ?1 AND dueAt IN (
+                        \(RetryQueue.departed), \(RetryQueue.endOfOthers), \(RetryQueue.endOfWalk)))
             """,
             device,
             self.app
@@ -208,8 +210,10 @@ struct DeviceChurn {
             // Links of the other device hold for this one too.
             try self.database.execute(
                 sql: """
-                    INSERT OR IGNORE INTO deviceLink (device, other, since, countsAll)
+                    INSERT INTO deviceLink (device, other, since, countsAll)
                     SELECT ?, other, ?, countsAll FROM deviceLink WHERE device = ? AND other != ?
+                    ON CONFLICT (device, other) DO UPDATE
+                    SET since = excluded.since, countsAll = max(countsAll, excluded.countsAll)
                     """,
                 arguments: [device, clock, other, device]
             )
