@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// What went wrong, in words: the descriptions of Foundation and swift-nio print their insides.
+/// Describes an error in words: the descriptions of Foundation and swift-nio print their insides.
 package enum ErrorText {
     package static func of(_ error: any Error) -> String {
         if let error = error as? IOError { return String(cString: strerror(error.errnoCode)) }

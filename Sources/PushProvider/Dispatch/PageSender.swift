@@ -47,7 +47,6 @@ struct PageSender: Sendable {
         var work = work
         let clocksOfExpiry = notification.record.clocksOfExpiry(sentAt)
         work.holdBack(notification.expires, at: clocksOfExpiry)
-        let reading = PageReading(work.recipients, clock: work.readAt)
         let badges = try await self.badges(of: work.recipients, notification)
         var draft = PageDraft(work.recipients, of: notification, badges: badges, now: clocksOfExpiry.earlier)
         var (later, over) = (work.later, work.over)
@@ -74,7 +73,7 @@ struct PageSender: Sendable {
         var result = judge.finished
         result.retries += later
         result.fence = fence
-        result.reading = reading
+        result.reading = work.reading
         result.step = step
         return Sent(result: result, report: judge.report)
     }
@@ -117,7 +116,7 @@ struct PageSender: Sendable {
         let now = self.time.recorded
         var result = PageResult(notificationNumber: notification.number, fence: fence)
         result.step = step
-        result.reading = PageReading(work.recipients, clock: work.readAt)
+        result.reading = work.reading
         result.retries = work.later
         result.deliveries = draft.recipients.map { recipient in
             DeliveryResult(

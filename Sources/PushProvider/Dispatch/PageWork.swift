@@ -47,6 +47,9 @@ struct PageWork: Sendable {
 }
 
 extension PageWork {
+    /// The recipients that are sent to, as they were read.
+    var reading: PageReading { PageReading(self.recipients, clock: self.readAt) }
+
     /// How long it takes at most until clocks that disagree are asked again.
     private static let longestHold: Duration = .seconds(3600)
 

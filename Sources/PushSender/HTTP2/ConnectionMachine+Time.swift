@@ -9,7 +9,7 @@ extension ConnectionMachine {
     mutating func tick(now: NIODeadline) {
         let hasStoodStill = now >= self.lastTick + Self.standstill
         self.lastTick = now
-        // What came meanwhile has not been read yet: a reply among it is in time. The next tick decides.
+        // Bytes that came meanwhile have not been read yet: a reply among them is in time. The next tick decides.
         guard !hasStoodStill else { return }
         switch self.phase {
         case .finished: return

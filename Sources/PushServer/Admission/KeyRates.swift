@@ -14,7 +14,7 @@ final class KeyRates: Sendable {
     private let rate: Int
     private let clock: @Sendable () -> ContinuousClock.Instant
     private let requests: KeyedBuckets<UUID>
-    /// Of the forms of older systems, which bring no API key.
+    /// The rates of the forms of older systems, which bring no API key.
     private let forms: KeyedBuckets<Topic>
     private let bodies = KeyedBuckets<UUID>(rate: KeyRates.bytes, burst: KeyRates.bytes)
 

@@ -156,7 +156,7 @@ package struct PageResult: Hashable, Sendable {
     package var notificationNumber: Int64
     /// The fencing number of the lease under which the recipients were sent to; without one only ``pauses`` is written.
     package var fence: Int64?
-    /// What was sent to; `nil` if nothing was.
+    /// The recipients that were sent to; `nil` if none was.
     package var reading: PageReading?
     package var deliveries: [DeliveryResult] = []
     /// Skipped, unless they are back.

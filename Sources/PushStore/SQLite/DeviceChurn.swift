@@ -74,7 +74,7 @@ struct DeviceChurn {
 
     /// Lets one device go into another, which has had whatever either had.
     ///
-    /// Where both have an installation they stay two. The one that goes can come back with another token, and the one that
+    /// Two devices with an installation each stay two. The one that goes can come back with another token, and the one that
     /// is kept has had what the token has had.
     func merge(_ gone: Int64, into kept: Int64) throws {
         guard try self.isWatched() else { return try Self.delete(gone, in: self.database) }

@@ -176,7 +176,7 @@ extension SQLiteStore {
         )
     }
 
-    /// Who is left over is known when all others have been walked.
+    /// The devices that are left over are known when all others have been walked.
     private static let isNotTooEarly = """
         (zoneKind != 3 OR NOT EXISTS (
             SELECT 1 FROM shard AS zoned

@@ -67,7 +67,7 @@ extension SQLiteStore {
                 try Leases.lost(owner: owner, held: filter.held, now: now, in: database),
                 in: database
             )
-            // Where all that is due of an app is put off, another one has its turn.
+            // Another app has its turn if all that is due of one is put off.
             var excluded = filter.apps
             for _ in 0..<Self.appsAtOnce {
                 guard let app = try Self.appToRetry(lane: lane, now: now, excluding: excluded, in: database) else {
@@ -209,7 +209,7 @@ extension SQLiteStore {
     private static let dependentPause: Duration = .seconds(5)
     private static let longestPause: Duration = .seconds(60)
 
-    /// - Parameter until: the due time as it stands in SQL, see ``RetryQueue``.
+    /// - Parameter until: the due time in the form that ``RetryQueue`` has.
     private static func putOff(_ retry: DueRetry, until: Int64, in database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """

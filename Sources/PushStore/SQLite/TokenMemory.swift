@@ -12,7 +12,7 @@ struct TokenMemory {
 
     /// Remembers what a token has had that a device gives up now. A page in flight follows with ``correct(_:of:)``.
     func gaveUp(_ token: DeviceToken, device: Int64) throws {
-        // What the device had by an earlier token it has not had by this one.
+        // A notification that the device had by an earlier token it has not had by this one.
         let isNew = """
             NOT EXISTS (
                 SELECT 1 FROM tokenHad AS earlier WHERE earlier.notification = number AND earlier.device = ?3)

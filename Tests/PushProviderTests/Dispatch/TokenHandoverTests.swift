@@ -50,22 +50,21 @@ import Testing
         #expect(fixture.sentTokens.count == accepted, "no token twice")
     }
 
-    @Test(arguments: StoreBackend.available, [(1, 2), (5, 6), (2, 5)])
-    func installationsThatSwapTheirTokensAreBothSentTo(backend: StoreBackend, pair: (Int, Int)) async throws {
+    /// Two that swap theirs, and three that hand them round.
+    @Test(
+        arguments: StoreBackend.available,
+        [
+            [(2, "1"), (1, "2")], [(6, "5"), (5, "6")], [(5, "2"), (2, "5")],
+            [(4, "2"), (6, "4"), (2, "6")],
+        ]
+    )
+    func installationsThatExchangeTheirTokensAreAllSentTo(
+        backend: StoreBackend,
+        moves: [(token: Int, installation: String)]
+    ) async throws {
         try await self.run(backend, installations: 6) { fixture in
             let notification = try await fixture.accept([:])
-            let (first, second) = pair
-            try await self.register([(second, "\(first)"), (first, "\(second)")], in: fixture)
-            try await fixture.settle()
-            try await self.expect(fixture, notification, accepted: 6)
-        }
-    }
-
-    @Test(arguments: StoreBackend.available)
-    func threeInstallationsMayHandTheirTokensRound(backend: StoreBackend) async throws {
-        try await self.run(backend, installations: 6) { fixture in
-            let notification = try await fixture.accept([:])
-            try await self.register([(4, "2"), (6, "4"), (2, "6")], in: fixture)
+            try await self.register(moves, in: fixture)
             try await fixture.settle()
             try await self.expect(fixture, notification, accepted: 6)
         }
