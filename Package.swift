@@ -51,16 +51,16 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 func fuzzTargets() -> [Target] {
     guard Context.environment["MARTLET_FUZZ"] != nil else { return [] }
     let targets: [(String, [Target.Dependency])] = [
-        ("AudienceFuzz", ["PushProtocol", "PushStore"]),
-        ("BinaryFrameFuzz", ["PushProtocol", .nioCore]),
-        ("CourierFuzz", ["PushProtocol", .nioCore]),
-        ("CronFuzz", ["PushProtocol", "PushProvider"]),
-        ("FormFuzz", ["PushProtocol", "PushServer"]),
-        ("HTTP2Fuzz", ["PushProtocol", "PushSender", .nioCore, .nioHPACK]),
-        ("PayloadFuzz", ["PushProtocol", "PushProvider", "PushStore"]),
-        ("ProviderTokenFuzz", ["PushGateway", "PushProtocol", .crypto]),
-        ("ProviderHTTP2Fuzz", ["PushGateway", "PushProtocol", .nioCore, .nioHPACK]),
-        ("RegistrationFuzz", ["PushProtocol", "PushProvider", "PushStore", .nioCore]),
+        ("AudienceFuzz", ["PushSupport", "PushTypes", "PushWire", "PushStore"]),
+        ("BinaryFrameFuzz", ["PushSupport", "PushTypes", "PushWire", .nioCore]),
+        ("CourierFuzz", ["PushSupport", "PushTypes", "PushWire", .nioCore]),
+        ("CronFuzz", ["PushSupport", "PushTypes", "PushWire", "PushProvider"]),
+        ("FormFuzz", ["PushSupport", "PushTypes", "PushWire", "ProviderAPI"]),
+        ("HTTP2Fuzz", ["PushSupport", "PushTypes", "PushWire", "PushSender", .nioCore, .nioHPACK]),
+        ("PayloadFuzz", ["PushSupport", "PushTypes", "PushWire", "PushProvider", "PushStore"]),
+        ("ProviderTokenFuzz", ["PushGateway", "PushSupport", "PushTypes", "PushWire", .crypto]),
+        ("ProviderHTTP2Fuzz", ["PushGateway", "PushSupport", "PushTypes", "PushWire", .nioCore, .nioHPACK]),
+        ("RegistrationFuzz", ["PushSupport", "PushTypes", "PushWire", "PushProvider", "PushStore", .nioCore]),
     ]
     let common = Target.target(name: "Fuzzing", dependencies: [.nioCore], path: "Fuzz/Fuzzing", swiftSettings: strict)
     return [common]
@@ -81,7 +81,7 @@ let package = Package(
     products: [
         .executable(name: "martlet", targets: ["martlet"]),
         .library(name: "PushDevice", targets: ["PushDevice"]),
-        .library(name: "PushSender", targets: ["PushSender", "PushProtocol"]),
+        .library(name: "PushSender", targets: ["PushSender", "PushTypes"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -102,49 +102,63 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        module("PushProtocol", [.crypto, .nioCore, .swiftASN1, .x509]),
+        module("PushTypes", [.nioCore]),
+        module("PushSupport", ["PushTypes", .nioCore, .swiftASN1, .x509]),
+        module("PushWire", ["PushSupport", "PushTypes", .crypto, .nioCore]),
         module(
             "PushSender",
             [
-                "PushProtocol", .crypto, .logging, .metrics, .nioCore, .nioExtras, .nioHTTP1, .nioPosix, .nioSSL,
+                "PushSupport", "PushTypes", "PushWire", .crypto, .logging, .metrics, .nioCore, .nioExtras, .nioHTTP1,
+                .nioPosix, .nioSSL,
                 .nioTLS,
                 .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
-        module("PushHTTP", ["PushProtocol", .httpTypes, .hummingbird, .logging, .metrics, .nioCore, .nioHTTPTypes]),
-        module("PushStore", ["PushProtocol", .crypto, .grdb, .grdbSQLite]),
+        module(
+            "PushHTTP",
+            [
+                "PushSupport", "PushTypes", "PushWire", .httpTypes, .hummingbird, .logging, .metrics, .nioCore,
+                .nioHTTPTypes,
+            ]
+        ),
+        module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
         module(
             "PushProvider",
             [
-                "PushProtocol", "PushSender", "PushStore", .asyncHTTPClient, .crypto, .logging, .metrics, .nioCore,
+                "PushSupport", "PushTypes", "PushWire", "PushSender", "PushStore", .asyncHTTPClient, .crypto, .logging,
+                .metrics, .nioCore,
                 .nioHTTP1, .nioPosix, .serviceLifecycle,
             ]
         ),
         module(
-            "PushServer",
+            "ProviderAPI",
             [
-                "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushStore", .crypto, .httpTypes,
+                "PushHTTP", "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender", "PushStore", .crypto,
+                .httpTypes,
                 .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore, .serviceLifecycle,
             ]
         ),
         module(
             "PushGateway",
             [
-                "PushHTTP", "PushProtocol", .crypto, .cryptoExtras, .grdb, .httpTypes, .hummingbird, .hummingbirdCore,
+                "PushHTTP", "PushSupport", "PushTypes", "PushWire", .crypto, .cryptoExtras, .grdb, .httpTypes,
+                .hummingbird, .hummingbirdCore,
                 .logging, .nioCore, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module(
             "PushDevice",
             [
-                "PushProtocol", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
+                "PushSupport", "PushTypes", "PushWire", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1,
+                .nioPosix, .nioSSL,
                 .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "PushDevice", "PushGateway", "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushServer",
+                "PushDevice", "PushGateway", "PushHTTP", "PushSupport", "PushTypes", "PushWire", "PushProvider",
+                "PushSender", "ProviderAPI",
                 "PushStore", .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging, .metrics, .nioCore,
                 .nioHTTP1, .serviceLifecycle, .unixSignals,
             ],
@@ -152,14 +166,15 @@ let package = Package(
         ),
         .executableTarget(
             name: "SenderBenchmark",
-            dependencies: ["PushProtocol", "PushSender", .argumentParser, .logging, .nioCore],
+            dependencies: ["PushSupport", "PushTypes", "PushWire", "PushSender", .argumentParser, .logging, .nioCore],
             path: "Benchmarks/SenderBenchmark",
             swiftSettings: strict
         ),
         .executableTarget(
             name: "GatewayBenchmark",
             dependencies: [
-                "PushDevice", "PushProtocol", "PushSender", .argumentParser, .asyncHTTPClient, .crypto, .logging,
+                "PushDevice", "PushSupport", "PushTypes", "PushWire", "PushSender", .argumentParser, .asyncHTTPClient,
+                .crypto, .logging,
                 .nioCore,
                 .nioHTTP1, .nioPosix, .nioSSL, .swiftASN1, .x509,
             ],
@@ -169,7 +184,8 @@ let package = Package(
         .executableTarget(
             name: "CampaignBenchmark",
             dependencies: [
-                "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", .argumentParser,
+                "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender", "ProviderAPI", "PushStore",
+                .argumentParser,
                 .asyncHTTPClient, .grdb, .logging, .nioCore, .nioFoundationCompat, .nioHTTP1,
             ],
             path: "Benchmarks/CampaignBenchmark",
@@ -178,49 +194,65 @@ let package = Package(
         .target(
             name: "PushTesting",
             dependencies: [
-                "PushDevice", "PushGateway", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore",
+                "PushDevice", "PushGateway", "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender",
+                "ProviderAPI", "PushStore",
                 .asyncHTTPClient, .crypto, .logging, .nioCore, .nioSSL, .serviceLifecycle, .swiftASN1, .x509,
             ],
             path: "Tests/PushTesting",
             swiftSettings: strict
         ),
-        tests("PushProtocolTests", ["PushProtocol", "PushTesting", .nioCore]),
+        tests("PushTypesTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire"]),
+        tests("PushSupportTests", ["PushSupport", "PushTesting", "PushTypes"]),
+        tests("PushWireTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire", .nioCore]),
         tests(
             "PushSenderTests",
             [
-                "PushProtocol", "PushSender", "PushTesting", .crypto, .logging, .nioCore, .nioHPACK, .nioPosix, .nioSSL,
+                "PushSupport", "PushTypes", "PushWire", "PushSender", "PushTesting", .crypto, .logging, .nioCore,
+                .nioHPACK, .nioPosix, .nioSSL,
                 .nioTLS, .swiftASN1, .x509,
             ],
             exclude: ["Fixtures"]
         ),
-        tests("PushStoreTests", ["PushProtocol", "PushStore", "PushTesting", .grdb]),
+        tests("PushStoreTests", ["PushSupport", "PushTypes", "PushWire", "PushStore", "PushTesting", .grdb]),
         tests(
             "PushProviderTests",
             [
-                "PushProtocol", "PushProvider", "PushSender", "PushStore", "PushTesting", .grdb, .logging, .nioCore,
+                "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender", "PushStore", "PushTesting", .grdb,
+                .logging, .nioCore,
                 .nioHTTP1, .nioPosix,
             ]
         ),
         tests(
-            "PushServerTests",
+            "PushHTTPTests",
             [
-                "PushHTTP", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore", "PushTesting",
+                "ProviderAPI", "PushHTTP", "PushSupport", "PushTesting", "PushTypes", .httpTypes, .hummingbird,
+                .logging,
+                .nioCore, .nioEmbedded, .nioHTTPTypes, .nioPosix,
+            ]
+        ),
+        tests(
+            "ProviderAPITests",
+            [
+                "PushHTTP", "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender", "ProviderAPI",
+                "PushStore", "PushTesting",
                 .grdb, .httpTypes, .hummingbird, .nioCore, .nioEmbedded, .nioHTTPTypes, .nioPosix,
             ]
         ),
         tests(
             "PushGatewayTests",
             [
-                "PushGateway", "PushHTTP", "PushProtocol", "PushSender", "PushTesting", .crypto, .cryptoExtras, .grdb,
+                "PushGateway", "PushHTTP", "PushSupport", "PushTypes", "PushWire", "PushSender", "PushTesting", .crypto,
+                .cryptoExtras, .grdb,
                 .hummingbird, .logging,
                 .nioCore, .nioEmbedded, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .swiftASN1, .x509,
             ]
         ),
-        tests("PushDeviceTests", ["PushDevice", "PushGateway", "PushProtocol", "PushTesting"]),
+        tests("PushDeviceTests", ["PushDevice", "PushGateway", "PushSupport", "PushTypes", "PushWire", "PushTesting"]),
         tests(
             "EndToEndTests",
             [
-                "PushDevice", "PushGateway", "PushProtocol", "PushProvider", "PushSender", "PushServer", "PushStore",
+                "PushDevice", "PushGateway", "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender",
+                "ProviderAPI", "PushStore",
                 "PushTesting", "martlet", .argumentParser, .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1,
                 .nioPosix,
                 .nioSSL,

@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 import Logging
 import NIOCore
-import PushProtocol
 import PushProvider
 import PushSender
+import PushTypes
 
 /// What the campaign is compared with: the same pushes straight through `Sender`, all of them made before the clock
 /// starts.

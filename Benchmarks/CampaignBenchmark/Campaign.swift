@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import PushProtocol
 
 /// Notifies all devices through the API of a running provider and waits for the end; with traffic beside it, if wanted.
 struct Campaign: AsyncParsableCommand {

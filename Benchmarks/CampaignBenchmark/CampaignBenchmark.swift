@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PushProtocol
+import PushTypes
 
 /// What `make bench-campaign` needs beside `martlet serve`. Prints lines `figure NAME VALUE UNIT`.
 @main

@@ -1,8 +1,9 @@
 import ArgumentParser
 import Foundation
-import PushProtocol
-import PushServer
+import ProviderAPI
 import PushStore
+import PushSupport
+import PushTypes
 
 /// Makes a provider's database: an app with its credential, and devices with profiles, through the store's own batch
 /// registration.

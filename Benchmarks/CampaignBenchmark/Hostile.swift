@@ -3,7 +3,6 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
-import PushProtocol
 
 /// What others notice of a caller with a read-only key that does its worst: quiet first, then beside it.
 struct Hostile: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import GRDB
-import PushServer
+import ProviderAPI
 
 /// Looks into the database of a provider that has ended: every recipient of every notification has one final state,
 /// nothing waits, and the file is sound.

@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
-import PushProtocol
+import PushSupport
 
 /// The provider's API, as its callers see it.
 struct ProviderAPI: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// Calls at a steady rate, whatever became of the earlier ones, until the task is cancelled.
 enum SteadyCalls {

@@ -4,8 +4,9 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import PushDevice
-import PushProtocol
 import PushSender
+import PushSupport
+import PushTypes
 
 /// Registers app and key, activates devices and asks for their tokens; keeps all that in a file for the measurements.
 struct Activate: AsyncParsableCommand {
@@ -22,7 +23,7 @@ struct Activate: AsyncParsableCommand {
         let pem = try String(contentsOfFile: self.key, encoding: .utf8)
         try await self.post("apps", ["teamId": Provider.teamID, "bundleId": Provider.topic.name])
         try await self.post("keys", ["teamId": Provider.teamID, "keyId": Provider.keyID, "key": pem])
-        var token = ProviderToken(key: try Provider.key(pem: pem))
+        var token = ProviderTokenSigner(key: try Provider.key(pem: pem))
         try token.text(now: SystemTime().now).write(toFile: self.providerToken, atomically: true, encoding: .utf8)
 
         var devices = (try? DeviceFile.read(self.swarm.file)) ?? []

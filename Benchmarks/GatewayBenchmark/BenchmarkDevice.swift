@@ -2,7 +2,9 @@ import Crypto
 import Foundation
 import NIOCore
 import PushDevice
-import PushProtocol
+import PushSupport
+import PushTypes
+import PushWire
 import SwiftASN1
 import X509
 
@@ -39,12 +41,12 @@ struct PreparedDevice: Sendable {
 
     /// *Connect* with a fresh nonce: good for one connection, within minutes.
     func connect() throws -> ByteBuffer {
-        let nonce = CourierNonce(time: SystemTime().now, random: .random(in: .min ... .max)).bytes
+        let nonce = DeviceLinkNonce(time: SystemTime().now, random: .random(in: .min ... .max)).bytes
         let signature = try self.privateKey.signature(for: nonce).derRepresentation
-        let connect = CourierConnect(
+        let connect = DeviceLinkConnect(
             certificate: self.certificate,
             nonce: nonce,
-            signature: CourierSignature.ecdsaP256SHA256 + Array(signature),
+            signature: DeviceLinkSignature.ecdsaP256SHA256 + Array(signature),
             understandsExtensions: true
         )
         return connect.packet.encoded

@@ -1,5 +1,6 @@
 import NIOCore
-import PushProtocol
+import PushTypes
+import PushWire
 
 /// One device: connects, names its topic, acknowledges every message. Reads only the fields that it needs, in place.
 final class DeviceHandler: ChannelInboundHandler {
@@ -54,10 +55,10 @@ final class DeviceHandler: ChannelInboundHandler {
         }
         while let command = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self),
             let length = bytes.getInteger(at: bytes.readerIndex + 1, as: UInt32.self).map(Int.init),
-            bytes.readableBytes >= CourierPacket.headerLength + length
+            bytes.readableBytes >= DeviceLinkPacket.headerLength + length
         {
-            let payload = bytes.readerIndex + CourierPacket.headerLength
-            self.received(CourierCommand(rawValue: command), bytes, payload..<payload + length, context: context)
+            let payload = bytes.readerIndex + DeviceLinkPacket.headerLength
+            self.received(DeviceLinkCommand(rawValue: command), bytes, payload..<payload + length, context: context)
             bytes.moveReaderIndex(to: payload + length)
         }
         self.partial = bytes.readableBytes > 0 ? bytes : ByteBuffer()
@@ -76,7 +77,7 @@ final class DeviceHandler: ChannelInboundHandler {
     }
 
     private func received(
-        _ command: CourierCommand?,
+        _ command: DeviceLinkCommand?,
         _ bytes: ByteBuffer,
         _ payload: Range<Int>,
         context: ChannelHandlerContext
@@ -111,8 +112,8 @@ final class DeviceHandler: ChannelInboundHandler {
         self.messages += 1
         if let stamp = Stamp(bytes, at: content.lowerBound) { self.stamps.append(stamp) }
         self.output.reserveCapacity(minimumWritableBytes: Self.ackLength)
-        self.output.writeInteger(CourierCommand.messageAck.rawValue)
-        self.output.writeInteger(UInt32(Self.ackLength - CourierPacket.headerLength))
+        self.output.writeInteger(DeviceLinkCommand.messageAck.rawValue)
+        self.output.writeInteger(UInt32(Self.ackLength - DeviceLinkPacket.headerLength))
         self.output.writeMultipleIntegers(UInt8(4), UInt16(4), id)
         self.output.writeMultipleIntegers(UInt8(8), UInt16(1), UInt8(0))
     }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import PushDevice
-import PushProtocol
 import PushSender
+import PushTypes
 
 /// One provider pushes to many connected devices: how many a second, and how long a push takes to its device.
 struct FanOut: AsyncParsableCommand {

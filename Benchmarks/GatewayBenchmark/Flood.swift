@@ -4,8 +4,8 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import PushDevice
-import PushProtocol
 import PushSender
+import PushWire
 import Synchronization
 
 /// Clients that show no credential and do their worst, kind by kind: each must be ended or bounded, and a push must reach
@@ -74,19 +74,19 @@ enum FloodKind: CaseIterable {
     func bytes() -> ByteBuffer {
         var bytes = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
         bytes.writeSettings(self == .windows ? [(.initialWindowSize, 0)] : [])
-        bytes.write(FrameHead(length: 0, type: .settings, flags: .acknowledgement))
+        bytes.write(FrameHeader(length: 0, type: .settings, flags: .acknowledgement))
         switch self {
         case .memory:
             for number in 0..<1000 {
                 let stream = UInt32(number) * 2 + 1
                 Self.request(stream, String(repeating: "x", count: 7000), endStream: false, into: &bytes)
-                bytes.write(FrameHead(length: 5000, type: .data, streamID: stream))
+                bytes.write(FrameHeader(length: 5000, type: .data, streamID: stream))
                 bytes.writeRepeatingByte(0x20, count: 5000)
             }
         case .pings:
             Self.refused(90, into: &bytes)
             for _ in 0..<90_000 {
-                bytes.write(FrameHead(length: 8, type: .ping))
+                bytes.write(FrameHeader(length: 8, type: .ping))
                 bytes.writeInteger(UInt64(0))
             }
         case .windows:
@@ -119,7 +119,7 @@ enum FloodKind: CaseIterable {
         block += [0x0f, 23 - 15]
         Self.append(authorization, to: &block)
         bytes.write(
-            FrameHead(
+            FrameHeader(
                 length: block.count,
                 type: .headers,
                 flags: endStream ? [.endHeaders, .endStream] : .endHeaders,

@@ -1,8 +1,8 @@
 import Foundation
 import Logging
 import NIOCore
-import PushProtocol
 import PushSender
+import PushTypes
 
 /// The provider whose app is on all devices.
 enum Provider {

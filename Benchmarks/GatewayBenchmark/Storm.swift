@@ -1,6 +1,5 @@
 import ArgumentParser
 import PushDevice
-import PushProtocol
 import PushSender
 
 /// All devices lose their connection, get a message each meanwhile, and come back at once.

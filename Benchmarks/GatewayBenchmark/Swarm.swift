@@ -1,5 +1,6 @@
 import NIOCore
-import PushProtocol
+import PushTypes
+import PushWire
 
 /// Many devices in this process, each with a TLS connection of its own.
 final class Swarm: Sendable {
@@ -23,14 +24,14 @@ final class Swarm: Sendable {
     @discardableResult
     func connect(together: Int = .max) async throws -> UInt64 {
         var announcement = ByteBuffer()
-        CourierFilter(enabled: [TopicHash(Provider.topic)]).packet.write(to: &announcement)
+        DeviceLinkFilter(enabled: [TopicHash(Provider.topic)]).packet.write(to: &announcement)
         return try await self.connect(together: together, announcement: announcement)
     }
 
     /// Connects all and asks for their device tokens.
     func fetchTokens() async throws -> [DeviceToken?] {
         var announcement = ByteBuffer()
-        CourierScopedTokenRequest(baseToken: nil, topic: TopicHash(Provider.topic)).packet.write(to: &announcement)
+        DeviceLinkTokenRequest(baseToken: nil, topic: TopicHash(Provider.topic)).packet.write(to: &announcement)
         try await self.connect(together: .max, announcement: announcement)
         return self.tally.counts.tokens
     }

@@ -1,5 +1,5 @@
 import NIOCore
-import PushProtocol
+import PushTypes
 import Synchronization
 
 /// What has happened to the devices of a swarm, counted from their event loops.

@@ -2,7 +2,6 @@ import ArgumentParser
 import NIOCore
 import NIOPosix
 import PushDevice
-import PushProtocol
 import PushSender
 
 /// Opens thousands of connections that go no further, looks whether pushes still arrive, and waits until all are closed.

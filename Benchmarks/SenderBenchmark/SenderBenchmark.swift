@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import Logging
 import NIOCore
-import PushProtocol
 import PushSender
+import PushTypes
 
 /// Sends pushes through the public bulk interface and prints what they cost, as one line of JSON.
 @main

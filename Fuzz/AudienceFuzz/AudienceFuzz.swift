@@ -1,6 +1,7 @@
 import Foundation
 import Fuzzing
-import PushProtocol
+import PushSupport
+import PushTypes
 
 @testable import PushStore
 

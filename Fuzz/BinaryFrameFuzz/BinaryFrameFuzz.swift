@@ -1,6 +1,6 @@
 import Fuzzing
 import NIOCore
-import PushProtocol
+import PushWire
 
 /// The decoders of the legacy interface and the feedback service. The first byte of each input says which.
 @main
@@ -19,9 +19,9 @@ enum BinaryFrameFuzz {
 
     private static func frames(_ bytes: [UInt8]) {
         Pieces.expectSame(bytes) {
-            Decoded($0) { buffer throws(BinaryErrorPacket) in try BinaryFrame.read(from: &buffer) }
+            Decoded($0) { buffer throws(BinaryErrorResponse) in try BinaryFrame.read(from: &buffer) }
         }
-        let decoded = Decoded([ByteBuffer(bytes: bytes)]) { buffer throws(BinaryErrorPacket) in
+        let decoded = Decoded([ByteBuffer(bytes: bytes)]) { buffer throws(BinaryErrorResponse) in
             try BinaryFrame.read(from: &buffer)
         }
         precondition(decoded.rest.readableBytes <= BinaryFrame.maximumFrameLength + 5, "too much is kept")
@@ -35,7 +35,7 @@ enum BinaryFrameFuzz {
 
     private static func errorPackets(_ bytes: [UInt8]) {
         Pieces.expectSame(bytes) {
-            Decoded($0) { buffer throws(BinaryErrorPacket.Malformed) in try BinaryErrorPacket.read(from: &buffer) }
+            Decoded($0) { buffer throws(BinaryErrorResponse.Malformed) in try BinaryErrorResponse.read(from: &buffer) }
         }
     }
 

@@ -1,6 +1,7 @@
 import Fuzzing
 import NIOCore
-import PushProtocol
+import PushTypes
+import PushWire
 
 /// The device link: its packets and the machines of both ends. The first byte of each input says which.
 @main
@@ -21,10 +22,10 @@ enum CourierFuzz {
 
     private static func packets(_ bytes: [UInt8]) {
         Pieces.expectSame(bytes) {
-            Decoded($0) { buffer throws(CourierPacketError) in try CourierPacket.read(from: &buffer) }
+            Decoded($0) { buffer throws(DeviceLinkPacketError) in try DeviceLinkPacket.read(from: &buffer) }
         }
-        let decoded = Decoded([ByteBuffer(bytes: bytes)]) { buffer throws(CourierPacketError) in
-            try CourierPacket.read(from: &buffer)
+        let decoded = Decoded([ByteBuffer(bytes: bytes)]) { buffer throws(DeviceLinkPacketError) in
+            try DeviceLinkPacket.read(from: &buffer)
         }
         var written = ByteBuffer()
         for packet in decoded.values {
@@ -35,21 +36,21 @@ enum CourierFuzz {
     }
 
     /// What a packet is read as, it is again when it is written.
-    private static func contents(_ packet: CourierPacket) {
-        Self.expectSame(CourierConnect(packet), \.packet, CourierConnect.init)
-        Self.expectSame(CourierConnectResponse(packet), \.packet, CourierConnectResponse.init)
-        Self.expectSame(CourierFilter(packet), \.packet, CourierFilter.init)
-        Self.expectSame(CourierMessage(packet), \.packet, CourierMessage.init)
-        Self.expectSame(CourierMessageAck(packet), \.packet, CourierMessageAck.init)
-        Self.expectSame(CourierScopedTokenResponse(packet), \.packet, CourierScopedTokenResponse.init)
-        _ = CourierScopedTokenRequest(packet)
-        for field in packet.fields { _ = CourierNonce(bytes: Array(field.value.readableBytesView))?.time }
+    private static func contents(_ packet: DeviceLinkPacket) {
+        Self.expectSame(DeviceLinkConnect(packet), \.packet, DeviceLinkConnect.init)
+        Self.expectSame(DeviceLinkConnectResponse(packet), \.packet, DeviceLinkConnectResponse.init)
+        Self.expectSame(DeviceLinkFilter(packet), \.packet, DeviceLinkFilter.init)
+        Self.expectSame(DeviceLinkMessage(packet), \.packet, DeviceLinkMessage.init)
+        Self.expectSame(DeviceLinkAcknowledgement(packet), \.packet, DeviceLinkAcknowledgement.init)
+        Self.expectSame(DeviceLinkTokenResponse(packet), \.packet, DeviceLinkTokenResponse.init)
+        _ = DeviceLinkTokenRequest(packet)
+        for field in packet.fields { _ = DeviceLinkNonce(bytes: Array(field.value.readableBytesView))?.time }
     }
 
     private static func expectSame<Content: Equatable>(
         _ content: Content?,
-        _ packet: KeyPath<Content, CourierPacket>,
-        _ read: (CourierPacket) -> Content?
+        _ packet: KeyPath<Content, DeviceLinkPacket>,
+        _ read: (DeviceLinkPacket) -> Content?
     ) {
         guard let content else { return }
         precondition(read(content[keyPath: packet]) == content, "not the same again: \(content)")
@@ -57,8 +58,8 @@ enum CourierFuzz {
 
     private static func device(_ bytes: [UInt8]) {
         Pieces.expectSame(bytes) { pieces in
-            var machine = CourierDeviceMachine()
-            var actions = machine.start(CourierConnect(), now: Self.now)
+            var machine = DeviceLinkClientStateMachine()
+            var actions = machine.start(DeviceLinkConnect(), now: Self.now)
             for piece in pieces { actions += machine.received(piece, now: Self.now) }
             return actions + machine.tick(now: Self.now.advanced(by: .seconds(3600)))
         }
@@ -85,9 +86,9 @@ enum CourierFuzz {
         _ before: [ByteBuffer],
         isGood: Bool,
         _ after: [ByteBuffer]
-    ) -> [CourierServiceMachine.Action] {
-        var machine = CourierServiceMachine(now: Self.now)
-        var actions: [CourierServiceMachine.Action] = []
+    ) -> [DeviceLinkServerStateMachine.Action] {
+        var machine = DeviceLinkServerStateMachine(now: Self.now)
+        var actions: [DeviceLinkServerStateMachine.Action] = []
         for piece in before { actions += machine.received(piece, now: Self.now) }
         actions +=
             isGood

@@ -1,7 +1,7 @@
 import Foundation
 import Fuzzing
-import PushProtocol
 import PushProvider
+import PushTypes
 
 /// Cron expressions. The first byte of each input names a time zone, the next eight a moment in ms.
 @main

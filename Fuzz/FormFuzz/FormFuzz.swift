@@ -1,8 +1,7 @@
 import Foundation
 import Fuzzing
-import PushProtocol
 
-@testable import PushServer
+@testable import ProviderAPI
 
 /// Forms of older systems: multipart, percent-encoded and JSON. The first byte of each input says which; in one kind of
 /// multipart the first line is the content type.

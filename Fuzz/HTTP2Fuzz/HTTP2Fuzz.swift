@@ -1,7 +1,7 @@
 import Fuzzing
 import NIOCore
 import NIOHPACK
-import PushProtocol
+import PushTypes
 
 @testable import PushSender
 
@@ -27,9 +27,9 @@ enum HTTP2Fuzz {
 enum ConnectionRun {
     static func run(_ input: [UInt8], startsOpen: Bool, firstStreamID: UInt32) {
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
-        var limits = ConnectionLimits()
+        var limits = HTTP2ClientLimits()
         limits.firstStreamID = firstStreamID
-        var machine = ConnectionMachine<Int>(authority: "localhost", limits: limits, now: now)
+        var machine = HTTP2ClientStateMachine<Int>(authority: "localhost", limits: limits, now: now)
         machine.setProviderToken("a.b.c")
         if startsOpen { machine.receive(ByteBuffer(bytes: [0, 0, 0, 4, 0, 0, 0, 0, 0]), now: now) }
         var started = 0
@@ -61,8 +61,8 @@ enum ConnectionRun {
         precondition(ended.count == started, "\(started) pushes, \(ended.count) outcomes")
     }
 
-    private static func note(_ machine: inout ConnectionMachine<Int>, _ ended: inout Set<Int>) {
-        var events: [ConnectionEvent<Int>] = []
+    private static func note(_ machine: inout HTTP2ClientStateMachine<Int>, _ ended: inout Set<Int>) {
+        var events: [HTTP2ClientEvent<Int>] = []
         machine.takeEvents(&events)
         for event in events {
             switch event {
@@ -93,9 +93,9 @@ enum ConnectionRun {
 /// Decodes header blocks with our decoder and with NIOHPACK: both take the same, and read the same out of it.
 enum DecoderComparison {
     static func run(_ input: [UInt8]) {
-        var ours = ReplyHeaderDecoder()
+        var ours = ResponseHeaderDecoder()
         var theirs = HPACKDecoder(allocator: ByteBufferAllocator())
-        theirs.maxHeaderListSize = ReplyHeaderDecoder.maximumListSize
+        theirs.maxHeaderListSize = ResponseHeaderDecoder.maximumListSize
         var input = input[...]
         while let length = input.popFirst() {
             let block = Array(input.prefix(Int(length)))

@@ -1,7 +1,8 @@
 import Foundation
 import Fuzzing
-import PushProtocol
 import PushStore
+import PushSupport
+import PushTypes
 
 @testable import PushProvider
 

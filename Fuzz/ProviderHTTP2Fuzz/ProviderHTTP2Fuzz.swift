@@ -1,7 +1,7 @@
 import Fuzzing
 import NIOCore
 import NIOHPACK
-import PushProtocol
+import PushWire
 
 @testable import PushGateway
 
@@ -27,13 +27,13 @@ enum ProviderHTTP2Fuzz {
 enum ConnectionRun {
     static func run(_ input: [UInt8], startsOpen: Bool, streams: Int) {
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
-        var limits = ServiceConnectionLimits()
+        var limits = HTTP2ServerLimits()
         limits.streams = streams
         limits.idle = .minutes(10)
         if streams == 2 { limits.excess = .endConnection }
-        var machine = ServiceConnectionMachine(limits: limits, now: now)
+        var machine = HTTP2ServerStateMachine(limits: limits, now: now)
         if startsOpen {
-            var start = ByteBuffer(string: HTTP2Limits.preface)
+            var start = ByteBuffer(string: HTTP2Constants.preface)
             start.writeBytes([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0])
             machine.received(start, now: now)
         }
@@ -58,7 +58,7 @@ enum ConnectionRun {
                 input = input.dropFirst(length)
             }
             Self.note(&machine, &awaited, &highest)
-            precondition(machine.openStreams <= ServiceConnectionLimits.maximumStreams, "too many streams")
+            precondition(machine.openStreams <= HTTP2ServerLimits.maximumStreams, "too many streams")
             precondition(machine.incomplete.readableBytes < 20_000, "too much is kept")
             precondition(machine.incompleteBytes >= 0 && machine.unsentBytes >= 0, "more was freed than held")
             if machine.openStreams == 0 {
@@ -69,7 +69,7 @@ enum ConnectionRun {
         }
     }
 
-    private static func steer(_ machine: inout ServiceConnectionMachine, _ command: UInt8, now: NIODeadline) {
+    private static func steer(_ machine: inout HTTP2ServerStateMachine, _ command: UInt8, now: NIODeadline) {
         switch command {
         case 0xbf: machine.drain(now: now)
         case 0xbe: machine.transportClosed()
@@ -84,7 +84,7 @@ enum ConnectionRun {
     }
 
     private static func note(
-        _ machine: inout ServiceConnectionMachine,
+        _ machine: inout HTTP2ServerStateMachine,
         _ awaited: inout [UInt32],
         _ highest: inout UInt32
     ) {
@@ -99,8 +99,8 @@ enum ConnectionRun {
         for stream in machine.takeCancelled() { awaited.removeAll { $0 == stream } }
     }
 
-    private static func answer(_ stream: UInt32, hasBody: Bool) -> ProviderAnswer {
-        ProviderAnswer(
+    private static func answer(_ stream: UInt32, hasBody: Bool) -> ProviderResponse {
+        ProviderResponse(
             status: hasBody ? 400 : 200,
             apnsID: "eabeae54-14a8-11e5-b60b-1697f925ec7b",
             body: hasBody ? String(repeating: "b", count: Int(stream % 7) * 5000) : nil

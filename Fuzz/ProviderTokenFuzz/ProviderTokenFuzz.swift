@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import Fuzzing
-import PushProtocol
 
 @testable import PushGateway
 

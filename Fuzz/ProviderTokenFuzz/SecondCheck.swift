@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// Whether a provider token can be taken at all, written as plainly as possible and with other parts than the gateway's
 /// check: every token that the gateway takes must pass.

@@ -1,7 +1,7 @@
 import Fuzzing
 import NIOCore
-import PushProtocol
 import PushStore
+import PushSupport
 
 @testable import PushProvider
 
@@ -11,7 +11,7 @@ enum RegistrationFuzz {
     /// What a file comes to; a header row that makes no sense ends it.
     private struct Outcome: Equatable {
         var records: [RegistrationReader.Record] = []
-        var refusal: APIRefusal?
+        var refusal: RequestError?
     }
 
     static func main() {
@@ -52,7 +52,7 @@ enum RegistrationFuzz {
     private static func registrations(_ bytes: [UInt8], _ format: TransferFormat) {
         let outcome = { (pieces: [ByteBuffer]) in
             var (reader, outcome) = (RegistrationReader(format), Outcome())
-            do throws(APIRefusal) {
+            do throws(RequestError) {
                 for piece in pieces { outcome.records += try reader.feed(piece.readableBytesView) }
                 outcome.records += try reader.finish()
             } catch {

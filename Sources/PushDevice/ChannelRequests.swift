@@ -1,4 +1,4 @@
-import PushProtocol
+import PushWire
 import Synchronization
 
 /// The broadcast channels that a device follows, and the callers who wait to hear that it does.
@@ -8,8 +8,8 @@ final class ChannelRequests: Sendable {
         var topic: TopicHash
         var id: String
 
-        func packet(follows: Bool) -> CourierPacket {
-            CourierChannelRequest(topic: self.topic, channel: self.id, follows: follows).packet
+        func packet(follows: Bool) -> DeviceLinkPacket {
+            DeviceLinkChannelRequest(topic: self.topic, channel: self.id, follows: follows).packet
         }
     }
 
@@ -21,14 +21,14 @@ final class ChannelRequests: Sendable {
         var waiters: [Channel: [UInt64: Waiter]] = [:]
         var nextWaiter: UInt64 = 0
         /// Writes to the connection; `nil` while there is none.
-        var write: (@Sendable (CourierPacket) -> Void)?
+        var write: (@Sendable (DeviceLinkPacket) -> Void)?
         var hasEnded = false
     }
 
     private let state = Mutex(State())
 
     /// There is a connection: asks for all channels. `nil`: there is none any more.
-    func attach(_ write: (@Sendable (CourierPacket) -> Void)?) {
+    func attach(_ write: (@Sendable (DeviceLinkPacket) -> Void)?) {
         let channels = self.state.withLock { state in
             state.write = write
             return state.channels
@@ -58,7 +58,7 @@ final class ChannelRequests: Sendable {
         write?(channel.packet(follows: false))
     }
 
-    func answered(_ response: CourierChannelResponse) {
+    func answered(_ response: DeviceLinkChannelResponse) {
         let channel = Channel(topic: response.topic, id: response.channel)
         let waiters = self.state.withLock { state in
             if response.status != .ok { state.channels.remove(channel) }

@@ -26,7 +26,7 @@ public struct DeviceActivation: Sendable {
         var name: String?
     }
 
-    private struct Reply: Decodable {
+    private struct HTTP2Response: Decodable {
         var deviceId: String
         var certificate: String
         var authority: String
@@ -65,7 +65,7 @@ public struct DeviceActivation: Sendable {
                 "the admin door answered \(response.status.code): \(String(buffer: answer))"
             )
         }
-        let reply = try JSONDecoder().decode(Reply.self, from: Data(answer.readableBytesView))
+        let reply = try JSONDecoder().decode(HTTP2Response.self, from: Data(answer.readableBytesView))
         return DeviceIdentity(
             deviceID: reply.deviceId,
             certificate: reply.certificate,

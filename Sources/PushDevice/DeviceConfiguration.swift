@@ -1,4 +1,4 @@
-import PushProtocol
+import PushSupport
 
 /// Where the push service is and how patient the device is with it.
 public struct DeviceConfiguration: Sendable {

@@ -1,6 +1,7 @@
 public import Foundation
 import NIOCore
-import PushProtocol
+import PushTypes
+import PushWire
 
 /// A notification as it arrived at the device.
 public struct ReceivedNotification: Hashable, Sendable {
@@ -22,7 +23,7 @@ public struct ReceivedNotification: Hashable, Sendable {
     /// `apns-channel-id` of a broadcast.
     public var channelID: String?
 
-    init(_ message: CourierMessage, topic: Topic?) {
+    init(_ message: DeviceLinkMessage, topic: Topic?) {
         self.deviceToken = Hexadecimal.encode(message.token)
         self.topic = topic?.name
         self.payload = Data(message.payload.readableBytesView)

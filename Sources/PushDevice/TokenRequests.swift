@@ -1,4 +1,5 @@
-import PushProtocol
+import PushTypes
+import PushWire
 import Synchronization
 
 /// The topics a device wants, the tokens it has for them, and the callers who wait for one.
@@ -42,7 +43,7 @@ final class TokenRequests: Sendable {
     }
 
     /// The service's answer: every caller who waits for this topic gets it.
-    func answered(_ response: CourierScopedTokenResponse) {
+    func answered(_ response: DeviceLinkTokenResponse) {
         let token = response.status == 0 ? DeviceToken(bytes: response.token)?.hex : nil
         let (topic, waiters) = self.state.withLock { state in
             if let token { state.tokens[response.topic] = token }

@@ -1,17 +1,19 @@
 import GRDB
 import Logging
 import NIOCore
-import PushProtocol
+import PushSupport
+import PushTypes
+import PushWire
 
 /// What stands behind the doors of one environment.
 final class EnvironmentCore: Sendable {
     let environment: PushEnvironment
     private let database: any DatabaseReader
-    let router: Router
-    let providerDoor: ProviderDoor
-    let courierDoor: CourierDoor
-    let binaryDoor: BinaryDoor
-    let feedbackDoor: FeedbackDoor
+    let router: MessageRouter
+    let providerDoor: ProviderListener
+    let courierDoor: DeviceLinkListener
+    let binaryDoor: BinaryListener
+    let feedbackDoor: FeedbackListener
 
     init(_ environment: PushEnvironment, shared: SharedCore, configuration: GatewayConfiguration) {
         let limits = configuration.limits
@@ -19,7 +21,7 @@ final class EnvironmentCore: Sendable {
         routing.unacknowledged = limits.unacknowledged
         self.environment = environment
         self.database = shared.database
-        self.router = Router(
+        self.router = MessageRouter(
             machine: RoutingMachine(
                 environment: environment,
                 limits: routing,
@@ -53,7 +55,7 @@ final class EnvironmentCore: Sendable {
             devices: shared.devices,
             environment: environment
         )
-        self.providerDoor = ProviderDoor(
+        self.providerDoor = ProviderListener(
             session: ProviderSession.Shared(
                 environment: environment,
                 rules: configuration.rules,
@@ -73,7 +75,7 @@ final class EnvironmentCore: Sendable {
             time: shared.time,
             logger: shared.logger
         )
-        self.binaryDoor = BinaryDoor(
+        self.binaryDoor = BinaryListener(
             status: { directory.status(of: $0) },
             intake: self.router,
             certificates: certificates,
@@ -83,7 +85,7 @@ final class EnvironmentCore: Sendable {
             time: shared.time,
             logger: shared.logger
         )
-        self.feedbackDoor = FeedbackDoor(
+        self.feedbackDoor = FeedbackListener(
             store: shared.feedback.store(environment),
             certificates: certificates,
             delay: { Self.feedbackDelay($0, environment, shared) },
@@ -91,7 +93,7 @@ final class EnvironmentCore: Sendable {
             logger: shared.logger
         )
         let (providers, tokenLength) = (shared.providers, configuration.tokenLength)
-        self.courierDoor = CourierDoor(
+        self.courierDoor = DeviceLinkListener(
             router: self.router,
             devices: shared.devices,
             authenticator: shared.authenticator,
@@ -105,8 +107,8 @@ final class EnvironmentCore: Sendable {
         )
     }
 
-    private static func binaryLimits(_ rules: ProviderRules) -> BinaryServiceMachine.Limits {
-        var limits = BinaryServiceMachine.Limits()
+    private static func binaryLimits(_ rules: ProviderRules) -> BinaryServerStateMachine.Limits {
+        var limits = BinaryServerStateMachine.Limits()
         limits.isLenient = !rules.refusesLongSimplePayloads
         return limits
     }

@@ -3,7 +3,8 @@ import GRDB
 package import Logging
 import NIOCore
 import NIOSSL
-package import PushProtocol
+package import PushSupport
+import PushTypes
 import ServiceLifecycle
 
 /// An APNs-compatible push service: takes pushes over HTTP/2, keeps them, delivers them to connected devices.
@@ -18,7 +19,7 @@ package final class Gateway: Service {
 
     private let configuration: GatewayConfiguration
     private let core: GatewayCore
-    private let bound = Bound<GatewayAddresses>()
+    private let bound = OneShotValue<GatewayAddresses>()
     private let time: any TimeSource
     private let logger: Logger
 
@@ -104,7 +105,11 @@ package final class Gateway: Service {
                 do {
                     try await admin.run()
                 } catch let error as IOError {
-                    throw GatewayError.cannotListen(door: "admin", address: "\(address)", why: ErrorText.of(error))
+                    throw GatewayError.cannotListen(
+                        door: "admin",
+                        address: "\(address)",
+                        why: ErrorDescription.of(error)
+                    )
                 }
                 throw CancellationError()
             }

@@ -1,5 +1,6 @@
 package import PushHTTP
-package import PushProtocol
+package import PushTypes
+package import PushWire
 
 /// An address and port to listen on.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
@@ -80,7 +81,7 @@ package struct GatewayConfiguration: Sendable {
         package var request: Duration = .seconds(30)
         /// The bytes that connections without a valid credential may hold together, over all listeners; their number, and their time
         /// to show one. Default 8 MiB, 4,096, 60 s.
-        package var unproven = UnprovenMachine.Limits()
+        package var unproven = UnauthenticatedStateMachine.Limits()
         /// Between two requests at the admin door. Default 60 s.
         package var adminIdle: Duration = .seconds(60)
         /// The time that requests at the admin door may take once the gateway is to end. Default 2 s.
@@ -95,7 +96,7 @@ package struct GatewayConfiguration: Sendable {
         package var powerWindow: Duration = .seconds(15 * 60)
         /// Background notifications per hour, device and topic. Default: no limit.
         package var backgroundPerHour: Int?
-        package var courier = CourierServiceMachine.Limits()
+        package var courier = DeviceLinkServerStateMachine.Limits()
 
         package init() {}
     }

@@ -4,26 +4,27 @@ import Logging
 import NIOCore
 import NIOSSL
 import PushHTTP
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// What stands behind a gateway's doors, built from its data directory.
 final class GatewayCore: Sendable {
     let authorities: Authorities
     let environments: [EnvironmentCore]
-    let adminDoor: AdminDoor
+    let adminDoor: AdminServer
     let faults: FaultPlan
-    let doors = OpenDoors()
+    let doors = OpenListeners()
     /// Of all listeners, the admin API's too.
-    let unproven: UnprovenConnections
+    let unproven: UnauthenticatedConnections
     /// Where a door registers what it counts.
-    let gauges = GaugeSource()
+    let gauges = GaugeRegistry()
     private let events: EventLog
     private let database: DatabasePool
     /// Holds the lock on the folder until the end of ``close()``.
     private let directory: GatewayDirectory
 
     init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
-        self.unproven = UnprovenConnections(limits: configuration.limits.unproven, logger: logger)
+        self.unproven = UnauthenticatedConnections(limits: configuration.limits.unproven, logger: logger)
         let directory = try DataDirectory(configuration.dataDirectory)
         let now = Date(timeIntervalSince1970: Double(time.now.seconds))
         let authorities = try Authorities(
@@ -41,7 +42,7 @@ final class GatewayCore: Sendable {
         let devices = try DeviceRegistry(
             database: database,
             commit: commit,
-            mint: TokenMint(keys: try TokenKeys.load(from: directory)),
+            mint: TokenMinter(keys: try TokenKeys.load(from: directory)),
             events: events,
             time: time
         )
@@ -74,7 +75,7 @@ final class GatewayCore: Sendable {
             self.doors,
             configuration
         )
-        self.adminDoor = AdminDoor(
+        self.adminDoor = AdminServer(
             parts: parts,
             gauges: self.gauges,
             unproven: self.unproven,
@@ -96,7 +97,7 @@ final class GatewayCore: Sendable {
         _ environments: [EnvironmentCore],
         _ authorities: Authorities,
         _ directory: GatewayDirectory,
-        _ doors: OpenDoors,
+        _ doors: OpenListeners,
         _ configuration: GatewayConfiguration
     ) throws -> [any AdminRoutes] {
         let activation = DeviceActivation(

@@ -1,6 +1,6 @@
 import HTTPTypes
 package import Hummingbird
-import PushProtocol
+import PushSupport
 
 extension Router where Context: JSONContext {
     private static var methods: [HTTPRequest.Method] {
@@ -17,9 +17,9 @@ extension Router where Context: JSONContext {
             for method: HTTPRequest.Method in Self.methods
             where !known.contains(method) {
                 self.on(path, method: method) { _, _ in
-                    JSONAnswer.refusal(
-                        APIRefusal(
-                            status: 405,
+                    JSONResponse.refusal(
+                        RequestError(
+                            .methodNotAllowed,
                             code: "method_not_allowed",
                             message: "this path knows \(allow) only"
                         ),

@@ -15,7 +15,7 @@ package struct BodyStream: Sendable {
 /// An answer that comes before the request has ended is the last one of its connection: the rest of the request is not
 /// read, but dropped for a moment, so that the answer is not lost by a reset.
 ///
-/// Tells a ``ClientWatch`` when the client has gone.
+/// Tells a ``ClientDisconnection`` when the client has gone.
 package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart
@@ -51,7 +51,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     private var heldBack: TimeAmount = .zero
     private var heldBackSince: NIODeadline?
     private var timer: Scheduled<Void>?
-    private var watch: ClientWatch?
+    private var watch: ClientDisconnection?
     private var isInputClosed = false
 
     /// - Parameter deadline: from the head of a request to its end.
@@ -94,7 +94,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
             guard self.isReading, !self.isStream else { return }
             self.isStream = true
             self.startTimer(context)
-        case let watch as ClientWatch:
+        case let watch as ClientDisconnection:
             if self.isInputClosed { watch.end() } else { self.watch = watch }
         case ChannelEvent.inputClosed:
             self.lose()

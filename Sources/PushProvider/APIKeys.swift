@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
-package import PushProtocol
 package import PushStore
+package import PushSupport
 
 /// Issues and checks API keys: `mk_` and 32 random bytes in base64url.
 ///

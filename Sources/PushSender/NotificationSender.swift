@@ -1,4 +1,4 @@
-package import PushProtocol
+package import PushTypes
 
 /// Sends notifications to a push service, with one environment and one credential behind it.
 ///

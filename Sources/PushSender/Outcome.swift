@@ -1,4 +1,4 @@
-public import PushProtocol
+public import PushTypes
 
 /// What became of one notification: always exactly one of these.
 public enum Outcome: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import PushProtocol
+public import PushTypes
 
 /// One notification for one device, on its way to the push service.
 public struct Push: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import PushProtocol
+public import PushTypes
 
 /// Where a push service is, and what proves that it is the right one.
 public struct PushServiceEndpoint: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import PushProtocol
+public import PushTypes
 
 /// A refusal by the push service and what it asks of the sender (reference 1.9 and 1.10).
 public struct Rejection: Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import Logging
 import NIOPosix
-package import PushProtocol
+package import PushSupport
 
 extension Sender {
     /// - Parameters:

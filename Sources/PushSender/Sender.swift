@@ -1,4 +1,4 @@
-package import PushProtocol
+package import PushTypes
 public import ServiceLifecycle
 
 /// Sends pushes to one push service with one credential.
@@ -76,7 +76,7 @@ public final class Sender: NotificationSender, Service {
     }
 
     /// What the sender is doing at this moment.
-    public var figures: SenderFigures { self.pool.figures }
+    public var figures: SenderStatistics { self.pool.figures }
 
     /// Runs until graceful shutdown or cancellation, then closes. Sending works without it too.
     public func run() async throws {
@@ -93,7 +93,7 @@ public final class Sender: NotificationSender, Service {
 }
 
 /// A look at a ``Sender``.
-public struct SenderFigures: Hashable, Sendable {
+public struct SenderStatistics: Hashable, Sendable {
     /// Connections that can take pushes.
     public var connections: Int
     /// Pushes that wait for a connection.

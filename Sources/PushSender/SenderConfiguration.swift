@@ -29,8 +29,8 @@ public struct SenderConfiguration: Sendable {
 
     public init() {}
 
-    var limits: ConnectionLimits {
-        var limits = ConnectionLimits()
+    var limits: HTTP2ClientLimits {
+        var limits = HTTP2ClientLimits()
         limits.maximumConcurrentStreams = max(1, self.maximumInFlight)
         limits.handshakeTimeout = .init(self.handshakeTimeout)
         limits.replyTimeout = .init(self.replyTimeout)

@@ -1,5 +1,5 @@
 import Metrics
-import PushProtocol
+import PushTypes
 
 /// What a sender reports to the program's metrics system, if it has one.
 ///

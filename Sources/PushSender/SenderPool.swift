@@ -1,5 +1,6 @@
 package import Logging
-package import PushProtocol
+package import PushSupport
+package import PushTypes
 import ServiceLifecycle
 import Synchronization
 

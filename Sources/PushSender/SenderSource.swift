@@ -1,4 +1,4 @@
-package import PushProtocol
+package import PushTypes
 
 /// Gives out the sender for a credential and an environment; senders are shared and long-lived.
 package protocol SenderSource: Sendable {

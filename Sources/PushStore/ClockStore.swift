@@ -1,4 +1,5 @@
-package import PushProtocol
+package import PushSupport
+package import PushTypes
 
 /// The record of time from one start to the next.
 package protocol ClockStore: Sendable {

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import PushProtocol
+import PushSupport
 
 /// Seals the secrets in a store with AES-256-GCM, each together with its place.
 package struct MasterKey: Sendable {
@@ -29,7 +29,7 @@ package struct MasterKey: Sendable {
         do {
             bytes = try Data(contentsOf: URL(filePath: path))
         } catch {
-            throw StoreError.badMasterKey(path: path, why: "it cannot be read: \(ErrorText.of(error))")
+            throw StoreError.badMasterKey(path: path, why: "it cannot be read: \(ErrorDescription.of(error))")
         }
         guard let key = MasterKey(bytes: Array(bytes)) else {
             throw StoreError.badMasterKey(path: path, why: "it must have \(Self.length) bytes, not \(bytes.count)")
@@ -48,14 +48,14 @@ package struct MasterKey: Sendable {
         return try Self.load(orCreateAt: path)
     }
 
-    func seal(_ secret: String, for place: SecretPlace) throws -> Data {
+    func seal(_ secret: String, for place: SecretContext) throws -> Data {
         let box = try AES.GCM.seal(Data(secret.utf8), using: self.key, authenticating: place.associatedData)
         guard let sealed = box.combined else { throw StoreError.wrongMasterKey }
         return sealed
     }
 
     /// - Throws: ``StoreError/wrongMasterKey`` too for a secret that was sealed for another place.
-    func open(_ sealed: Data, for place: SecretPlace) throws -> String {
+    func open(_ sealed: Data, for place: SecretContext) throws -> String {
         try self.open(sealed, authenticating: place.associatedData)
     }
 

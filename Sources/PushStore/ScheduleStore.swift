@@ -1,10 +1,10 @@
 package import Foundation
-package import PushProtocol
+package import PushTypes
 
 /// Recurring notifications.
 package protocol ScheduleStore: Sendable {
     /// Adds it, unless the app has as many or as much as it may. Checked and written in one transaction.
-    func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeAnswer
+    func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeResult
     /// Oldest first, those after `cursor`. Those that cannot be read are left out.
     /// - Parameter longestRequest: requests of more bytes are left out of the entries.
     func schedules(
@@ -19,7 +19,7 @@ package protocol ScheduleStore: Sendable {
         _ id: UUID,
         _ change: ScheduleChange,
         limits: ScheduleLimits
-    ) async throws -> ScheduleChangeAnswer
+    ) async throws -> ScheduleChangeResult
     /// Writes that the run at `from` is done, and nothing else. Without effect if that is not the next run any more:
     /// the schedule was changed meanwhile.
     func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws
@@ -39,13 +39,13 @@ package protocol ScheduleStore: Sendable {
 extension ScheduleStore {
     /// As ``addSchedule(_:limits:)``, with the default limits.
     @discardableResult
-    package func addSchedule(_ schedule: ScheduleRecord) async throws -> ScheduleChangeAnswer {
+    package func addSchedule(_ schedule: ScheduleRecord) async throws -> ScheduleChangeResult {
         try await self.addSchedule(schedule, limits: ScheduleLimits())
     }
 
     /// As ``changeSchedule(_:_:limits:)``, with the default limits.
     @discardableResult
-    package func changeSchedule(_ id: UUID, _ change: ScheduleChange) async throws -> ScheduleChangeAnswer {
+    package func changeSchedule(_ id: UUID, _ change: ScheduleChange) async throws -> ScheduleChangeResult {
         try await self.changeSchedule(id, change, limits: ScheduleLimits())
     }
 
@@ -84,7 +84,7 @@ package enum ScheduleChange: Hashable, Sendable {
 }
 
 /// The answer to a change of a schedule, or to a new one.
-package enum ScheduleChangeAnswer: Hashable, Sendable {
+package enum ScheduleChangeResult: Hashable, Sendable {
     /// The record after the change.
     case changed(ScheduleRecord)
     case missing

@@ -1,5 +1,5 @@
 package import Foundation
-package import PushProtocol
+package import PushTypes
 
 /// Webhooks, and the events for them.
 package protocol WebhookStore: Sendable {

@@ -1,4 +1,4 @@
 public import ArgumentParser
-public import PushProtocol
+public import PushTypes
 
 extension PushEnvironment: ExpressibleByArgument {}

@@ -1,6 +1,7 @@
 import Foundation
-import PushProtocol
 import PushSender
+import PushSupport
+import PushTypes
 
 /// The push services that the settings name; where they name none, Apple's.
 ///
@@ -16,7 +17,7 @@ struct PushServices {
             do {
                 return try String(contentsOfFile: path, encoding: .utf8)
             } catch {
-                throw SettingsError("serve.serviceAuthority: \(path) cannot be read: \(ErrorText.of(error))")
+                throw SettingsError("serve.serviceAuthority: \(path) cannot be read: \(ErrorDescription.of(error))")
             }
         }
         var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]

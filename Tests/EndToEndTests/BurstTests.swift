@@ -2,9 +2,10 @@ import Foundation
 import NIOCore
 import PushDevice
 import PushGateway
-import PushProtocol
 import PushSender
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 /// Findings D1, the whole way: over HTTP/2, through the core and the device link.

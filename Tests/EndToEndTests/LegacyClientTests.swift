@@ -2,8 +2,9 @@ import Foundation
 import NIOSSL
 import PushDevice
 import PushGateway
-import PushProtocol
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 /// A client of 2009 that knows tokens of 32 bytes only, whole: it sends and reads feedback (findings D3).

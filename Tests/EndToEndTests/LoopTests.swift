@@ -1,7 +1,8 @@
 import Foundation
 import PushDevice
-import PushProtocol
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LoopTests {
@@ -139,7 +140,7 @@ extension RunningLoop {
     }
 }
 
-extension PushDevice {
+extension Device {
     /// The next notification to arrive.
     func next() async -> ReceivedNotification? {
         var iterator = self.notifications.makeAsyncIterator()
@@ -152,7 +153,7 @@ extension ReceivedNotification {
     var body: String? { (try? JSONValue(parsing: self.payload))?["aps"]["alert"].stringValue }
 }
 
-extension JSONClient.Answer {
+extension JSONClient.Response {
     func expect(_ status: Int) {
         #expect(self.status == status)
     }

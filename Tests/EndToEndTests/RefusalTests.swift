@@ -1,6 +1,6 @@
 import Crypto
 import PushDevice
-import PushProtocol
+import PushSupport
 import PushTesting
 import Testing
 

@@ -1,9 +1,10 @@
 import Foundation
 import PushDevice
 import PushGateway
-import PushProtocol
 import PushSender
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RestartTests {
@@ -64,7 +65,7 @@ extension RunningGateway {
     /// Pushes payload P and expects it to be accepted.
     func push(_ token: String, time: any TimeSource) async throws {
         let key = try ProviderKey(teamID: Vectors.teamID, keyID: Vectors.keyID, pem: Vectors.privateKey)
-        var providerToken = ProviderToken(key: key)
+        var providerToken = ProviderTokenSigner(key: key)
         let authorization = "bearer \(try providerToken.text(now: time.now))"
         let answer = try await PushClient.with(self) { client in
             try await client.send(

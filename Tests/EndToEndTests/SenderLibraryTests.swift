@@ -1,9 +1,9 @@
 import Foundation
 import NIOCore
 import PushGateway
-import PushProtocol
 import PushSender
 import PushTesting
+import PushTypes
 import Testing
 
 /// The examples of docs/sender.md, against the gateway.

@@ -1,7 +1,7 @@
 import Foundation
 import PushDevice
 import PushGateway
-import PushProtocol
+import PushSupport
 import PushTesting
 import Testing
 
@@ -86,7 +86,7 @@ import Testing
 
     @discardableResult
     private static func withDevice<Value: Sendable>(
-        _ body: @escaping @Sendable (PushDevice, DeviceIdentity) async throws -> Value
+        _ body: @escaping @Sendable (Device, DeviceIdentity) async throws -> Value
     ) async throws -> Value {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { gateway in

@@ -1,8 +1,8 @@
 import Foundation
 import NIOSSL
 import PushGateway
-import PushProtocol
 import PushTesting
+import PushWire
 import Testing
 
 /// Garbage on every door gets a clear end, and the gateway goes on serving.
@@ -60,9 +60,9 @@ import Testing
     @Test func aDeviceWithoutProofIsRefused() async throws {
         try await self.withGateway { gateway in
             let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
-            connection.write(CourierConnect(certificate: [1, 2, 3], nonce: [4], signature: [5]).packet)
+            connection.write(DeviceLinkConnect(certificate: [1, 2, 3], nonce: [4], signature: [5]).packet)
             let packets = try await connection.readPackets(1)
-            #expect(packets.first.flatMap { CourierConnectResponse($0) }?.status == .refused)
+            #expect(packets.first.flatMap { DeviceLinkConnectResponse($0) }?.status == .refused)
             #expect(await connection.readToEnd().isEmpty)
         }
     }

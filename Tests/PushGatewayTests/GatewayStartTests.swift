@@ -1,7 +1,7 @@
 import Foundation
 import PushGateway
-import PushProtocol
 import PushTesting
+import PushTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct GatewayStartTests {

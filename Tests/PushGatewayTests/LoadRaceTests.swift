@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
 import NIOCore
-import PushProtocol
 import PushTesting
+import PushTypes
+import PushWire
 import Testing
 
 @testable import PushGateway
@@ -43,7 +44,7 @@ import Testing
 
     @Test func anOlderOneThatWaitsForRoomIsNotDeliveredAfterTheNewer() throws {
         var play = try Play()
-        play.filter(CourierFilter(enabled: [play.hash]))
+        play.filter(DeviceLinkFilter(enabled: [play.hash]))
         play.read([])
         play.machine.stateChanged(play.device, session: 1, isActive: false, now: Self.now)
         play.submit(1, priority: .powerAware)
@@ -106,8 +107,8 @@ import Testing
             }
         }
 
-        mutating func filter(_ filter: CourierFilter? = nil) {
-            self.machine.subscribed(self.device, session: 1, to: filter ?? CourierFilter(enabled: [self.hash]))
+        mutating func filter(_ filter: DeviceLinkFilter? = nil) {
+            self.machine.subscribed(self.device, session: 1, to: filter ?? DeviceLinkFilter(enabled: [self.hash]))
         }
 
         mutating func read(_ messages: [Message], subscriptions: [ChannelName] = []) {
@@ -135,7 +136,7 @@ import Testing
         }
 
         mutating func acknowledgeAll() {
-            let acks = self.ids.dropFirst(self.acknowledged).map { CourierMessageAck(messageID: $0) }
+            let acks = self.ids.dropFirst(self.acknowledged).map { DeviceLinkAcknowledgement(messageID: $0) }
             self.acknowledged = self.ids.count
             let device = self.device
             self.perform { $0.acknowledged(device, session: 1, acks, now: LoadRaceTests.now, &$1) }

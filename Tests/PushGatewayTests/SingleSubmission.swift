@@ -1,14 +1,14 @@
 @testable import PushGateway
 
 /// Waits for one push.
-final class SingleSubmission: SubmissionOwner {
+final class SingleSubmission: SubmissionDelegate {
     private let completion: @Sendable (Bool) -> Void
 
     init(completion: @escaping @Sendable (Bool) -> Void) {
         self.completion = completion
     }
 
-    func settled(_ settlements: [Settlement]) {
+    func settled(_ settlements: [SubmissionResult]) {
         for settlement in settlements { self.completion(settlement.isAccepted) }
     }
 }

@@ -1,7 +1,7 @@
 import NIOSSL
 import PushGateway
-import PushProtocol
 import PushTesting
+import PushWire
 import Testing
 
 /// Clients that begin and do not go on: each door lets them go at its deadline, and serves the others.

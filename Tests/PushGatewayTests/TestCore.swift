@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
 import NIOCore
-import PushProtocol
 import PushTesting
+import PushTypes
+import PushWire
 import Synchronization
 import Testing
 
@@ -14,8 +15,8 @@ struct TestCore: Sendable {
     let commit: GroupCommit
     let devices: DeviceRegistry
     let events: EventLog
-    let router: Router
-    let makeRouter: @Sendable (PushEnvironment) -> Router
+    let router: MessageRouter
+    let makeRouter: @Sendable (PushEnvironment) -> MessageRouter
     let feedback: RecordedFeedback
     let time: ManualTime
 
@@ -79,7 +80,7 @@ func withCore(
         let database = try GatewayDatabase.open(path: "\(directory)/gateway.sqlite")
         let commit = GroupCommit(database)
         let events = try EventLog(database: database, commit: commit, limits: .init(), logger: silentLogger)
-        let mint = TokenMint(keys: [[UInt8](repeating: 1, count: 32)])
+        let mint = TokenMinter(keys: [[UInt8](repeating: 1, count: 32)])
         let devices = try DeviceRegistry(
             database: database,
             commit: commit,
@@ -89,8 +90,8 @@ func withCore(
         )
         let feedback = RecordedFeedback()
         let sequences = MessageSequence(last: 0)
-        let make: @Sendable (PushEnvironment) -> Router = { environment in
-            Router(
+        let make: @Sendable (PushEnvironment) -> MessageRouter = { environment in
+            MessageRouter(
                 machine: RoutingMachine(environment: environment, limits: limits, power: power),
                 commit: commit,
                 devices: devices,
@@ -123,7 +124,7 @@ func withCore(
 
 /// A device at the core's other side.
 final class TestDevice {
-    final class Link: DeviceLink {
+    final class Link: DeviceConnection {
         private struct State {
             var packets: [DevicePacket] = []
             var isClosed = false
@@ -142,10 +143,10 @@ final class TestDevice {
         }
 
         /// From now on every message is acknowledged as soon as it comes.
-        func acknowledges(_ router: Router, _ device: UUID, session: DeviceSession.ID) {
+        func acknowledges(_ router: MessageRouter, _ device: UUID, session: DeviceSession.ID) {
             self.state.withLock { state in
                 state.acknowledge = {
-                    router.acknowledged(device, session: session, [CourierMessageAck(messageID: $0)])
+                    router.acknowledged(device, session: session, [DeviceLinkAcknowledgement(messageID: $0)])
                 }
             }
         }
@@ -204,15 +205,15 @@ final class TestDevice {
 
     /// Connects; the ids of what was waiting.
     @discardableResult
-    func connect(_ core: TestCore, isActive: Bool = true, filter: CourierFilter? = nil) async throws -> [String] {
+    func connect(_ core: TestCore, isActive: Bool = true, filter: DeviceLinkFilter? = nil) async throws -> [String] {
         self.link = Link()
         self.acknowledged = 0
         self.session = try #require(core.router.connected(self.id, isActive: isActive, link: self.link))
-        try await self.filter(core, filter ?? CourierFilter(enabled: self.hashes))
+        try await self.filter(core, filter ?? DeviceLinkFilter(enabled: self.hashes))
         return self.link.messages.map(\.notification.id)
     }
 
-    func filter(_ core: TestCore, _ filter: CourierFilter) async throws {
+    func filter(_ core: TestCore, _ filter: DeviceLinkFilter) async throws {
         core.router.subscribed(self.id, session: self.session, to: filter)
         try await core.router.settle()
     }
@@ -220,7 +221,7 @@ final class TestDevice {
     func disconnect(_ core: TestCore) { core.router.disconnected(self.id, session: self.session) }
 
     func acknowledge(_ core: TestCore, _ ids: [UInt32]) {
-        core.router.acknowledged(self.id, session: self.session, ids.map { CourierMessageAck(messageID: $0) })
+        core.router.acknowledged(self.id, session: self.session, ids.map { DeviceLinkAcknowledgement(messageID: $0) })
     }
 
     /// Acknowledges what came since the last time.

@@ -1,4 +1,4 @@
-import PushProtocol
+import PushTypes
 import Testing
 
 @testable import PushSender
@@ -49,8 +49,8 @@ import Testing
     }
 
     private static func rejection(_ status: Int, _ body: String, retryAfter: String? = nil) -> Rejection {
-        PushReply.rejection(
-            Reply(head: ReplyHead(status: status, retryAfter: retryAfter), body: Array(body.utf8))
+        PushResponse.rejection(
+            HTTP2Response(head: ResponseHead(status: status, retryAfter: retryAfter), body: Array(body.utf8))
         )
     }
 

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOPosix
-import PushProtocol
 import PushSender
 import PushTesting
+import PushTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SenderPoolTests {

@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushStore
@@ -235,7 +236,7 @@ import Testing
             try await store.damage("UPDATE device SET environment = 7")
             try await store.commit(claim) { page in
                 page.deliveries = [DeliveryResult(recipient: 1, device: 1, state: .rejected, attempts: 1, at: self.now)]
-                page.findings = [TokenFinding(device: 1, verdict: .dead(since: self.now), reason: "Unregistered")]
+                page.findings = [TokenStateChange(device: 1, verdict: .dead(since: self.now), reason: "Unregistered")]
                 page.step = .last(claim)
             }
             #expect(try await store.current(notification).state == .done)

@@ -1,8 +1,8 @@
 import Crypto
 import Foundation
 import GRDB
-import PushProtocol
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushStore

@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushSupport
 import PushTesting
+import PushTypes
 import Synchronization
 import Testing
 
@@ -68,7 +69,7 @@ import Testing
         _ = try await store.count(app: app, audience: .user("alice"), environment: .sandbox)
         _ = try await store.timeZones(app: app)
         let id = try await store.register(3, app: app)
-        for verdict: TokenFinding.Verdict in [
+        for verdict: TokenStateChange.Verdict in [
             .suspect, .good, .withheld(since: self.now), .dead(since: self.now), .moved(to: .production),
         ] {
             try await store.apply(verdict, to: id, app: app)

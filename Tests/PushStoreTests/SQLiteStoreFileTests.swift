@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import PushProtocol
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushStore

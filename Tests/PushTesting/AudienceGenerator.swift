@@ -1,5 +1,6 @@
-import PushProtocol
 package import PushStore
+import PushSupport
+import PushTypes
 
 /// Expressions of every kind, over a small vocabulary so that they choose somebody; the same in every run.
 package struct AudienceGenerator {

@@ -21,7 +21,7 @@ package enum DeviceVectors {
         """
 
     /// The device that an activation with ``signingRequest`` made.
-    package static func identity(_ answer: JSONClient.Answer) -> DeviceIdentity {
+    package static func identity(_ answer: JSONClient.Response) -> DeviceIdentity {
         DeviceIdentity(
             deviceID: answer.json["deviceId"].stringValue ?? "",
             certificate: answer.json["certificate"].stringValue ?? "",

@@ -2,11 +2,11 @@ import AsyncHTTPClient
 package import Foundation
 import NIOCore
 import NIOHTTP1
-package import PushProtocol
+package import PushSupport
 
 /// Calls one of our HTTP APIs as any client would.
 package struct JSONClient: Sendable {
-    package struct Answer: Sendable {
+    package struct Response: Sendable {
         package var status: Int
         package var headers: [String: String]
         package var body: Data
@@ -26,18 +26,20 @@ package struct JSONClient: Sendable {
     }
 
     @discardableResult
-    package func get(_ path: String) async throws -> Answer { try await self.call("GET", path, nil) }
+    package func get(_ path: String) async throws -> Response { try await self.call("GET", path, nil) }
 
     @discardableResult
-    package func delete(_ path: String) async throws -> Answer { try await self.call("DELETE", path, nil) }
+    package func delete(_ path: String) async throws -> Response { try await self.call("DELETE", path, nil) }
 
     @discardableResult
-    package func post(_ path: String, _ body: JSONValue, headers: [String: String] = [:]) async throws -> Answer {
+    package func post(_ path: String, _ body: JSONValue, headers: [String: String] = [:]) async throws
+        -> Response
+    {
         try await self.call("POST", path, try body.text, headers: headers)
     }
 
     @discardableResult
-    package func put(_ path: String, _ body: JSONValue) async throws -> Answer {
+    package func put(_ path: String, _ body: JSONValue) async throws -> Response {
         try await self.call("PUT", path, try body.text)
     }
 
@@ -47,7 +49,7 @@ package struct JSONClient: Sendable {
         _ path: String,
         _ body: Data?,
         headers: [String: String] = [:]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var request = HTTPClientRequest(url: self.baseURL + path)
         request.method = HTTPMethod(rawValue: method)
         if let apiKey { request.headers.add(name: "authorization", value: "Bearer \(apiKey)") }
@@ -55,7 +57,7 @@ package struct JSONClient: Sendable {
         if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
         let answer = try await response.body.collect(upTo: 16 * 1024 * 1024)
-        return Answer(
+        return Response(
             status: Int(response.status.code),
             headers: Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }) { $1 },
             body: Data(answer.readableBytesView)

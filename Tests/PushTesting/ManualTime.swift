@@ -1,4 +1,5 @@
-package import PushProtocol
+import PushSupport
+package import PushTypes
 import Synchronization
 
 /// Two clocks that move only when a test says so. Both start at 1700000000 (2023-11-14T22:13:20Z), as the reference's

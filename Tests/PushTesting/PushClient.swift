@@ -4,14 +4,14 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 import PushGateway
-import PushProtocol
+import PushSupport
 
 /// A provider at its plainest: HTTP/2 requests with whatever headers a test wants.
 package struct PushClient: Sendable {
     package let gateway: RunningGateway
     private let client: HTTPClient
 
-    package struct Answer: Sendable {
+    package struct Response: Sendable {
         package var status: Int
         package var apnsID: String?
         package var body: Data
@@ -24,13 +24,13 @@ package struct PushClient: Sendable {
         path: String,
         headers: [(String, String)],
         body: Data
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var request = HTTPClientRequest(url: "https://localhost:\(self.gateway.addresses.main.http2)\(path)")
         request.method = HTTPMethod(rawValue: method)
         request.headers = HTTPHeaders(headers)
         if !body.isEmpty { request.body = .bytes(ByteBuffer(bytes: body)) }
         let response = try await self.client.execute(request, timeout: .seconds(30))
-        return Answer(
+        return Response(
             status: Int(response.status.code),
             apnsID: response.headers.first(name: "apns-id"),
             body: Data(try await response.body.collect(upTo: 4096).readableBytesView)

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 package import NIOSSL
-package import PushProtocol
+package import PushWire
 
 /// A TCP connection, with or without TLS, for tests that send bytes of their own.
 package struct RawConnection: Sendable {
@@ -30,7 +30,7 @@ package struct RawConnection: Sendable {
         self.channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
     }
 
-    package func write(_ packet: CourierPacket) {
+    package func write(_ packet: DeviceLinkPacket) {
         self.channel.writeAndFlush(packet.encoded, promise: nil)
     }
 
@@ -54,11 +54,11 @@ package struct RawConnection: Sendable {
     }
 
     /// The next courier packets, `count` of them, or fewer if the peer closes.
-    package func readPackets(_ count: Int) async throws -> [CourierPacket] {
-        var (buffer, packets) = (ByteBuffer(), [CourierPacket]())
+    package func readPackets(_ count: Int) async throws -> [DeviceLinkPacket] {
+        var (buffer, packets) = (ByteBuffer(), [DeviceLinkPacket]())
         for try await bytes in self.received {
             buffer.writeImmutableBuffer(bytes)
-            while let packet = try CourierPacket.read(from: &buffer) { packets.append(packet) }
+            while let packet = try DeviceLinkPacket.read(from: &buffer) { packets.append(packet) }
             if packets.count >= count { break }
         }
         return packets

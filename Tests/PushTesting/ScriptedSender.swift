@@ -1,5 +1,5 @@
-package import PushProtocol
 package import PushSender
+package import PushTypes
 import Synchronization
 
 /// A push service that answers as told and remembers what it was sent.

@@ -1,14 +1,14 @@
 import Foundation
-package import PushProtocol
 package import PushStore
+package import PushTypes
 import Testing
 
 /// Makes empty stores of one kind; the contract suite runs once for each kind there is.
 package struct StoreBackend: Sendable, CustomTestStringConvertible {
     package let name: String
-    private let open: @Sendable (String) throws -> any PushStore
+    private let open: @Sendable (String) throws -> any ProviderStore
     /// What is wrong with a store after a test, in words.
-    private let check: @Sendable (any PushStore) async throws -> [String]
+    private let check: @Sendable (any ProviderStore) async throws -> [String]
 
     package var testDescription: String { self.name }
 
@@ -22,7 +22,7 @@ package struct StoreBackend: Sendable, CustomTestStringConvertible {
     ]
 
     /// Runs `body` with a store that holds nothing but the vectors' app, and checks what it has made of it.
-    package func withStore(_ body: (any PushStore, Int64) async throws -> Void) async throws {
+    package func withStore(_ body: (any ProviderStore, Int64) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             let store = try self.open(directory)
             guard let bundleID = Topic(Vectors.bundleID) else { return }

@@ -1,7 +1,7 @@
-package import PushProtocol
 package import PushStore
+package import PushTypes
 
-extension PushStore {
+extension ProviderStore {
     /// Adds a webhook, however many its app has.
     package func addWebhook(_ webhook: WebhookRecord) async throws {
         _ = try await self.addWebhook(webhook, limit: .max)
@@ -70,7 +70,7 @@ extension PushStore {
 
     /// Applies what the answer to a push of its own said about a device.
     package func apply(
-        _ verdict: TokenFinding.Verdict,
+        _ verdict: TokenStateChange.Verdict,
         to device: Int64,
         app: Int64,
         reason: String? = nil,
@@ -83,7 +83,7 @@ extension PushStore {
             throw NothingToClaim()
         }
         try await self.commit(claim, now: now) { page in
-            page.findings = [TokenFinding(device: device, verdict: verdict, reason: reason)]
+            page.findings = [TokenStateChange(device: device, verdict: verdict, reason: reason)]
             page.step = .last(claim)
         }
     }

@@ -1,4 +1,4 @@
-package import PushProtocol
+package import PushTypes
 
 /// The throw-away material of reference section 8.
 package enum Vectors {

@@ -1,6 +1,7 @@
 import Foundation
 package import PushGateway
-package import PushProtocol
+package import PushSupport
+import PushTypes
 
 /// A gateway that is running, and how to reach it.
 package struct RunningGateway: Sendable {

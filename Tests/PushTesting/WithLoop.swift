@@ -1,8 +1,9 @@
 import Foundation
 package import PushDevice
 import PushGateway
-package import PushProtocol
 import PushSender
+package import PushSupport
+import PushTypes
 import ServiceLifecycle
 
 /// Gateway and provider, running and knowing each other, for devices to come and go.
@@ -20,7 +21,7 @@ package struct RunningLoop: Sendable {
     /// Connects a device for the duration of `body`.
     package func withDevice<Value: Sendable>(
         _ identity: DeviceIdentity,
-        _ body: @escaping @Sendable (PushDevice) async throws -> Value
+        _ body: @escaping @Sendable (Device) async throws -> Value
     ) async throws -> Value {
         try await withDeviceConnected(to: self.gateway.addresses.main.courier, identity, time: self.time, body)
     }
@@ -32,12 +33,12 @@ package func withDeviceConnected<Value: Sendable>(
     to port: Int,
     _ identity: DeviceIdentity,
     time: any TimeSource,
-    _ body: @escaping @Sendable (PushDevice) async throws -> Value
+    _ body: @escaping @Sendable (Device) async throws -> Value
 ) async throws -> Value {
     var configuration = DeviceConfiguration(port: port)
     configuration.reconnectBase = .milliseconds(10)
     configuration.reconnectMaximum = .milliseconds(100)
-    let device = PushDevice(identity: identity, configuration: configuration, time: time, logger: silentLogger)
+    let device = Device(identity: identity, configuration: configuration, time: time, logger: silentLogger)
     return try await withServices([device]) { try await body(device) }
 }
 

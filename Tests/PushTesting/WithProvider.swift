@@ -1,8 +1,9 @@
 import Foundation
-package import PushProtocol
+package import ProviderAPI
 import PushProvider
 package import PushSender
-package import PushServer
+package import PushSupport
+package import PushTypes
 
 /// A provider that is running, and how to reach it as an administrator.
 package struct RunningProvider: Sendable {
@@ -26,22 +27,22 @@ package struct RunningProvider: Sendable {
         }
     }
 
-    package func register(_ token: String, _ more: [String: JSONValue] = [:]) async throws -> JSONClient.Answer {
+    package func register(_ token: String, _ more: [String: JSONValue] = [:]) async throws -> JSONClient.Response {
         var body: [String: JSONValue] = ["token": .string(token), "environment": "sandbox"]
         body.merge(more) { $1 }
         return try await self.api.post("/v1/apps/\(Vectors.bundleID)/devices", .object(body))
     }
 
-    package func send(_ body: JSONValue, headers: [String: String] = [:]) async throws -> JSONClient.Answer {
+    package func send(_ body: JSONValue, headers: [String: String] = [:]) async throws -> JSONClient.Response {
         try await self.api.post("/v1/apps/\(Vectors.bundleID)/notifications", body, headers: headers)
     }
 
     /// Asks for the notification's progress until every recipient has a final state.
-    package func finished(_ answer: JSONClient.Answer) async throws -> JSONValue {
+    package func finished(_ answer: JSONClient.Response) async throws -> JSONValue {
         try await self.finished(answer.json["id"].stringValue ?? "")
     }
 
-    /// As ``finished(_:)-(JSONClient.Answer)``, by the notification's id.
+    /// As ``finished(_:)-(JSONClient.Response)``, by the notification's id.
     package func finished(_ id: String) async throws -> JSONValue {
         while true {
             let progress = try await self.api.get("/v1/notifications/\(id)").json
@@ -50,7 +51,7 @@ package struct RunningProvider: Sendable {
         }
     }
 
-    package func deliveries(_ answer: JSONClient.Answer) async throws -> [JSONValue] {
+    package func deliveries(_ answer: JSONClient.Response) async throws -> [JSONValue] {
         let id = answer.json["id"].stringValue ?? ""
         return try await self.api.get("/v1/notifications/\(id)/deliveries").json["deliveries"].elements
     }

@@ -1,7 +1,8 @@
 import Foundation
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// A request at the admin door.
 struct AdminContext: JSONContext {
@@ -17,7 +18,7 @@ struct AdminContext: JSONContext {
     /// The path parameter that names a device.
     func deviceID() throws -> UUID {
         guard let id = self.parameters.get("device").flatMap(UUID.init(uuidString:)) else {
-            throw APIRefusal(status: 404, code: "no_such_device", message: "a device id is a UUID", field: "device")
+            throw RequestError(.notFound, code: "no_such_device", message: "a device id is a UUID", path: "device")
         }
         return id
     }
@@ -25,11 +26,11 @@ struct AdminContext: JSONContext {
 
 extension Request {
     /// The query item `name`; `nil` if it is not there.
-    /// - Throws: ``APIRefusal`` with status 400 for an item without text.
+    /// - Throws: ``RequestError`` with status 400 for an item without text.
     func text(_ name: String) throws -> String? {
         guard let text = self.uri.queryParameters[name[...]] else { return nil }
         guard !text.isEmpty else {
-            throw APIRefusal(status: 400, code: "invalid_value", message: "it must not be empty", field: name)
+            throw RequestError(.invalid, code: "invalid_value", message: "it must not be empty", path: name)
         }
         return String(text)
     }
@@ -38,11 +39,11 @@ extension Request {
     func environment() throws -> PushEnvironment? {
         guard let text = try self.text("environment") else { return nil }
         guard let environment = PushEnvironment(rawValue: text) else {
-            throw APIRefusal(
-                status: 400,
+            throw RequestError(
+                .invalid,
                 code: "invalid_environment",
                 message: "use sandbox or production",
-                field: "environment"
+                path: "environment"
             )
         }
         return environment
@@ -52,7 +53,7 @@ extension Request {
     func device(_ name: String) throws -> UUID? {
         guard let text = try self.text(name) else { return nil }
         guard let id = UUID(uuidString: text) else {
-            throw APIRefusal(status: 400, code: "invalid_value", message: "a device id is a UUID", field: name)
+            throw RequestError(.invalid, code: "invalid_value", message: "a device id is a UUID", path: name)
         }
         return id
     }

@@ -1,4 +1,5 @@
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// What several bodies at the admin door have in common.
 extension JSONFields {
@@ -17,7 +18,7 @@ extension JSONFields {
         text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 
-    private func badIdentifier(_ name: String) -> APIRefusal {
+    private func badIdentifier(_ name: String) -> RequestError {
         self.refusal(name, "invalid_identifier", "team and key ids have 10 letters or digits")
     }
 
@@ -53,7 +54,7 @@ extension JSONFields {
         return environments
     }
 
-    private func badEnvironment(_ name: String) -> APIRefusal {
+    private func badEnvironment(_ name: String) -> RequestError {
         self.refusal(name, "invalid_environment", "environments are sandbox and production")
     }
 
@@ -63,8 +64,8 @@ extension JSONFields {
 }
 
 /// Refusals of several controllers.
-enum AdminRefusal {
-    static func full(_ what: String, _ limit: Int) -> APIRefusal {
-        APIRefusal(status: 409, code: "too_many", message: "there are \(limit) \(what), and no room for more")
+enum AdminErrors {
+    static func full(_ what: String, _ limit: Int) -> RequestError {
+        RequestError(.conflict, code: "too_many", message: "there are \(limit) \(what), and no room for more")
     }
 }

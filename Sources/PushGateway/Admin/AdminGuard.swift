@@ -1,6 +1,6 @@
 import HTTPTypes
 import Hummingbird
-import PushProtocol
+import PushSupport
 
 /// Keeps web pages out of the admin door.
 ///
@@ -15,16 +15,16 @@ struct AdminGuard: RouterMiddleware {
         next: @concurrent (Request, AdminContext) async throws -> Response
     ) async throws -> Response {
         guard request.headers[.origin] == nil else {
-            throw APIRefusal(status: 403, code: "browser_refused", message: "web pages may not use the admin door")
+            throw RequestError(.forbidden, code: "browser_refused", message: "web pages may not use the admin door")
         }
         let host = request.head.authority ?? ""
         let name = host.hasPrefix("[") ? String(host.prefix { $0 != "]" }) + "]" : String(host.prefix { $0 != ":" })
         guard Self.ownNames.contains(name.lowercased()) else {
-            throw APIRefusal(
-                status: 403,
+            throw RequestError(
+                .forbidden,
                 code: "host_refused",
                 message: "the admin door answers to localhost, 127.0.0.1 and [::1] only",
-                field: "host"
+                path: "host"
             )
         }
         return try await next(request, context)

@@ -1,6 +1,6 @@
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushSupport
 
 /// Which part of a list is asked for: `?limit=100&after=NAME`.
 struct AdminPage: Sendable {
@@ -10,7 +10,7 @@ struct AdminPage: Sendable {
     /// The last entry of the page before.
     let after: String?
 
-    /// - Throws: ``APIRefusal`` for a limit out of range.
+    /// - Throws: ``RequestError`` for a limit out of range.
     init(_ request: Request) throws {
         self.limit = Int(try request.number("limit", in: 1...Self.maximum, default: 100))
         self.after = request.uri.queryParameters["after"].map(String.init)
@@ -27,7 +27,7 @@ struct AdminPage: Sendable {
     ) throws -> Response {
         let entries = values.prefix(self.limit).map(entry)
         let next = values.count > self.limit ? entries.last?.name : nil
-        return try JSONAnswer.make(.ok, List(name: name, entries: entries.map(\.0), next: next))
+        return try JSONResponse.make(.ok, List(name: name, entries: entries.map(\.0), next: next))
     }
 
     private struct List<Entry: Encodable>: Encodable {

@@ -2,7 +2,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// `/v1/apps`: what may be pushed to.
 struct AppsController: AdminRoutes {
@@ -52,22 +53,22 @@ struct AppsController: AdminRoutes {
             tokenLength: try Self.tokenLength(fields)
         )
         switch try await self.registry.add(app: app) {
-        case .added: return try JSONAnswer.make(.created, App(app))
-        case .alreadyThere: return try JSONAnswer.make(.ok, App(self.registry.app(app.bundleID) ?? app))
+        case .added: return try JSONResponse.make(.created, App(app))
+        case .alreadyThere: return try JSONResponse.make(.ok, App(self.registry.app(app.bundleID) ?? app))
         case .conflict:
-            throw APIRefusal(
-                status: 409,
+            throw RequestError(
+                .conflict,
                 code: "other_team",
                 message: "this app is registered for another team",
-                field: "teamId"
+                path: "teamId"
             )
-        case .full: throw AdminRefusal.full("apps", ProviderRegistry.capacity)
+        case .full: throw AdminErrors.full("apps", ProviderRegistry.capacity)
         }
     }
 
     @Sendable private func get(_ request: Request, _ context: AdminContext) async throws -> Response {
         guard let app = try self.registry.app(Self.bundleID(context)) else { throw Self.noSuchApp }
-        return try JSONAnswer.make(.ok, App(app))
+        return try JSONResponse.make(.ok, App(app))
     }
 
     /// Switching broadcasts off deletes all channels of the app (reference 4.1).
@@ -88,11 +89,11 @@ struct AppsController: AdminRoutes {
         }
         guard let app = try await self.registry.update(app: bundleID, change) else { throw Self.noSuchApp }
         if change.allowsBroadcast == false { try await self.deleteChannels(of: bundleID) }
-        return try JSONAnswer.make(.ok, App(app))
+        return try JSONResponse.make(.ok, App(app))
     }
 
     private static func tokenLength(_ fields: JSONFields) throws -> Int? {
-        guard let length = try fields.integer("tokenLength", in: 0...Int64(TokenMint.shortLength)).map({ Int($0) })
+        guard let length = try fields.integer("tokenLength", in: 0...Int64(TokenMinter.shortLength)).map({ Int($0) })
         else { return nil }
         guard ProviderApp.tokenLengths.contains(length) else {
             throw fields.refusal("tokenLength", "invalid_value", "use 32, or 0 for tokens of varying length")
@@ -123,7 +124,12 @@ struct AppsController: AdminRoutes {
         return topic
     }
 
-    private static var noSuchApp: APIRefusal {
-        APIRefusal(status: 404, code: "no_such_app", message: "no app is registered with this bundle id", field: "app")
+    private static var noSuchApp: RequestError {
+        RequestError(
+            .notFound,
+            code: "no_such_app",
+            message: "no app is registered with this bundle id",
+            path: "app"
+        )
     }
 }

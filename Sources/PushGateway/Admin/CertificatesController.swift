@@ -3,7 +3,8 @@ import HTTPTypes
 import Hummingbird
 import NIOSSL
 import PushHTTP
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// `/v1/certificates`: what makes a provider known in the TLS handshake.
 struct CertificatesController: AdminRoutes {
@@ -72,9 +73,9 @@ struct CertificatesController: AdminRoutes {
             )
         }
         guard try await self.registry.add(certificate: issued.certificate) else {
-            throw AdminRefusal.full("certificates", ProviderRegistry.capacity)
+            throw AdminErrors.full("certificates", ProviderRegistry.capacity)
         }
-        return try JSONAnswer.make(
+        return try JSONResponse.make(
             .created,
             Issued(
                 serial: issued.certificate.serial,
@@ -90,11 +91,11 @@ struct CertificatesController: AdminRoutes {
         guard let serial = context.parameters.get("serial"),
             try await self.registry.revoke(certificate: serial.lowercased(), now: self.time.now)
         else {
-            throw APIRefusal(
-                status: 404,
+            throw RequestError(
+                .notFound,
                 code: "no_such_certificate",
                 message: "there is no certificate with this serial number, or it was revoked",
-                field: "serial"
+                path: "serial"
             )
         }
         return Response(status: .noContent)

@@ -2,7 +2,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// `/v1/channels`: broadcast channels, as a provider makes them over HTTP/2 (reference 4.1).
 struct ChannelsController: AdminRoutes {
@@ -44,9 +45,9 @@ struct ChannelsController: AdminRoutes {
         let number = try fields.integer("policy", in: 0...1) ?? 0
         let policy: ChannelPolicy = number == 1 ? .newest : .nothing
         guard let id = try await self.channels.create(policy, app: app, in: environment, now: self.time.now) else {
-            throw AdminRefusal.full("channels of this app", ChannelRegistry.capacity)
+            throw AdminErrors.full("channels of this app", ChannelRegistry.capacity)
         }
-        return try JSONAnswer.make(.created, self.entry(id, app, environment))
+        return try JSONResponse.make(.created, self.entry(id, app, environment))
     }
 
     @Sendable private func delete(_ request: Request, _ context: AdminContext) async throws -> Response {
@@ -54,11 +55,11 @@ struct ChannelsController: AdminRoutes {
         let app = try self.app(context.parameters.get("bundle"))
         let id = context.parameters.get("channel").flatMap { $0.removingPercentEncoding } ?? ""
         guard try await self.channels.delete(id, app: app, in: environment) else {
-            throw APIRefusal(
-                status: 404,
+            throw RequestError(
+                .notFound,
                 code: "no_such_channel",
                 message: "this app has no channel of this id",
-                field: "channel"
+                path: "channel"
             )
         }
         for core in self.environments where core.environment == environment {
@@ -79,11 +80,11 @@ struct ChannelsController: AdminRoutes {
 
     private func app(_ text: String?) throws -> Topic {
         guard let app = text.flatMap({ Topic($0) }), self.registry.app(app) != nil else {
-            throw APIRefusal(
-                status: 404,
+            throw RequestError(
+                .notFound,
                 code: "no_such_app",
                 message: "no app is registered under this bundle id",
-                field: "bundleId"
+                path: "bundleId"
             )
         }
         return app
@@ -91,11 +92,11 @@ struct ChannelsController: AdminRoutes {
 
     private static func environment(_ text: String?) throws -> PushEnvironment {
         guard let environment = text.flatMap(PushEnvironment.init(rawValue:)) else {
-            throw APIRefusal(
-                status: 400,
+            throw RequestError(
+                .invalid,
                 code: "invalid_environment",
                 message: "use sandbox or production",
-                field: "environment"
+                path: "environment"
             )
         }
         return environment

@@ -2,7 +2,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// What can be done to a device: activation, reinstallation, move to new hardware, revocation, deletion.
 struct DeviceChangesController: AdminRoutes {
@@ -42,9 +43,14 @@ struct DeviceChangesController: AdminRoutes {
     }
 
     @Sendable private func activate(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let new = try APIRefusal.decode(NewDevice.self, from: try await context.body(of: request))
+        let new = try RequestError.decode(NewDevice.self, from: try await context.body(of: request))
         guard new.name?.utf8.count ?? 0 <= Self.longestName else {
-            throw APIRefusal(status: 400, code: "name_too_long", message: "a name has at most 100 bytes", field: "name")
+            throw RequestError(
+                .invalid,
+                code: "name_too_long",
+                message: "a name has at most 100 bytes",
+                path: "name"
+            )
         }
         let old = try new.restoreOf.map(self.replaced)
         let (id, now) = (UUID(), self.time.now)
@@ -69,21 +75,21 @@ struct DeviceChangesController: AdminRoutes {
         return device
     }
 
-    private static let nothingToRestore = APIRefusal(
-        status: 404,
+    private static let nothingToRestore = RequestError(
+        .notFound,
         code: "no_such_device",
         message: "there is no device with this id to restore",
-        field: "restoreOf"
+        path: "restoreOf"
     )
 
     @Sendable private func reinstall(_ request: Request, _ context: AdminContext) async throws -> Response {
         let id = try context.deviceID()
-        let body = try APIRefusal.decode(Reinstallation.self, from: try await context.body(of: request))
-        guard self.devices.device(id) != nil else { throw APIRefusal.noSuchDevice }
+        let body = try RequestError.decode(Reinstallation.self, from: try await context.body(of: request))
+        guard self.devices.device(id) != nil else { throw RequestError.noSuchDevice }
         let now = self.time.now
         let (certificate, serial) = try self.activation.certificate(signingRequest: body.csr, device: id, now: now)
         guard try await self.devices.reinstall(id, certificateSerial: serial, now: now) != nil else {
-            throw APIRefusal.noSuchDevice
+            throw RequestError.noSuchDevice
         }
         self.forget(id)
         return try self.answer(.ok, id, certificate)
@@ -91,20 +97,20 @@ struct DeviceChangesController: AdminRoutes {
 
     @Sendable private func disconnect(_ request: Request, _ context: AdminContext) async throws -> Response {
         let id = try context.deviceID()
-        guard self.devices.device(id) != nil else { throw APIRefusal.noSuchDevice }
-        return try JSONAnswer.make(.ok, Disconnected(connections: self.close(id)))
+        guard self.devices.device(id) != nil else { throw RequestError.noSuchDevice }
+        return try JSONResponse.make(.ok, Disconnected(connections: self.close(id)))
     }
 
     @Sendable private func revoke(_ request: Request, _ context: AdminContext) async throws -> Response {
         let id = try context.deviceID()
-        guard try await self.devices.revoke(id, now: self.time.now) else { throw APIRefusal.noSuchDevice }
+        guard try await self.devices.revoke(id, now: self.time.now) else { throw RequestError.noSuchDevice }
         _ = self.close(id)
         return Response(status: .noContent)
     }
 
     @Sendable private func delete(_ request: Request, _ context: AdminContext) async throws -> Response {
         let id = try context.deviceID()
-        guard try await self.devices.delete(id, now: self.time.now) else { throw APIRefusal.noSuchDevice }
+        guard try await self.devices.delete(id, now: self.time.now) else { throw RequestError.noSuchDevice }
         self.forget(id)
         return Response(status: .noContent)
     }
@@ -113,7 +119,7 @@ struct DeviceChangesController: AdminRoutes {
         let id = try context.deviceID()
         let wanted = try request.environment()
         let delay = try request.number("delaySeconds", in: 0...Self.longestDelay, default: 0)
-        guard self.devices.device(id) != nil else { throw APIRefusal.noSuchDevice }
+        guard self.devices.device(id) != nil else { throw RequestError.noSuchDevice }
         var wasThere = false
         if let topic = context.parameters.get("topic").flatMap({ Topic($0) }) {
             for core in self.environments where wanted == nil || core.environment == wanted {
@@ -129,18 +135,18 @@ struct DeviceChangesController: AdminRoutes {
             }
         }
         guard wasThere else {
-            throw APIRefusal(
-                status: 404,
+            throw RequestError(
+                .notFound,
                 code: "no_such_topic",
                 message: "this device has no app with this topic",
-                field: "topic"
+                path: "topic"
             )
         }
         return Response(status: .noContent)
     }
 
     private func answer(_ status: HTTPResponse.Status, _ id: UUID, _ certificate: String) throws -> Response {
-        try JSONAnswer.make(
+        try JSONResponse.make(
             status,
             ActivatedDevice(
                 deviceId: id.uuidString,

@@ -2,7 +2,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// `GET /v1/devices…`: who is there.
 struct DevicesController: AdminRoutes {
@@ -29,15 +30,15 @@ struct DevicesController: AdminRoutes {
             filter($0, online.contains($0.id))
         }
         guard let found else {
-            throw APIRefusal(
-                status: 400,
+            throw RequestError(
+                .invalid,
                 code: "invalid_value",
                 message: "use the 'next' of the page before, or the id of a device",
-                field: "after"
+                path: "after"
             )
         }
         let page = found.prefix(limit)
-        return try JSONAnswer.make(
+        return try JSONResponse.make(
             .ok,
             Page(
                 devices: page.map { DeviceEntry($0, isOnline: online.contains($0.id)) },
@@ -55,7 +56,7 @@ struct DevicesController: AdminRoutes {
             case "true": true
             case "false": false
             default:
-                throw APIRefusal(status: 400, code: "invalid_value", message: "use true or false", field: "online")
+                throw RequestError(.invalid, code: "invalid_value", message: "use true or false", path: "online")
             }
         return { device, isOnline in
             if let online, online != isOnline { return false }
@@ -67,10 +68,10 @@ struct DevicesController: AdminRoutes {
 
     @Sendable private func show(_ request: Request, _ context: AdminContext) async throws -> Response {
         let id = try context.deviceID()
-        guard let device = self.devices.device(id) else { throw APIRefusal.noSuchDevice }
+        guard let device = self.devices.device(id) else { throw RequestError.noSuchDevice }
         let connections = self.environments.map {
             DeviceDetails.Connection($0.environment, $0.router.session(of: id))
         }
-        return try JSONAnswer.make(.ok, DeviceDetails(device, connections: connections, tokens: self.devices))
+        return try JSONResponse.make(.ok, DeviceDetails(device, connections: connections, tokens: self.devices))
     }
 }

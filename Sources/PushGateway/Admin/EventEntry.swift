@@ -1,5 +1,5 @@
 import Foundation
-import PushProtocol
+import PushTypes
 
 /// An event as the admin door shows it.
 struct EventEntry: Encodable {

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import PushHTTP
-import PushProtocol
+import PushSupport
 import ServiceLifecycle
 
 /// Events as they happen, as server-sent events (WHATWG HTML, section 9.2).
@@ -31,11 +31,11 @@ struct EventFeed: Sendable {
         self.first = log.lastID + 1
     }
 
-    /// - Throws: ``APIRefusal`` with status 503 when there are too many watchers.
+    /// - Throws: ``RequestError`` with status 503 when there are too many watchers.
     func response(to request: Request) throws -> Response {
         guard let watcher = self.log.stream.watch() else {
-            throw APIRefusal(
-                status: 503,
+            throw RequestError(
+                .unavailable,
                 code: "too_many_watchers",
                 message: "at most \(EventStream.maximumWatchers) event streams can be open"
             )

@@ -2,7 +2,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// `/v1/events`, `/v1/notifications` and `/v1/counters`: what happened.
 struct EventsController: AdminRoutes {
@@ -54,25 +55,25 @@ struct EventsController: AdminRoutes {
             } else {
                 try await self.events.events(filter, limit: limit)
             }
-        return try JSONAnswer.make(.ok, Page(events: events.map(EventEntry.init)))
+        return try JSONResponse.make(.ok, Page(events: events.map(EventEntry.init)))
     }
 
     @Sendable private func listOfDevice(_ request: Request, _ context: AdminContext) async throws -> Response {
         let id = try context.deviceID()
         let limit = Int(try request.number("limit", in: 1...1000, default: 50))
         let events = try await self.events.events(EventFilter(device: id), limit: limit)
-        guard !events.isEmpty || self.devices.device(id) != nil else { throw APIRefusal.noSuchDevice }
-        return try JSONAnswer.make(.ok, Page(events: events.map(EventEntry.init)))
+        guard !events.isEmpty || self.devices.device(id) != nil else { throw RequestError.noSuchDevice }
+        return try JSONResponse.make(.ok, Page(events: events.map(EventEntry.init)))
     }
 
     @Sendable private func stream(_ request: Request, _ context: AdminContext) async throws -> Response {
         let last = try request.headers[.lastEventID] ?? request.text("after")
         guard let start = last.map(Int64.init) ?? self.events.lastID, start >= 0 else {
-            throw APIRefusal(
-                status: 400,
+            throw RequestError(
+                .invalid,
                 code: "invalid_value",
                 message: "an event id is a number",
-                field: "last-event-id"
+                path: "last-event-id"
             )
         }
         let feed = EventFeed(log: self.events, filter: try self.filter(request), start: start)
@@ -84,14 +85,14 @@ struct EventsController: AdminRoutes {
         let events: [Event] = try await self.events.events(EventFilter(apnsID: apnsID), limit: Self.longestTimeline)
             .reversed()
         guard let last = events.last else {
-            throw APIRefusal(
-                status: 404,
+            throw RequestError(
+                .notFound,
                 code: "no_such_notification",
                 message: "nothing is known of a notification with this apns-id",
-                field: "apnsId"
+                path: "apnsId"
             )
         }
-        return try JSONAnswer.make(.ok, Self.timeline(events, apnsID: last.apnsID ?? apnsID))
+        return try JSONResponse.make(.ok, Self.timeline(events, apnsID: last.apnsID ?? apnsID))
     }
 
     /// - Parameter events: oldest first.
@@ -121,7 +122,7 @@ struct EventsController: AdminRoutes {
                     count: $0.count
                 )
             }
-        return try JSONAnswer.make(.ok, ["counters": counters])
+        return try JSONResponse.make(.ok, ["counters": counters])
     }
 
     private func filter(_ request: Request) throws -> EventFilter {
@@ -132,21 +133,21 @@ struct EventsController: AdminRoutes {
         filter.topic = try request.text("topic")
         guard let text = try request.text("token") else { return filter }
         guard filter.device == nil, filter.topic == nil, filter.environment == nil else {
-            throw APIRefusal(
-                status: 400,
+            throw RequestError(
+                .invalid,
                 code: "conflicting_field",
                 message: "a token stands for a device, a topic and an environment: name it without these",
-                field: "token"
+                path: "token"
             )
         }
         guard let claims = DeviceToken(hex: text).flatMap(self.devices.mint.open),
             let topic = self.devices.topic(claims.topic, on: claims.device, in: claims.environment)
         else {
-            throw APIRefusal(
-                status: 400,
+            throw RequestError(
+                .invalid,
                 code: "invalid_token",
                 message: "this is no device token of this gateway, in hexadecimal",
-                field: "token"
+                path: "token"
             )
         }
         (filter.device, filter.environment, filter.topic) = (claims.device, claims.environment, topic.name)

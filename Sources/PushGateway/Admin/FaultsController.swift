@@ -1,6 +1,6 @@
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushSupport
 
 /// `/v1/faults`: how the gateway misbehaves on command. What is changed here lasts until the gateway ends.
 struct FaultsController: AdminRoutes {
@@ -32,13 +32,13 @@ struct FaultsController: AdminRoutes {
     }
 
     @Sendable private func list(_ request: Request, _ context: AdminContext) async throws -> Response {
-        try JSONAnswer.make(.ok, ["faults": self.plan.entries(now: self.time.now).map(Fault.init)])
+        try JSONResponse.make(.ok, ["faults": self.plan.entries(now: self.time.now).map(Fault.init)])
     }
 
     @Sendable private func add(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let rule = try APIRefusal.decode(FaultRule.self, from: try await context.body(of: request))
+        let rule = try RequestError.decode(FaultRule.self, from: try await context.body(of: request))
         let added = try self.plan.add(rule, source: .api, now: self.time.now)
-        return try JSONAnswer.make(.created, Fault(FaultPlan.Entry(rule: added, source: .api)))
+        return try JSONResponse.make(.created, Fault(FaultPlan.Entry(rule: added, source: .api)))
     }
 
     @Sendable private func removeAll(_ request: Request, _ context: AdminContext) async throws -> Response {
@@ -48,11 +48,11 @@ struct FaultsController: AdminRoutes {
 
     @Sendable private func remove(_ request: Request, _ context: AdminContext) async throws -> Response {
         guard let id = context.parameters.get("fault"), self.plan.remove(id) else {
-            throw APIRefusal(
-                status: 404,
+            throw RequestError(
+                .notFound,
                 code: "no_such_fault",
                 message: "there is no fault with this id",
-                field: "fault"
+                path: "fault"
             )
         }
         return Response(status: .noContent)

@@ -1,7 +1,8 @@
 import Foundation
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// `/v1/feedback`: what waits for providers at the feedback door. Looking at it here takes nothing away.
 struct FeedbackController: AdminRoutes {
@@ -34,17 +35,17 @@ struct FeedbackController: AdminRoutes {
                 )
             }
         }
-        return try JSONAnswer.make(.ok, ["feedback": entries])
+        return try JSONResponse.make(.ok, ["feedback": entries])
     }
 
     private static func environments(_ request: Request) throws -> [PushEnvironment] {
         guard let text = request.uri.queryParameters["environment"] else { return [.sandbox, .production] }
         guard let environment = PushEnvironment(rawValue: String(text)) else {
-            throw APIRefusal(
-                status: 400,
+            throw RequestError(
+                .invalid,
                 code: "invalid_environment",
                 message: "use sandbox or production",
-                field: "environment"
+                path: "environment"
             )
         }
         return [environment]

@@ -3,7 +3,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// `/v1/keys`: the keys that sign provider tokens.
 struct KeysController: AdminRoutes {
@@ -68,14 +69,14 @@ struct KeysController: AdminRoutes {
         )
         let answer = Key(key, privateKey: material.privateKey)
         switch try await self.registry.add(key: key) {
-        case .added: return try JSONAnswer.make(.created, answer)
-        case .alreadyThere: return try JSONAnswer.make(.ok, answer)
+        case .added: return try JSONResponse.make(.created, answer)
+        case .alreadyThere: return try JSONResponse.make(.ok, answer)
         case .conflict:
-            throw APIRefusal(
-                status: 409,
+            throw RequestError(
+                .conflict,
                 code: "other_key",
                 message: "another key, or one that was revoked, is registered under this key id",
-                field: "keyId"
+                path: "keyId"
             )
         case .full: throw Self.full
         }
@@ -85,25 +86,25 @@ struct KeysController: AdminRoutes {
         guard let keyID = context.parameters.get("key"),
             try await self.registry.revoke(key: keyID, now: self.time.now)
         else {
-            throw APIRefusal(
-                status: 404,
+            throw RequestError(
+                .notFound,
                 code: "no_such_key",
                 message: "there is no key with this id, or it was revoked",
-                field: "key"
+                path: "key"
             )
         }
         return Response(status: .noContent)
     }
 
-    private static var full: APIRefusal {
-        APIRefusal(
-            status: 409,
+    private static var full: RequestError {
+        RequestError(
+            .conflict,
             code: "too_many",
             message:
                 "a team has at most \(ProviderRegistry.maximumTeamScopedKeys) keys of scope environment and "
                 + "\(ProviderRegistry.maximumTopicKeys) of scope topics in each environment, all together "
                 + "\(ProviderRegistry.capacity)",
-            field: "scope"
+            path: "scope"
         )
     }
 }

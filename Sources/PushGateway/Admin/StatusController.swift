@@ -1,10 +1,10 @@
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushTypes
 import Synchronization
 
 /// The addresses of the doors, known once they are open.
-final class OpenDoors: Sendable {
+final class OpenListeners: Sendable {
     private let addresses = Mutex(GatewayAddresses())
 
     var current: GatewayAddresses { self.addresses.withLock { $0 } }
@@ -14,7 +14,7 @@ final class OpenDoors: Sendable {
 
 /// `GET /v1/status`: which doors are open, and how much there is.
 struct StatusController: AdminRoutes {
-    let doors: OpenDoors
+    let doors: OpenListeners
     let configuration: GatewayConfiguration
     let devices: DeviceRegistry
     let environments: [EnvironmentCore]
@@ -57,7 +57,7 @@ struct StatusController: AdminRoutes {
                 )
             )
         }
-        return try JSONAnswer.make(
+        return try JSONResponse.make(
             .ok,
             Status(
                 dataDirectory: self.configuration.dataDirectory,

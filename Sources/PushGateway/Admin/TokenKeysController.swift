@@ -1,11 +1,11 @@
 import HTTPTypes
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushSupport
 
 /// `/v1/token-keys`: the keys that seal device tokens.
 struct TokenKeysController: AdminRoutes {
-    let mint: TokenMint
+    let mint: TokenMinter
     let directory: GatewayDirectory
 
     private struct Rotated: Encodable {
@@ -21,17 +21,17 @@ struct TokenKeysController: AdminRoutes {
     @Sendable private func rotate(_ request: Request, _ context: AdminContext) async throws -> Response {
         let id: UInt8? = try self.directory.use { directory in
             let count = Int(self.mint.currentKeyID)
-            guard count < TokenMint.maximumKeys else { return nil }
+            guard count < TokenMinter.maximumKeys else { return nil }
             return self.mint.rotate(to: try TokenKeys.makeNext(after: count, in: directory))
                 ? self.mint.currentKeyID : nil
         }
         guard let id else {
-            throw APIRefusal(
-                status: 409,
+            throw RequestError(
+                .conflict,
                 code: "too_many_token_keys",
-                message: "there are \(TokenMint.maximumKeys) token keys, which is the most there can be"
+                message: "there are \(TokenMinter.maximumKeys) token keys, which is the most there can be"
             )
         }
-        return try JSONAnswer.make(.created, Rotated(tokenKeyId: id))
+        return try JSONResponse.make(.created, Rotated(tokenKeyId: id))
     }
 }

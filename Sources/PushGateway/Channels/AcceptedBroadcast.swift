@@ -1,5 +1,5 @@
 import NIOCore
-import PushProtocol
+import PushTypes
 
 /// A broadcast that passed every check, on its way to all who follow its channel (reference 4.2).
 struct AcceptedBroadcast: Hashable, Sendable {
@@ -25,9 +25,9 @@ struct AcceptedBroadcast: Hashable, Sendable {
 }
 
 /// Takes accepted broadcasts: the core behind all provider doors of one environment.
-protocol BroadcastIntake: Sendable {
+protocol BroadcastSubmitter: Sendable {
     /// Never blocks. The owner hears of it once, like of a push.
-    func submit(_ broadcast: AcceptedBroadcast, owner: any SubmissionOwner, ticket: UInt32)
+    func submit(_ broadcast: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32)
     /// The channel is no more: nobody follows it, nothing is stored for it.
     func channelDeleted(bundleID: Topic, channelID: String)
 }

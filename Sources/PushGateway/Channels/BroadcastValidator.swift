@@ -1,4 +1,4 @@
-import PushProtocol
+import PushTypes
 
 /// Checks a broadcast, `POST /4/broadcasts/apps/{bundle id}` (reference 4.2, 4.3). The first fault found is the answer.
 struct BroadcastValidator: Sendable {
@@ -10,8 +10,8 @@ struct BroadcastValidator: Sendable {
         connection: inout ProviderConnection,
         requestID: String,
         now: Timestamp
-    ) throws(ProviderRefusal) -> AcceptedBroadcast {
-        guard request.method == "POST" else { throw ProviderRefusal(.methodNotAllowed) }
+    ) throws(ProviderRejection) -> AcceptedBroadcast {
+        guard request.method == "POST" else { throw ProviderRejection(.methodNotAllowed) }
         let access = ChannelAccess(shared: self.shared)
         let bundleID = try access.app(app, request, connection: &connection, now: now)
         let channel = try access.channel(request, app: bundleID)
@@ -31,25 +31,25 @@ struct BroadcastValidator: Sendable {
     }
 
     /// A channel that stores nothing allows 0 only (reference 4.2); what is left out is decided by the policy (row 12.9).
-    private static func expiration(_ text: String?, _ policy: ChannelPolicy) throws(ProviderRefusal) -> Expiration {
+    private static func expiration(_ text: String?, _ policy: ChannelPolicy) throws(ProviderRejection) -> Expiration {
         guard let text else { return policy == .nothing ? .immediate : .servicePolicy }
         guard let expiration = Expiration(header: text), policy == .newest || expiration == .immediate else {
-            throw ProviderRefusal(.badExpirationDate)
+            throw ProviderRejection(.badExpirationDate)
         }
         return expiration
     }
 
-    private static func priority(_ text: String?) throws(ProviderRefusal) -> Priority {
+    private static func priority(_ text: String?) throws(ProviderRejection) -> Priority {
         guard let text else { return .immediate }
-        guard let priority = Priority(header: text) else { throw ProviderRefusal(.badPriority) }
+        guard let priority = Priority(header: text) else { throw ProviderRejection(.badPriority) }
         return priority
     }
 
     /// An activity cannot be started by a broadcast (reference 3.4).
-    private func checkPayload(_ request: ProviderRequest) throws(ProviderRefusal) {
+    private func checkPayload(_ request: ProviderRequest) throws(ProviderRejection) {
         let object = try ChannelAccess.object(request)
         guard self.shared.rules.requiresJSONObject else { return }
         let event = (object["aps"] as? [String: Any])?["event"] as? String
-        guard event == "update" || event == "end" else { throw ProviderRefusal(.badRequestPayload) }
+        guard event == "update" || event == "end" else { throw ProviderRejection(.badRequestPayload) }
     }
 }

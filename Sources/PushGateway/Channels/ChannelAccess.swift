@@ -1,5 +1,6 @@
 import Foundation
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// The checks that broadcasts and channel requests have in common (reference 4.3).
 struct ChannelAccess: Sendable {
@@ -14,9 +15,9 @@ struct ChannelAccess: Sendable {
         _ request: ProviderRequest,
         connection: inout ProviderConnection,
         now: Timestamp
-    ) throws(ProviderRefusal) -> Topic {
-        guard let bundleID = Topic(name) else { throw ProviderRefusal(.badPath) }
-        guard !request.fields.hasDuplicate else { throw ProviderRefusal(.duplicateHeaders) }
+    ) throws(ProviderRejection) -> Topic {
+        guard let bundleID = Topic(name) else { throw ProviderRejection(.badPath) }
+        guard !request.fields.hasDuplicate else { throw ProviderRejection(.duplicateHeaders) }
         let directory = self.shared.directory
         let fault = connection.authenticate(
             request.fields.authorization,
@@ -24,16 +25,16 @@ struct ChannelAccess: Sendable {
             rules: self.shared.rules,
             now: now
         )
-        if let fault { throw ProviderRefusal(fault) }
+        if let fault { throw ProviderRejection(fault) }
         let app = directory.app(bundleID)
-        guard app != nil || bundleID.bundleID == bundleID else { throw ProviderRefusal(.topicDisallowed) }
-        guard connection.covers(bundleID, directory: directory) else { throw ProviderRefusal(.topicMismatch) }
+        guard app != nil || bundleID.bundleID == bundleID else { throw ProviderRejection(.topicDisallowed) }
+        guard connection.covers(bundleID, directory: directory) else { throw ProviderRejection(.topicMismatch) }
         // Only a certificate can cover what was not registered.
         guard app?.allowsBroadcast ?? self.shared.rules.allowsBroadcastByDefault else {
-            throw ProviderRefusal(.featureNotEnabled)
+            throw ProviderRejection(.featureNotEnabled)
         }
         if let id = request.fields.requestID ?? request.fields.id, !RequestIDs.isID(id) {
-            throw ProviderRefusal(.badMessageId)
+            throw ProviderRejection(.badMessageId)
         }
         return bundleID
     }
@@ -42,30 +43,30 @@ struct ChannelAccess: Sendable {
     func channel(
         _ request: ProviderRequest,
         app bundleID: Topic
-    ) throws(ProviderRefusal) -> (id: String, policy: ChannelPolicy) {
-        guard let id = request.fields.channelID, !id.isEmpty else { throw ProviderRefusal(.missingChannelId) }
+    ) throws(ProviderRejection) -> (id: String, policy: ChannelPolicy) {
+        guard let id = request.fields.channelID, !id.isEmpty else { throw ProviderRejection(.missingChannelId) }
         guard id.utf8.count <= Self.maximumIDLength, Data(base64Encoded: id) != nil else {
-            throw ProviderRefusal(.badChannelId)
+            throw ProviderRejection(.badChannelId)
         }
         guard let policy = self.shared.channels.policy(of: id, app: bundleID, in: self.shared.environment) else {
-            throw ProviderRefusal(.channelNotRegistered)
+            throw ProviderRejection(.channelNotRegistered)
         }
         return (id, policy)
     }
 
     /// Apple writes the only push type in three ways (reference 4.2).
-    static func check(pushType: String?) throws(ProviderRefusal) {
-        guard let pushType, !pushType.isEmpty else { throw ProviderRefusal(.missingPushType) }
-        guard pushType.lowercased() == PushType.liveactivity.rawValue else { throw ProviderRefusal(.invalidPushType) }
+    static func check(pushType: String?) throws(ProviderRejection) {
+        guard let pushType, !pushType.isEmpty else { throw ProviderRejection(.missingPushType) }
+        guard pushType.lowercased() == PushType.liveactivity.rawValue else { throw ProviderRejection(.invalidPushType) }
     }
 
     /// The body as a JSON object, at most 5120 bytes (reference 3.6).
-    static func object(_ request: ProviderRequest) throws(ProviderRefusal) -> [String: Any] {
-        guard request.bodyLength > 0 else { throw ProviderRefusal(.payloadEmpty) }
+    static func object(_ request: ProviderRequest) throws(ProviderRejection) -> [String: Any] {
+        guard request.bodyLength > 0 else { throw ProviderRejection(.payloadEmpty) }
         guard request.bodyLength <= PushNotification.maximumBroadcastSize else {
-            throw ProviderRefusal(.payloadTooLarge)
+            throw ProviderRejection(.payloadTooLarge)
         }
-        guard let object = JSONText.object(request.body) else { throw ProviderRefusal(.badRequestPayload) }
+        guard let object = JSONText.object(request.body) else { throw ProviderRejection(.badRequestPayload) }
         return object
     }
 }

@@ -1,15 +1,16 @@
 import Logging
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// Makes and ends channels, and answers when the change is on disk.
 struct ChannelManager: Sendable {
     let channels: ChannelRegistry
     /// Hears of channels that end; `nil` where nobody follows channels.
-    let intake: (any BroadcastIntake)?
+    let intake: (any BroadcastSubmitter)?
     let time: any TimeSource
     let logger: Logger
 
-    func perform(_ command: ChannelCommand) async -> ProviderAnswer {
+    func perform(_ command: ChannelCommand) async -> ProviderResponse {
         do {
             switch command.action {
             case .create(let policy): return try await self.create(policy, command)
@@ -24,7 +25,7 @@ struct ChannelManager: Sendable {
         }
     }
 
-    private func create(_ policy: ChannelPolicy, _ command: ChannelCommand) async throws -> ProviderAnswer {
+    private func create(_ policy: ChannelPolicy, _ command: ChannelCommand) async throws -> ProviderResponse {
         let id = try await self.channels.create(
             policy,
             app: command.bundleID,
@@ -32,15 +33,15 @@ struct ChannelManager: Sendable {
             now: self.time.now
         )
         guard let id else { return .refused(.cannotCreateChannelConfig, requestID: command.requestID) }
-        return ProviderAnswer(status: 201, requestID: command.requestID, channelID: id)
+        return ProviderResponse(status: 201, requestID: command.requestID, channelID: id)
     }
 
     /// Of two requests that end one channel, the later finds none.
-    private func delete(_ id: String, _ command: ChannelCommand) async throws -> ProviderAnswer {
+    private func delete(_ id: String, _ command: ChannelCommand) async throws -> ProviderResponse {
         guard try await self.channels.delete(id, app: command.bundleID, in: command.environment) else {
             return .refused(.channelNotRegistered, requestID: command.requestID)
         }
         self.intake?.channelDeleted(bundleID: command.bundleID, channelID: id)
-        return ProviderAnswer(status: 204, requestID: command.requestID)
+        return ProviderResponse(status: 204, requestID: command.requestID)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushTypes
 import Synchronization
 
 /// What is kept for the followers of a channel that are away (reference 4.1).

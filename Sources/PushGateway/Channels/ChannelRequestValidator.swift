@@ -1,5 +1,5 @@
 import Foundation
-import PushProtocol
+import PushTypes
 
 /// A change of channels that passed every check.
 struct ChannelCommand: Hashable, Sendable {
@@ -17,7 +17,7 @@ struct ChannelCommand: Hashable, Sendable {
 /// Checks a request of channel management (reference 4.1, 4.3), and answers it where nothing changes.
 struct ChannelRequestValidator: Sendable {
     enum Result: Sendable {
-        case answer(ProviderAnswer)
+        case answer(ProviderResponse)
         case command(ChannelCommand)
     }
 
@@ -33,9 +33,9 @@ struct ChannelRequestValidator: Sendable {
         connection: inout ProviderConnection,
         requestID: String,
         now: Timestamp
-    ) throws(ProviderRefusal) -> Result {
+    ) throws(ProviderRejection) -> Result {
         let methods = isList ? ["GET"] : ["POST", "GET", "DELETE"]
-        guard methods.contains(request.method) else { throw ProviderRefusal(.methodNotAllowed) }
+        guard methods.contains(request.method) else { throw ProviderRejection(.methodNotAllowed) }
         let access = ChannelAccess(shared: self.shared)
         let bundleID = try access.app(app, request, connection: &connection, now: now)
         if isList { return .answer(self.list(bundleID, requestID)) }
@@ -60,27 +60,27 @@ struct ChannelRequestValidator: Sendable {
         )
     }
 
-    private static func policy(_ request: ProviderRequest) throws(ProviderRefusal) -> ChannelPolicy {
+    private static func policy(_ request: ProviderRequest) throws(ProviderRejection) -> ChannelPolicy {
         let object = try ChannelAccess.object(request)
-        guard object.keys.allSatisfy(Self.members.contains) else { throw ProviderRefusal(.badRequestParams) }
+        guard object.keys.allSatisfy(Self.members.contains) else { throw ProviderRejection(.badRequestParams) }
         let type = object["push-type"]
-        guard type == nil || type is String else { throw ProviderRefusal(.invalidPushType) }
+        guard type == nil || type is String else { throw ProviderRejection(.invalidPushType) }
         try ChannelAccess.check(pushType: type as? String)
         let policy = (object["message-storage-policy"] as? Int).flatMap(ChannelPolicy.init(rawValue:))
-        guard let policy else { throw ProviderRefusal(.missingChannelQueueSize) }
+        guard let policy else { throw ProviderRejection(.missingChannelQueueSize) }
         return policy
     }
 
     // MARK: Answers. Channel ids are base64: nothing to escape.
 
-    private static func description(of policy: ChannelPolicy, _ requestID: String) -> ProviderAnswer {
+    private static func description(of policy: ChannelPolicy, _ requestID: String) -> ProviderResponse {
         let body = #"{"message-storage-policy":\#(policy.rawValue),"push-type":"LiveActivity"}"#
-        return ProviderAnswer(status: 200, requestID: requestID, body: body)
+        return ProviderResponse(status: 200, requestID: requestID, body: body)
     }
 
-    private func list(_ bundleID: Topic, _ requestID: String) -> ProviderAnswer {
+    private func list(_ bundleID: Topic, _ requestID: String) -> ProviderResponse {
         let ids = self.shared.channels.channels(app: bundleID, in: self.shared.environment)
         let body = #"{"channels":[\#(ids.map { "\"\($0)\"" }.joined(separator: ","))]}"#
-        return ProviderAnswer(status: 200, requestID: requestID, body: body)
+        return ProviderResponse(status: 200, requestID: requestID, body: body)
     }
 }

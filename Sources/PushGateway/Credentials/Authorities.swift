@@ -1,6 +1,5 @@
 import Foundation
 import NIOSSL
-import PushProtocol
 
 /// The gateway's authorities and its own certificate, from the data directory; made on first start.
 struct Authorities: Sendable {

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import PushProtocol
+import PushSupport
 import SwiftASN1
 import X509
 

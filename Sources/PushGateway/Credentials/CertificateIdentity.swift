@@ -1,4 +1,4 @@
-import PushProtocol
+import PushTypes
 
 /// Who a provider has proven to be by its TLS certificate (reference 2.2).
 struct CertificateIdentity: Hashable, Sendable {

@@ -1,10 +1,10 @@
 import Foundation
-import PushProtocol
+import PushSupport
 
 /// The folder that holds all a gateway must remember; only its owner can read it, only one gateway at a time uses it.
 struct DataDirectory: ~Copyable {
     let path: String
-    private let lock: FolderLock
+    private let lock: DirectoryLock
 
     /// Creates the folder if there is none, closes it to others, and locks it.
     init(_ path: String) throws {
@@ -12,7 +12,7 @@ struct DataDirectory: ~Copyable {
             throw GatewayError.badFile(path: path, why: "the folder cannot be made: \(DurableFile.lastError)")
         }
         do {
-            self.lock = try FolderLock(folder: path)
+            self.lock = try DirectoryLock(folder: path)
         } catch {
             switch error {
             case .taken: throw GatewayError.dataDirectoryInUse(path)
@@ -32,7 +32,7 @@ struct DataDirectory: ~Copyable {
             do {
                 return try Data(contentsOf: URL(filePath: path))
             } catch {
-                throw GatewayError.badFile(path: path, why: "it cannot be read: \(ErrorText.of(error))")
+                throw GatewayError.badFile(path: path, why: "it cannot be read: \(ErrorDescription.of(error))")
             }
         }
         let content = try make()

@@ -1,5 +1,6 @@
 import Foundation
-import PushProtocol
+import PushSupport
+import PushTypes
 import SwiftASN1
 import X509
 
@@ -22,11 +23,11 @@ struct DeviceActivation: Sendable {
         guard let request = try? CertificateSigningRequest(pemEncoded: signingRequest),
             request.publicKey.isValidSignature(request.signature, for: request)
         else {
-            throw APIRefusal(
-                status: 400,
+            throw RequestError(
+                .invalid,
                 code: "invalid_csr",
                 message: "the signing request must be PKCS#10 in PEM, signed by its own key",
-                field: "csr"
+                path: "csr"
             )
         }
         let certificate = try self.authority.issue(

@@ -1,4 +1,4 @@
-import PushProtocol
+import PushTypes
 
 /// An app that may be pushed to.
 struct ProviderApp: Hashable, Sendable {
@@ -11,7 +11,7 @@ struct ProviderApp: Hashable, Sendable {
     var tokenLength: Int?
 
     /// The values that ``tokenLength`` can have.
-    static let tokenLengths = [0, TokenMint.shortLength]
+    static let tokenLengths = [0, TokenMinter.shortLength]
 }
 
 /// A change of an app by an operator. A member that is `nil` stays as it is.

@@ -2,7 +2,8 @@ import Crypto
 import CryptoExtras
 import Foundation
 import NIOSSL
-import PushProtocol
+import PushSupport
+import PushTypes
 import SwiftASN1
 import X509
 

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushTypes
+import PushWire
 import Synchronization
 
 /// Apps, provider keys and provider certificates: in memory for the checks of every push, in SQLite to last.

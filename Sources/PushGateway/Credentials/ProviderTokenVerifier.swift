@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import PushProtocol
+import PushTypes
 
 /// What a good provider token says.
 struct VerifiedProviderToken: Hashable, Sendable {

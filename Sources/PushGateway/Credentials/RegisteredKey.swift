@@ -1,4 +1,4 @@
-import PushProtocol
+import PushTypes
 
 /// A provider's key as registered with the gateway.
 struct RegisteredKey: Hashable, Sendable {

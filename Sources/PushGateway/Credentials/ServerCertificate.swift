@@ -3,7 +3,7 @@ import CryptoExtras
 import Foundation
 import NIOCore
 import NIOSSL
-import PushProtocol
+import PushSupport
 import SwiftASN1
 import X509
 

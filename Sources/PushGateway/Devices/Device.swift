@@ -1,5 +1,6 @@
 import Foundation
-import PushProtocol
+import PushTypes
+import PushWire
 
 /// A device that was activated, and the apps on it.
 struct Device: Hashable, Sendable {
@@ -30,7 +31,7 @@ struct Device: Hashable, Sendable {
         /// The token key that sealed the current token.
         var keyID: UInt8
         var mintedAt: Timestamp
-        /// ``TokenMint/shortLength`` where the current token has that many bytes, 0 where it is sealed.
+        /// ``TokenMinter/shortLength`` where the current token has that many bytes, 0 where it is sealed.
         var tokenLength = 0
         /// `nil` while the app is there.
         var endedAt: Timestamp?

@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushSupport
+import PushTypes
+import PushWire
 import Synchronization
 
 /// Devices and their tokens' generations: in memory for the checks of every push, in SQLite to last.
@@ -10,12 +12,12 @@ final class DeviceRegistry: Sendable {
     private struct State {
         var devices: [UUID: Device] = [:]
         /// The identities behind tokens that do not carry them.
-        var shortTokens: [DeviceToken: TokenMint.Claims] = [:]
+        var shortTokens: [DeviceToken: TokenMinter.Claims] = [:]
         /// Tokens being minted, so that two requests for one get the same.
-        var minting: [MintKey: [@Sendable (Result<DeviceToken?, any Error>) -> Void]] = [:]
+        var minting: [MinterKey: [@Sendable (Result<DeviceToken?, any Error>) -> Void]] = [:]
     }
 
-    private struct MintKey: Hashable {
+    private struct MinterKey: Hashable {
         var device: UUID
         var environment: PushEnvironment
         var topic: TopicHash
@@ -24,7 +26,7 @@ final class DeviceRegistry: Sendable {
     /// Most apps of one device, both environments together.
     static let maximumInstalls = 1000
 
-    let mint: TokenMint
+    let mint: TokenMinter
     private let commit: GroupCommit
     private let events: EventLog
     private let time: any TimeSource
@@ -33,7 +35,7 @@ final class DeviceRegistry: Sendable {
     init(
         database: any DatabaseReader,
         commit: GroupCommit,
-        mint: TokenMint,
+        mint: TokenMinter,
         events: EventLog,
         time: any TimeSource
     ) throws {
@@ -80,7 +82,7 @@ final class DeviceRegistry: Sendable {
     }
 
     func status(of token: DeviceToken, in environment: PushEnvironment) -> TokenStatus {
-        let opened = token.bytes.count == TokenMint.shortLength ? nil : self.mint.open(token)
+        let opened = token.bytes.count == TokenMinter.shortLength ? nil : self.mint.open(token)
         return self.state.withLock { state in
             guard let claims = opened ?? state.shortTokens[token], claims.environment == environment,
                 let device = state.devices[claims.device],
@@ -119,7 +121,7 @@ final class DeviceRegistry: Sendable {
     ///
     /// `nil` if there is no such device, or it has ``maximumInstalls`` apps. Waits for SQLite only where something
     /// changes.
-    /// - Parameter length: ``TokenMint/shortLength``, or 0 for a sealed one.
+    /// - Parameter length: ``TokenMinter/shortLength``, or 0 for a sealed one.
     func token(
         _ topic: Topic,
         on device: UUID,
@@ -135,7 +137,7 @@ final class DeviceRegistry: Sendable {
             return completion(Result { try self.token(current, device: device) })
         }
         guard current != nil || known.installs.count < Self.maximumInstalls else { return completion(.success(nil)) }
-        let key = MintKey(device: device, environment: environment, topic: hash)
+        let key = MinterKey(device: device, environment: environment, topic: hash)
         let isFirst = self.state.withLock { state in
             state.minting[key, default: []].append(completion)
             return state.minting[key]?.count == 1
@@ -154,7 +156,7 @@ final class DeviceRegistry: Sendable {
         self.save(install, key: key)
     }
 
-    private func save(_ install: Device.Install, key: MintKey) {
+    private func save(_ install: Device.Install, key: MinterKey) {
         self.commit.add {
             try DeviceTable(database: $0).save(install, device: key.device)
         } completion: { result in
@@ -177,14 +179,14 @@ final class DeviceRegistry: Sendable {
 
     private func token(_ install: Device.Install, device: UUID) throws -> DeviceToken? {
         let claims = install.claims(on: device)
-        guard install.tokenLength == TokenMint.shortLength else {
+        guard install.tokenLength == TokenMinter.shortLength else {
             return try self.mint.deviceToken(claims, keyID: install.keyID)
         }
         return self.mint.shortToken(claims, keyID: install.keyID)
     }
 
     private func put(_ install: Device.Install, on device: UUID) {
-        let isShort = install.tokenLength == TokenMint.shortLength
+        let isShort = install.tokenLength == TokenMinter.shortLength
         let claims = install.claims(on: device)
         let shortToken = isShort ? self.mint.shortToken(claims, keyID: install.keyID) : nil
         self.state.withLock { state in

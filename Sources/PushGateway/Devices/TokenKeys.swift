@@ -1,5 +1,4 @@
 import Foundation
-import PushProtocol
 
 /// The token keys in the data directory: `token.key`, and after rotations `token-2.key`, `token-3.key`, ….
 enum TokenKeys {
@@ -22,12 +21,12 @@ enum TokenKeys {
     private static func key(_ file: String, in directory: borrowing DataDirectory) throws -> [UInt8] {
         let key = try directory.load(file) {
             var generator = SystemRandomNumberGenerator()
-            return Data((0..<TokenMint.keyLength).map { _ in UInt8.random(in: 0...255, using: &generator) })
+            return Data((0..<TokenMinter.keyLength).map { _ in UInt8.random(in: 0...255, using: &generator) })
         }
-        guard key.count == TokenMint.keyLength else {
+        guard key.count == TokenMinter.keyLength else {
             throw GatewayError.badFile(
                 path: directory.file(file),
-                why: "a token key has \(TokenMint.keyLength) bytes, this file has \(key.count)"
+                why: "a token key has \(TokenMinter.keyLength) bytes, this file has \(key.count)"
             )
         }
         return Array(key)

@@ -1,5 +1,5 @@
 import Foundation
-import PushProtocol
+import PushTypes
 
 /// Something that happened to a notification or a device, in Apple's words where Apple has one (reference 7.3).
 struct Event: Hashable, Sendable {

@@ -3,7 +3,7 @@ import GRDB
 import Logging
 import NIOCore
 import NIOPosix
-import PushProtocol
+import PushTypes
 import Synchronization
 
 /// Everything that happened: in memory for a moment, then in SQLite in blocks, the oldest forgotten.

@@ -1,10 +1,11 @@
 import NIOSSL
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// What a door needs to misbehave from the first byte of a connection on.
 struct ConnectionFaults: Sendable {
     let plan: FaultPlan
-    let door: FaultDoor
+    let door: FaultListener
     let environment: PushEnvironment
     /// Shows a certificate that ended yesterday.
     let expiredTLS: NIOSSLContext

@@ -1,4 +1,5 @@
-import PushProtocol
+import PushSupport
+import PushTypes
 
 extension FaultAction {
     /// Members that say what happens; a rule has exactly one of them.
@@ -15,7 +16,7 @@ extension FaultAction {
     private static let counts: ClosedRange<Int64> = 1...1_000_000_000
     private static let longestDelay: Duration = .seconds(30 * 86_400)
 
-    init(_ fields: JSONFields) throws(APIRefusal) {
+    init(_ fields: JSONFields) throws(RequestError) {
         let names = Self.names.filter { fields.members[$0] != nil }
         guard let name = names.first else {
             throw fields.refusal("latency", "missing_field", "use one of: \(Self.names.joined(separator: ", "))")
@@ -29,7 +30,7 @@ extension FaultAction {
         self = try Self.read(name, fields)
     }
 
-    private static func read(_ name: String, _ fields: JSONFields) throws(APIRefusal) -> FaultAction {
+    private static func read(_ name: String, _ fields: JSONFields) throws(RequestError) -> FaultAction {
         switch name {
         case "latency": return .latency(try self.latency(fields))
         case "reason": return try self.reason(fields)
@@ -54,7 +55,7 @@ extension FaultAction {
         }
     }
 
-    private static func latency(_ fields: JSONFields) throws(APIRefusal) -> FaultLatency {
+    private static func latency(_ fields: JSONFields) throws(RequestError) -> FaultLatency {
         let text = try fields.requiredString("latency", maximum: 256)
         guard let latency = FaultLatency(text) else {
             throw fields.refusal(
@@ -66,7 +67,7 @@ extension FaultAction {
         return latency
     }
 
-    private static func reason(_ fields: JSONFields) throws(APIRefusal) -> FaultAction {
+    private static func reason(_ fields: JSONFields) throws(RequestError) -> FaultAction {
         let text = try fields.requiredString("reason", maximum: 64)
         guard let reason = Reason(rawValue: text) else {
             throw fields.refusal("reason", "invalid_value", "use a reason of the provider API, like TooManyRequests")
@@ -74,7 +75,7 @@ extension FaultAction {
         return .refuse(reason, retryAfter: try fields.integer("retryAfter", in: 0...86_400).map(Int.init))
     }
 
-    private static func goAway(_ fields: JSONFields) throws(APIRefusal) -> GoAway {
+    private static func goAway(_ fields: JSONFields) throws(RequestError) -> GoAway {
         var goAway = GoAway(after: Int(try fields.integer("goAway", in: self.counts) ?? 1))
         if fields.members["code"] != nil { goAway.code = try self.code("code", fields) }
         goAway.text = try fields.string("text", maximum: 64)
@@ -85,14 +86,14 @@ extension FaultAction {
         return goAway
     }
 
-    private static func code(_ name: String, _ fields: JSONFields) throws(APIRefusal) -> FaultErrorCode {
+    private static func code(_ name: String, _ fields: JSONFields) throws(RequestError) -> FaultErrorCode {
         guard let code = FaultErrorCode(try fields.requiredString(name, maximum: 32)) else {
             throw fields.refusal(name, "invalid_value", "use an error code of HTTP/2, like REFUSED_STREAM")
         }
         return code
     }
 
-    private static func delay(_ fields: JSONFields) throws(APIRefusal) -> Duration {
+    private static func delay(_ fields: JSONFields) throws(RequestError) -> Duration {
         let delay = FaultDuration.read(try fields.requiredString("feedbackDelay", maximum: 32))
         guard let delay, delay <= self.longestDelay else {
             throw fields.refusal("feedbackDelay", "invalid_value", "use a duration like 90s or 2h, up to 30d")

@@ -1,4 +1,4 @@
-import PushProtocol
+import PushTypes
 
 /// What the gateway does wrong.
 enum FaultAction: Hashable, Sendable {
@@ -57,12 +57,12 @@ enum FaultAction: Hashable, Sendable {
     }
 
     /// Where it makes sense.
-    var doors: Set<FaultDoor> {
+    var doors: Set<FaultListener> {
         switch self {
         case .latency, .refuse, .stall, .close: [.http2, .binary]
         case .reset, .goAway, .streamLimit: [.http2]
         case .slow: [.http2, .binary, .courier]
-        case .expiredCertificate: Set(FaultDoor.allCases)
+        case .expiredCertificate: Set(FaultListener.allCases)
         case .dropAcks, .dropDevice: [.courier]
         case .feedbackDelay: [.feedback]
         }

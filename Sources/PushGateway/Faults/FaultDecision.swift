@@ -1,4 +1,4 @@
-import PushProtocol
+import PushTypes
 
 /// What a door has to do wrong now. Several rules can have a part in it; of the same part the first rule's counts.
 struct FaultDecision: Hashable, Sendable {
@@ -10,7 +10,7 @@ struct FaultDecision: Hashable, Sendable {
     }
 
     /// In place of the right answer. A push that is refused or reset is not handed to the core.
-    enum Answer: Hashable, Sendable {
+    enum ResponseDescription: Hashable, Sendable {
         case refuse(Reason, retryAfter: Int?)
         case reset(FaultErrorCode)
         /// As if it had not come: an acknowledgement.
@@ -28,14 +28,14 @@ struct FaultDecision: Hashable, Sendable {
     /// The ids of the rules that have a part in it, for the log.
     var rules: [String] = []
     var before: Before?
-    var answer: Answer?
+    var answer: ResponseDescription?
     var connection: Connection?
     /// SETTINGS_MAX_CONCURRENT_STREAMS to be announced.
     var streamLimit: Int?
     /// How fast the gateway reads from its peer.
     var bytesPerSecond: Int?
     var showsExpiredCertificate = false
-    /// For ``FeedbackDoor/delay``.
+    /// For ``FeedbackListener/delay``.
     var feedbackDelay: Duration?
 
     /// Whether there was room for the action.

@@ -1,5 +1,5 @@
 import Foundation
-import PushProtocol
+import PushTypes
 
 /// How long answers are held back.
 ///

@@ -1,4 +1,5 @@
-import PushProtocol
+import PushSupport
+import PushTypes
 
 extension FaultMatch {
     static let memberNames: Set<String> = [
@@ -6,7 +7,7 @@ extension FaultMatch {
     ]
     private static let counts: ClosedRange<Int64> = 1...1_000_000_000
 
-    init(_ fields: JSONFields) throws(APIRefusal) {
+    init(_ fields: JSONFields) throws(RequestError) {
         if let text = try fields.string("topic", maximum: Topic.maximumLength) {
             guard let topic = Topic(text) else {
                 throw fields.refusal("topic", "invalid_value", "use letters, digits, dots, hyphens and underscores")
@@ -59,7 +60,7 @@ extension FaultMatch {
 
 extension JSONFields {
     /// A member that is one of the type's words.
-    func choice<Value: RawRepresentable & CaseIterable>(_ name: String) throws(APIRefusal) -> Value?
+    func choice<Value: RawRepresentable & CaseIterable>(_ name: String) throws(RequestError) -> Value?
     where Value.RawValue == String {
         guard let text = try self.string(name, maximum: 64) else { return nil }
         guard let value = Value(rawValue: text) else {
@@ -69,7 +70,7 @@ extension JSONFields {
         return value
     }
 
-    func number(_ name: String, in range: ClosedRange<Double>) throws(APIRefusal) -> Double? {
+    func number(_ name: String, in range: ClosedRange<Double>) throws(RequestError) -> Double? {
         let value: Double
         switch self.members[name] {
         case nil: return nil

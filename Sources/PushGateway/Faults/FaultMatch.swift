@@ -1,4 +1,4 @@
-import PushProtocol
+import PushTypes
 
 /// Whom a fault meets, and how often. What is `nil` matches everybody.
 struct FaultMatch: Hashable, Sendable {
@@ -12,7 +12,7 @@ struct FaultMatch: Hashable, Sendable {
     /// Key id or certificate serial, letter case aside.
     var credential: String?
     var environment: PushEnvironment?
-    var door: FaultDoor?
+    var door: FaultListener?
     /// Of those that match, by chance. 0 to 100.
     var percent: Double = 100
     /// Only the first so many of those that match.

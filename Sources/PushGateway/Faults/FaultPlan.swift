@@ -1,5 +1,6 @@
 import Foundation
-import PushProtocol
+import PushSupport
+import PushTypes
 import Synchronization
 
 /// The rules by which this gateway misbehaves on command, and how often each has struck.
@@ -38,22 +39,22 @@ final class FaultPlan: Sendable {
     /// Without rules.
     init() {}
 
-    /// - Throws: ``APIRefusal`` that names the rule at fault, as `faults[2]`.
-    init(starting rules: [FaultRule], now: Timestamp) throws(APIRefusal) {
+    /// - Throws: ``RequestError`` that names the rule at fault, as `faults[2]`.
+    init(starting rules: [FaultRule], now: Timestamp) throws(RequestError) {
         for (index, rule) in rules.enumerated() {
             do {
                 _ = try self.add(rule, source: .start, now: now)
             } catch {
                 var refusal = error
-                refusal.field = ["faults[\(index)]", refusal.field].compactMap { $0 }.joined(separator: ".")
+                refusal.path = ["faults[\(index)]", refusal.path].compactMap { $0 }.joined(separator: ".")
                 throw refusal
             }
         }
     }
 
     /// The rules of a file: `{"faults": [{…}, …]}`.
-    /// - Throws: ``APIRefusal`` that names the member at fault, as `faults[2].percent`.
-    static func rules(json: Data) throws(APIRefusal) -> [FaultRule] {
+    /// - Throws: ``RequestError`` that names the member at fault, as `faults[2].percent`.
+    static func rules(json: Data) throws(RequestError) -> [FaultRule] {
         let fields = try JSONFields(parsing: json, known: ["faults"])
         guard case .array(let values) = fields.members["faults"] else { throw fields.wrongType("faults", "an array") }
         var rules: [FaultRule] = []
@@ -75,14 +76,18 @@ final class FaultPlan: Sendable {
     }
 
     /// The rule with its id.
-    func add(_ rule: FaultRule, source: Source, now: Timestamp) throws(APIRefusal) -> FaultRule {
-        try self.state.withLock { (state) throws(APIRefusal) in
+    func add(_ rule: FaultRule, source: Source, now: Timestamp) throws(RequestError) -> FaultRule {
+        try self.state.withLock { (state) throws(RequestError) in
             self.removeExpired(from: &state, now: now)
             guard state.entries.count < Self.limit else {
-                throw APIRefusal(status: 409, code: "too_many_faults", message: "at most \(Self.limit) faults at once")
+                throw RequestError(
+                    .conflict,
+                    code: "too_many_faults",
+                    message: "at most \(Self.limit) faults at once"
+                )
             }
             if let until = rule.match.until, until <= now {
-                throw APIRefusal(status: 400, code: "invalid_value", message: "this time is over", field: "untilMs")
+                throw RequestError(.invalid, code: "invalid_value", message: "this time is over", path: "untilMs")
             }
             var rule = rule
             while rule.id.isEmpty {
@@ -91,7 +96,7 @@ final class FaultPlan: Sendable {
                 if !state.entries.contains(where: { $0.rule.id == id }) { rule.id = id }
             }
             guard !state.entries.contains(where: { $0.rule.id == rule.id }) else {
-                throw APIRefusal(status: 409, code: "id_taken", message: "there is a fault with this id", field: "id")
+                throw RequestError(.conflict, code: "id_taken", message: "there is a fault with this id", path: "id")
             }
             state.entries.append(Entry(rule: rule, source: source))
             self.notePoints(of: state)

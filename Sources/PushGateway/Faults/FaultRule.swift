@@ -1,4 +1,4 @@
-import PushProtocol
+import PushSupport
 
 /// One way in which the gateway misbehaves on command: whom it meets, how often, and what happens then.
 ///
@@ -17,8 +17,8 @@ struct FaultRule: Hashable, Sendable {
 extension FaultRule {
     /// Reads the members of an object.
     /// - Parameter path: where the object stands in what was sent; `nil` at the top.
-    /// - Throws: ``APIRefusal`` that names the member at fault.
-    init(members: [String: JSONValue], path: String? = nil) throws(APIRefusal) {
+    /// - Throws: ``RequestError`` that names the member at fault.
+    init(members: [String: JSONValue], path: String? = nil) throws(RequestError) {
         let known = FaultAction.memberNames.union(FaultMatch.memberNames).union(["id"])
         let fields = try JSONFields(members: members, path: path, known: known)
         self.id = try fields.string("id", maximum: Self.longestID) ?? ""
@@ -31,7 +31,7 @@ extension FaultRule {
     }
 
     /// A rule that could never strike is a mistake.
-    private func check(_ fields: JSONFields) throws(APIRefusal) {
+    private func check(_ fields: JSONFields) throws(RequestError) {
         if let door = self.match.door, !self.action.doors.contains(door) {
             let doors = self.action.doors.map(\.rawValue).sorted().joined(separator: ", ")
             throw fields.refusal("door", "invalid_value", "this fault is for: \(doors)")
@@ -50,7 +50,7 @@ extension FaultRule {
 }
 
 extension FaultRule: Codable {
-    /// - Throws: ``APIRefusal`` as well as what the decoder throws.
+    /// - Throws: ``RequestError`` as well as what the decoder throws.
     init(from decoder: any Decoder) throws {
         try self.init(members: try [String: JSONValue](from: decoder))
     }
@@ -62,8 +62,8 @@ extension FaultRule: Codable {
 
 /// The text form: for people, on a command line.
 extension FaultRule: CustomStringConvertible {
-    /// - Throws: ``APIRefusal`` that names the member at fault.
-    init(text: String) throws(APIRefusal) {
+    /// - Throws: ``RequestError`` that names the member at fault.
+    init(text: String) throws(RequestError) {
         try self.init(members: try FaultText.members(text))
     }
 

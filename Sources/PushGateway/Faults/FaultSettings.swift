@@ -1,5 +1,5 @@
 import Foundation
-import PushProtocol
+import PushSupport
 
 extension GatewayConfiguration {
     /// The faults of flags and file.
@@ -16,14 +16,14 @@ extension GatewayConfiguration {
         guard let file = self.faultsFile else { return rules }
         do {
             return rules + (try FaultPlan.rules(json: try Data(contentsOf: URL(filePath: file))))
-        } catch let refusal as APIRefusal {
+        } catch let refusal as RequestError {
             throw GatewayError.badFile(path: file, why: Self.text(of: refusal))
         } catch {
-            throw GatewayError.badFile(path: file, why: ErrorText.of(error))
+            throw GatewayError.badFile(path: file, why: ErrorDescription.of(error))
         }
     }
 
-    private static func text(of refusal: APIRefusal) -> String {
-        [refusal.field, refusal.message].compactMap { $0 }.joined(separator: ": ")
+    private static func text(of refusal: RequestError) -> String {
+        [refusal.path, refusal.message].compactMap { $0 }.joined(separator: ": ")
     }
 }

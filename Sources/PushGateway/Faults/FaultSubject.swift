@@ -1,7 +1,7 @@
-import PushProtocol
+import PushTypes
 
 /// A door at which the gateway can be told to misbehave.
-enum FaultDoor: String, CaseIterable, Hashable, Sendable {
+enum FaultListener: String, CaseIterable, Hashable, Sendable {
     case http2, binary, feedback, courier
 }
 
@@ -21,7 +21,7 @@ enum FaultPoint: UInt8, CaseIterable, Hashable, Sendable {
 
 /// What a door knows of the request, message or connection that a fault could meet.
 struct FaultSubject: Hashable, Sendable {
-    var door: FaultDoor
+    var door: FaultListener
     var environment: PushEnvironment
     var topic: Topic?
     var token: DeviceToken?
@@ -33,7 +33,7 @@ struct FaultSubject: Hashable, Sendable {
 
 extension FaultSubject {
     /// A message to a device.
-    init(door: FaultDoor, environment: PushEnvironment, message: Message?, ordinal: Int = 1) {
+    init(door: FaultListener, environment: PushEnvironment, message: Message?, ordinal: Int = 1) {
         self.init(
             door: door,
             environment: environment,

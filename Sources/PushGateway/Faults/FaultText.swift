@@ -1,4 +1,4 @@
-import PushProtocol
+import PushSupport
 
 /// Members of a rule as text: `name=value`, separated by commas; a name alone means yes.
 enum FaultText {
@@ -9,19 +9,23 @@ enum FaultText {
         "untilMs",
     ]
 
-    static func members(_ text: String) throws(APIRefusal) -> [String: JSONValue] {
+    static func members(_ text: String) throws(RequestError) -> [String: JSONValue] {
         guard text.utf8.count <= Self.maximumLength else {
-            throw APIRefusal(status: 400, code: "too_long", message: "a fault has at most \(Self.maximumLength) bytes")
+            throw RequestError(
+                .invalid,
+                code: "too_long",
+                message: "a fault has at most \(Self.maximumLength) bytes"
+            )
         }
         var members: [String: JSONValue] = [:]
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(sides.first ?? "")
             guard !name.isEmpty else {
-                throw APIRefusal(status: 400, code: "invalid_value", message: "use name=value,name=value,…")
+                throw RequestError(.invalid, code: "invalid_value", message: "use name=value,name=value,…")
             }
             guard members[name] == nil else {
-                throw APIRefusal(status: 400, code: "duplicate_field", message: "this stands here twice", field: name)
+                throw RequestError(.invalid, code: "duplicate_field", message: "this stands here twice", path: name)
             }
             members[name] = sides.count == 2 ? Self.value(sides[1], of: name) : .bool(true)
         }

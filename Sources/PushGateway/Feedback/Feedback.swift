@@ -1,6 +1,6 @@
 import GRDB
 import Logging
-import PushProtocol
+import PushTypes
 import Synchronization
 
 /// The feedback lists of all environments, as the core fills them: with the next group commit, waited for by nobody.

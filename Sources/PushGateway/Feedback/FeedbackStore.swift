@@ -1,5 +1,5 @@
 import GRDB
-import PushProtocol
+import PushTypes
 import Synchronization
 
 /// The lists of apps that are gone, by topic: filled by the core, emptied by providers that read them (reference 6).

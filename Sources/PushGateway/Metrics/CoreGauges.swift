@@ -1,6 +1,6 @@
 import GRDB
 import PushHTTP
-import PushProtocol
+import PushTypes
 
 /// The numbers of everything that stands behind the doors.
 struct CoreGauges {
@@ -10,14 +10,14 @@ struct CoreGauges {
     let events: EventLog
     let authenticator: DeviceAuthenticator
 
-    func add(to source: GaugeSource, environments: [EnvironmentCore]) {
+    func add(to source: GaugeRegistry, environments: [EnvironmentCore]) {
         let (commit, devices, events) = (self.commit, self.devices, self.events)
         let served = environments.map { Optional($0.environment) }
         source.add(.events) {
             events.counts().filter { served.contains($0.environment) || $0.count > 0 }.map { count in
                 var labels = ["event": count.name.code]
                 labels["environment"] = count.environment?.rawValue
-                return GaugeSource.Sample(labels: labels, value: count.count)
+                return GaugeRegistry.Sample(labels: labels, value: count.count)
             }
         }
         source.add(.devices) { devices.count }
@@ -37,13 +37,13 @@ struct CoreGauges {
         source.add(.eventWatchers) { events.stream.count }
         source.add(.eventWatchersLimit) { EventStream.maximumWatchers }
         source.add(.nonces) { [authenticator] in authenticator.nonceCount }
-        source.add(.noncesLimit) { NonceGuard.capacity }
+        source.add(.noncesLimit) { NonceCache.capacity }
         source.add(.tokenKeys) { Int(devices.mint.currentKeyID) }
-        source.add(.tokenKeysLimit) { TokenMint.maximumKeys }
-        source.add(.memory) { ProcessMemory.resident.map { [GaugeSource.Sample(value: $0)] } ?? [] }
+        source.add(.tokenKeysLimit) { TokenMinter.maximumKeys }
+        source.add(.memory) { ProcessMemory.resident.map { [GaugeRegistry.Sample(value: $0)] } ?? [] }
     }
 
-    private func add(_ core: EnvironmentCore, to source: GaugeSource) {
+    private func add(_ core: EnvironmentCore, to source: GaugeRegistry) {
         let labels = ["environment": core.environment.rawValue]
         let (router, database, environment) = (core.router, self.database, core.environment)
         source.add(.devicesOnline, labels) { router.load.sessions }

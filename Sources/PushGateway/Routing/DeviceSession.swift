@@ -1,8 +1,9 @@
 import Foundation
-import PushProtocol
+import PushTypes
+import PushWire
 
 /// How the core reaches a connected device.
-protocol DeviceLink: AnyObject, Sendable {
+protocol DeviceConnection: AnyObject, Sendable {
     /// Called on any thread; never blocks. Sends in the order of the calls.
     func send(_ packets: [DevicePacket])
     func close()
@@ -49,7 +50,7 @@ struct DeviceSession: Sendable {
 
     let device: UUID
     let id: ID
-    let link: any DeviceLink
+    let link: any DeviceConnection
     private(set) var topics: [(hash: TopicHash, interest: Interest)] = []
     var channels: Set<ChannelName> = []
     var isActive = true
@@ -79,7 +80,7 @@ struct DeviceSession: Sendable {
     /// When background notifications were delivered, per topic, within the last hour.
     var background: [TopicHash: [Timestamp]] = [:]
 
-    init(_ device: UUID, id: ID, link: any DeviceLink) {
+    init(_ device: UUID, id: ID, link: any DeviceConnection) {
         self.device = device
         self.id = id
         self.link = link
@@ -89,7 +90,7 @@ struct DeviceSession: Sendable {
 
     func interest(in topic: TopicHash) -> Interest? { self.topics.first { $0.hash == topic }?.interest }
 
-    mutating func take(_ filter: CourierFilter) {
+    mutating func take(_ filter: DeviceLinkFilter) {
         // A topic in several lists: the one that asks for least counts, and comes first.
         let lists: [([TopicHash], Interest)] = [
             (filter.ignored, .ignored), (filter.paused, .paused), (filter.nonWaking, .nonWaking),

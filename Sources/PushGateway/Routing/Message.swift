@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
-import PushProtocol
+import PushTypes
+import PushWire
 
 /// A notification on its way to one device, from its acceptance until the device has it or it is dropped.
 final class Message: Sendable {

@@ -1,4 +1,4 @@
-import PushProtocol
+import PushTypes
 import Synchronization
 
 /// Numbers for messages and sessions, shared by all environments of a gateway.

@@ -1,4 +1,4 @@
-import PushProtocol
+import PushTypes
 
 /// When a connected device gets a notification at once, and when its power matters more (reference 7.2, 7.5, 7.6).
 struct PowerRules: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import Foundation
-import PushProtocol
+import PushTypes
+import PushWire
 
 /// Acknowledgements of devices, and the end of sessions without them.
 extension RoutingMachine {
@@ -35,7 +36,7 @@ extension RoutingMachine {
     mutating func acknowledged(
         _ device: UUID,
         session id: DeviceSession.ID,
-        _ acks: [CourierMessageAck],
+        _ acks: [DeviceLinkAcknowledgement],
         now: Timestamp,
         _ effects: inout Effects
     ) {

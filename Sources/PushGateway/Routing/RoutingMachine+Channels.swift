@@ -1,12 +1,12 @@
 import Foundation
-import PushProtocol
+import PushTypes
 
 /// Broadcasts and those who follow channels (reference 4).
 extension RoutingMachine {
     /// Sends a broadcast to all connected followers, and keeps it for the others if its channel stores.
     mutating func submit(
         _ broadcast: Broadcast,
-        owner: any SubmissionOwner,
+        owner: any SubmissionDelegate,
         ticket: UInt32,
         now: Timestamp,
         _ effects: inout Effects

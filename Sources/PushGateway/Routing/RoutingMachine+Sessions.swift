@@ -1,5 +1,6 @@
 import Foundation
-import PushProtocol
+import PushTypes
+import PushWire
 
 /// Devices come, say what they want, and go.
 extension RoutingMachine {
@@ -8,7 +9,7 @@ extension RoutingMachine {
         _ device: UUID,
         session id: DeviceSession.ID,
         isActive: Bool,
-        link: any DeviceLink,
+        link: any DeviceConnection,
         now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -82,7 +83,7 @@ extension RoutingMachine {
     }
 
     /// The device named its topics: what is stored for them comes.
-    mutating func subscribed(_ device: UUID, session id: DeviceSession.ID, to filter: CourierFilter) {
+    mutating func subscribed(_ device: UUID, session id: DeviceSession.ID, to filter: DeviceLinkFilter) {
         guard let index = self.index(device, id) else { return }
         self.sessions[index].take(filter)
         self.read(.messages(isFirst: true), at: index, device)

@@ -1,5 +1,6 @@
 import Foundation
-import PushProtocol
+import PushTypes
+import PushWire
 
 /// Reading from the store for a device that is connected.
 extension RoutingMachine {

@@ -1,10 +1,10 @@
 import Foundation
-import PushProtocol
+import PushTypes
 
 /// Decides where a message goes: which devices are connected, what they want, what they have not acknowledged, what is
 /// written and who may be answered.
 ///
-/// No I/O: ``Router`` owns the lock, the store and the links, and does what ``Effects`` and ``takeBatch()`` say.
+/// No I/O: ``MessageRouter`` owns the lock, the store and the links, and does what ``Effects`` and ``takeBatch()`` say.
 struct RoutingMachine: Sendable {
     struct Limits: Hashable, Sendable {
         /// Messages that a device may leave unacknowledged. A push beyond that is refused; what comes from the store waits
@@ -22,12 +22,12 @@ struct RoutingMachine: Sendable {
 
     /// What is to be done at once.
     struct Effects {
-        var packets: [(link: any DeviceLink, packet: DevicePacket)] = []
+        var packets: [(link: any DeviceConnection, packet: DevicePacket)] = []
         var settled: [StoreBatch.Waiter] = []
         /// Pushes that found no room.
         var refused: [StoreBatch.Waiter] = []
         var events: [Event] = []
-        var closing: [any DeviceLink] = []
+        var closing: [any DeviceConnection] = []
     }
 
     let environment: PushEnvironment

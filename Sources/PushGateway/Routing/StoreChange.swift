@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushTypes
 
 /// Something that the core wants written with the next group.
 enum StoreChange: Sendable {
@@ -50,7 +50,7 @@ struct LoadedMessages: Sendable {
 struct StoreBatch: Sendable {
     /// A push whose owner has to be answered.
     struct Waiter: Sendable {
-        var owner: any SubmissionOwner
+        var owner: any SubmissionDelegate
         var ticket: UInt32
         var id: String
     }

@@ -2,7 +2,7 @@
 package enum PrometheusText {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    static func lines(_ metric: Metric, _ samples: [GaugeSource.Sample]) -> String {
+    static func lines(_ metric: Metric, _ samples: [GaugeRegistry.Sample]) -> String {
         var text = "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind.rawValue)\n"
         for sample in samples { text += "\(metric.name)\(Self.labels(sample.labels)) \(sample.value)\n" }
         return text

@@ -1,7 +1,8 @@
 import Foundation
-package import PushProtocol
 package import PushSender
 package import PushStore
+package import PushSupport
+package import PushTypes
 
 /// What one outcome means for its recipient: a final state or another try; and what it says about the token.
 package struct DeliveryDecision: Hashable, Sendable {

@@ -1,7 +1,8 @@
 import Foundation
 import Logging
-import PushProtocol
 import PushStore
+import PushSupport
+import PushTypes
 
 extension Dispatcher {
     /// Both lanes, one page of retries and one of what was accepted in each; the deterministic way to work.
@@ -22,7 +23,7 @@ extension Dispatcher {
     }
 
     /// Sends a shard page by page, to its end, until something stops it, or until others have their turn.
-    func walk(_ claim: ShardClaim, pages: Int = .max, in place: LanePlaces.Place? = nil) async throws {
+    func walk(_ claim: ShardClaim, pages: Int = .max, in place: LaneSlots.Place? = nil) async throws {
         defer { self.held.end(claim.fence) }
         var claim = claim
         do {
@@ -33,11 +34,11 @@ extension Dispatcher {
         }
     }
 
-    private func walk(_ claim: inout ShardClaim, pages: Int, in place: LanePlaces.Place?) async throws {
+    private func walk(_ claim: inout ShardClaim, pages: Int, in place: LaneSlots.Place?) async throws {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
         let hours = SendingHours(claim, notification)
         let needs = notification.needs(in: claim.zone)
-        let service = SendingService(claim.notification)
+        let service = DispatchTarget(claim.notification)
         let turnEnds = self.time.steady.advanced(by: self.limits.turn)
         var pagesLeft = pages
         while true {
@@ -118,7 +119,7 @@ extension Dispatcher {
     }
 
     /// Sends a page of an urgent notification.
-    func sendUrgent(_ claim: ShardClaim, in place: LanePlaces.Place? = nil) async {
+    func sendUrgent(_ claim: ShardClaim, in place: LaneSlots.Place? = nil) async {
         defer { self.held.end(claim.fence) }
         do {
             await self.group.commit(try await self.sendPage(claim, in: place))
@@ -127,7 +128,7 @@ extension Dispatcher {
         }
     }
 
-    private func sendPage(_ claim: ShardClaim, in place: LanePlaces.Place?) async throws -> PageResult {
+    private func sendPage(_ claim: ShardClaim, in place: LaneSlots.Place?) async throws -> PageResult {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
         let clocks = self.time.reading
         let hours = SendingHours(claim, notification)
@@ -144,26 +145,26 @@ extension Dispatcher {
     }
 
     /// Tries again what is due, all at the same time; each is written as it ends.
-    func retry(_ due: [RetryClaim], in place: LanePlaces.Place? = nil) async {
+    func retry(_ due: [RetryClaim], in place: LaneSlots.Place? = nil) async {
         place?.pageBegins()
-        let report = await withTaskGroup(of: BackoffMachine.Report.self) { group in
+        let report = await withTaskGroup(of: AdaptiveRateLimiter.Report.self) { group in
             for claim in due { group.addTask { await self.retryAndCommit(claim) } }
-            return await group.reduce(into: BackoffMachine.Report()) { $0.add($1) }
+            return await group.reduce(into: AdaptiveRateLimiter.Report()) { $0.add($1) }
         }
         _ = place?.pageEnds(report)
     }
 
-    private func retryAndCommit(_ claim: RetryClaim) async -> BackoffMachine.Report {
+    private func retryAndCommit(_ claim: RetryClaim) async -> AdaptiveRateLimiter.Report {
         defer { self.held.end(claim.fence) }
         do {
             let sent = try await self.retry(claim)
-            let service = SendingService(claim.notification)
+            let service = DispatchTarget(claim.notification)
             _ = self.pacing.record(sent.report, of: service, now: self.time.steady)
             await self.group.commit(sent.result)
             return sent.report
         } catch {
             await self.group.commit(self.given(back: claim, after: error))
-            return BackoffMachine.Report()
+            return AdaptiveRateLimiter.Report()
         }
     }
 

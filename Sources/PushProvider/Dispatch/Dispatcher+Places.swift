@@ -1,11 +1,12 @@
 import Logging
-import PushProtocol
 import PushStore
+import PushSupport
+import PushTypes
 
 extension Dispatcher {
     /// Fills the places of a lane as long as there is something to do, else sleeps.
     func work(_ lane: NotificationRecord.Lane) async {
-        let places = LanePlaces(lane, limits: self.limits, time: self.time)
+        let places = LaneSlots(lane, limits: self.limits, time: self.time)
         await withDiscardingTaskGroup { group in
             var isAwake = true
             while isAwake, !self.isEnding {
@@ -24,7 +25,7 @@ extension Dispatcher {
 
     /// Starts what there is a place for. Whether there was anything.
     private func fill(
-        _ places: LanePlaces,
+        _ places: LaneSlots,
         of lane: NotificationRecord.Lane,
         in group: inout DiscardingTaskGroup
     ) async throws -> Bool {
@@ -34,7 +35,7 @@ extension Dispatcher {
     }
 
     private func fillWithRetries(
-        _ places: LanePlaces,
+        _ places: LaneSlots,
         of lane: NotificationRecord.Lane,
         in group: inout DiscardingTaskGroup
     ) async throws -> Bool {
@@ -42,7 +43,7 @@ extension Dispatcher {
         for offer in places.offers(.retries) {
             let due = try await self.dueRetries(lane, excluding: Set(offer.excluded.map(\.app)))
             guard let app = due.first?.notification.app else { continue }
-            let place = places.start(.retries, SendingService(app: app, environment: nil))
+            let place = places.start(.retries, DispatchTarget(app: app, environment: nil))
             group.addTask {
                 await self.retry(due, in: place)
                 place?.end()
@@ -54,7 +55,7 @@ extension Dispatcher {
     }
 
     private func fillWithShards(
-        _ places: LanePlaces,
+        _ places: LaneSlots,
         of lane: NotificationRecord.Lane,
         in group: inout DiscardingTaskGroup
     ) async throws -> Bool {
@@ -64,7 +65,7 @@ extension Dispatcher {
             let claims = try await self.claim(lane, limit: limit, excluding: offer.excluded)
             guard !claims.isEmpty else { continue }
             for claim in claims {
-                let place = places.start(.shards, SendingService(claim.notification))
+                let place = places.start(.shards, DispatchTarget(claim.notification))
                 group.addTask {
                     switch lane {
                     case .bulk: await self.logged { try await self.walk(claim, in: place) }
@@ -81,7 +82,7 @@ extension Dispatcher {
 
     /// What is due already and was not taken waits for something that is under way, whose end is a signal; what becomes
     /// due meanwhile does not, and neither does a page that becomes late.
-    private func untilNext(_ lane: NotificationRecord.Lane, _ places: LanePlaces) async throws -> Duration {
+    private func untilNext(_ lane: NotificationRecord.Lane, _ places: LaneSlots) async throws -> Duration {
         let clocks = self.time.reading
         let oldest = places.isBusy ? clocks.steady : Timestamp(milliseconds: .min)
         let due = try await self.store.nextDue(lane: lane, after: oldest, at: clocks)

@@ -1,28 +1,29 @@
 import Foundation
 package import Logging
-package import PushProtocol
 package import PushStore
+package import PushSupport
+import PushTypes
 import ServiceLifecycle
 
 /// Sends what was accepted: claims shards, walks them page by page, writes each page's results in one transaction,
 /// repeats what failed when its time has come. Each lane has its own places, connections and retries.
 package struct Dispatcher: Service {
-    let store: any PushStore
+    let store: any ProviderStore
     let pages: PageSender
-    let pacing: PacingDesk
-    let wakes: LaneWakes
+    let pacing: PacingController
+    let wakes: LaneWakeSignals
     let limits: DispatchLimits
     let time: any TimeSource
     let logger: Logger
     let writer: ResultWriter
-    let group: CommitGroup
+    let group: CommitBatcher
     let held = HeldLeases()
 
     package init(
-        store: any PushStore,
+        store: any ProviderStore,
         directory: SenderDirectory,
-        hygiene: TokenHygiene,
-        wakes: LaneWakes,
+        hygiene: TokenInvalidationPolicy,
+        wakes: LaneWakeSignals,
         limits: DispatchLimits = DispatchLimits(),
         policy: RetryPolicy = RetryPolicy(),
         time: any TimeSource,
@@ -30,14 +31,14 @@ package struct Dispatcher: Service {
     ) {
         self.store = store
         self.pages = PageSender(store: store, directory: directory, hygiene: hygiene, policy: policy, time: time)
-        self.pacing = PacingDesk(page: limits.checked.page)
+        self.pacing = PacingController(page: limits.checked.page)
         self.wakes = wakes
         self.limits = limits.checked
         self.time = time
         self.logger = logger
         let writer = ResultWriter(store: store, pause: limits.writePause, time: time, logger: logger)
         self.writer = writer
-        self.group = CommitGroup { results in _ = try? await writer.write(results) }
+        self.group = CommitBatcher { results in _ = try? await writer.write(results) }
     }
 
     /// Works until graceful shutdown, which lets the pages in flight finish.
@@ -61,7 +62,7 @@ package struct Dispatcher: Service {
     func claim(
         _ lane: NotificationRecord.Lane,
         limit: Int,
-        excluding services: Set<SendingService> = []
+        excluding services: Set<DispatchTarget> = []
     ) async throws -> [ShardClaim] {
         let clocks = self.time.reading
         return try await self.held.claim { held in

@@ -1,18 +1,18 @@
 import NIOCore
-import PushProtocol
 import PushSender
 import PushStore
+import PushTypes
 
 /// The pushes of one page, in a lot for each environment, and the recipients for whom there is none.
 struct PageDraft {
-    struct Lot: Sendable {
+    struct PushBatch: Sendable {
         let environment: PushEnvironment
         let sender: any NotificationSender
         var recipients: [Recipient] = []
         var pushes: [Push] = []
     }
 
-    private(set) var lots: [Lot] = []
+    private(set) var lots: [PushBatch] = []
     /// Who cannot be sent to, and why.
     private(set) var failures: [(recipient: Recipient, reason: String)] = []
 
@@ -75,7 +75,7 @@ struct PageDraft {
     ) -> Int? {
         if let index = self.lots.firstIndex(where: { $0.environment == environment }) { return index }
         guard let sender = notification.senders[environment] else { return nil }
-        var lot = Lot(environment: environment, sender: sender)
+        var lot = PushBatch(environment: environment, sender: sender)
         lot.recipients.reserveCapacity(capacity)
         lot.pushes.reserveCapacity(capacity)
         self.lots.append(lot)

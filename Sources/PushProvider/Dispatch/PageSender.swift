@@ -1,19 +1,19 @@
 import Logging
-import PushProtocol
 import PushSender
 import PushStore
+import PushSupport
 
 /// Sends pages: renders, sends, judges. What it comes to is for the caller to commit.
 struct PageSender: Sendable {
     /// What a page came to.
     struct Sent: Sendable {
         var result: PageResult
-        var report: BackoffMachine.Report
+        var report: AdaptiveRateLimiter.Report
     }
 
-    let store: any PushStore
+    let store: any ProviderStore
     let directory: SenderDirectory
-    let hygiene: TokenHygiene
+    let hygiene: TokenInvalidationPolicy
     let policy: RetryPolicy
     let time: any TimeSource
 
@@ -60,7 +60,7 @@ struct PageSender: Sendable {
             if !page.answer.mayGoOn { later = self.postponed(&draft) }
         }
         let outcomes = await self.outcomes(of: draft.lots)
-        var judge = PageJudge(
+        var judge = OutcomeEvaluator(
             notification,
             hygiene: self.hygiene,
             policy: self.policy,
@@ -78,7 +78,7 @@ struct PageSender: Sendable {
         return Sent(result: result, report: judge.report)
     }
 
-    private func outcomes(of lots: [PageDraft.Lot]) async -> [[Outcome]] {
+    private func outcomes(of lots: [PageDraft.PushBatch]) async -> [[Outcome]] {
         if lots.count == 1 { return [await lots[0].sender.send(lots[0].pushes)] }
         return await withTaskGroup(of: (Int, [Outcome]).self) { group in
             for (index, lot) in lots.enumerated() {
@@ -112,7 +112,7 @@ struct PageSender: Sendable {
         of notification: PreparedNotification,
         fence: Int64,
         step: ShardStep?
-    ) async throws -> BegunPage {
+    ) async throws -> StartedPage {
         let now = self.time.recorded
         var result = PageResult(notificationNumber: notification.number, fence: fence)
         result.step = step

@@ -1,6 +1,7 @@
 import Foundation
-import PushProtocol
 import PushStore
+import PushSupport
+import PushTypes
 
 /// What is to be done with the recipients of a page.
 struct PageWork: Sendable {

@@ -1,8 +1,9 @@
 import Foundation
 import NIOCore
-import PushProtocol
 import PushSender
 import PushStore
+import PushSupport
+import PushTypes
 
 /// A notification with everything that its pages share.
 struct PreparedNotification: Sendable {
@@ -119,7 +120,7 @@ extension NotificationRecord {
 extension Recipient {
     /// Whose badge is counted: the user's, or that of a device without one.
     var badgeHolder: String {
-        if let user = self.profile?.user { return BadgeHolder.of(user: user) }
+        if let user = self.profile?.user { return BadgeOwner.of(user: user) }
         return "device:\(self.device ?? self.id)"
     }
 

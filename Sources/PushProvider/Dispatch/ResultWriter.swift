@@ -1,7 +1,7 @@
 import Logging
 import Metrics
-import PushProtocol
 import PushStore
+import PushSupport
 import ServiceLifecycle
 
 /// Writes what was sent. While nothing can be written, it waits: to forget it would be to send it again. What can never
@@ -13,7 +13,7 @@ struct ResultWriter: Sendable {
     let time: any TimeSource
     let logger: Logger
 
-    func write(_ results: [PageResult]) async throws -> [CommitAnswer] {
+    func write(_ results: [PageResult]) async throws -> [CommitResult] {
         var hasSaidSo = false
         while true {
             do {
@@ -38,9 +38,9 @@ struct ResultWriter: Sendable {
         }
     }
 
-    private func writeApart(_ results: [PageResult], after error: any Error) async throws -> [CommitAnswer] {
+    private func writeApart(_ results: [PageResult], after error: any Error) async throws -> [CommitResult] {
         if results.count > 1 {
-            var answers: [CommitAnswer] = []
+            var answers: [CommitResult] = []
             for result in results {
                 do {
                     answers += try await self.write([result])
@@ -62,7 +62,7 @@ struct ResultWriter: Sendable {
     }
 
     /// What was sent under a lease that was lost is in the ledger of the lease's next owner.
-    private func note(_ answers: [CommitAnswer]) {
+    private func note(_ answers: [CommitResult]) {
         let fenced = answers.count { $0 == .notYours }
         guard fenced > 0 else { return }
         Counter(label: "martlet_pages_fenced_total").increment(by: fenced)

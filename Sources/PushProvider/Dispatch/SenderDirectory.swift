@@ -1,8 +1,8 @@
 import Foundation
 package import Logging
-import PushProtocol
 package import PushSender
 package import PushStore
+import PushTypes
 import Synchronization
 
 /// Finds the sender for an app: reads its credential from the store once, until it changes.
@@ -21,7 +21,7 @@ package final class SenderDirectory: Sendable {
     private let store: any AppStore
     private let source: any SenderSource
     /// `nil` leaves provider tokens to the senders, in memory.
-    private let tokens: ProviderTokens?
+    private let tokens: ProviderTokenCache?
     private let logger: Logger
     private struct State {
         var entries: [Key: Entry] = [:]
@@ -34,7 +34,7 @@ package final class SenderDirectory: Sendable {
     package init(
         store: any AppStore,
         source: any SenderSource,
-        tokens: ProviderTokens? = nil,
+        tokens: ProviderTokenCache? = nil,
         logger: Logger
     ) {
         self.store = store

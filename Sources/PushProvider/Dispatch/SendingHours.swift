@@ -1,6 +1,7 @@
 import Foundation
-import PushProtocol
 import PushStore
+import PushSupport
+import PushTypes
 
 /// When the recipients of a shard may be sent to.
 ///

@@ -1,4 +1,4 @@
-package import PushProtocol
+package import PushSupport
 
 /// How fast a notification may be sent: the member `pace` of a request.
 package enum PaceSettings: Hashable, Sendable {
@@ -16,18 +16,18 @@ package enum PaceSettings: Hashable, Sendable {
 
     /// Reads the member `name` (`pace`): `{"rate":500}` or `{"waves":{"size":10000,"intervalSeconds":300}}`; `nil` if it
     /// is not there.
-    /// - Throws: ``APIRefusal`` that names the member at fault.
-    package static func parse(_ name: String, in fields: JSONFields) throws(APIRefusal) -> PaceSettings? {
+    /// - Throws: ``RequestError`` that names the member at fault.
+    package static func parse(_ name: String, in fields: JSONFields) throws(RequestError) -> PaceSettings? {
         guard let fields = try fields.fields(name, known: Self.members) else { return nil }
         return try PaceSettings(fields)
     }
 
     /// Reads what ``json`` wrote.
-    package init(stored: JSONValue) throws(APIRefusal) {
+    package init(stored: JSONValue) throws(RequestError) {
         self = try PaceSettings(JSONFields(stored: stored, name: "pace", known: Self.members))
     }
 
-    private init(_ fields: JSONFields) throws(APIRefusal) {
+    private init(_ fields: JSONFields) throws(RequestError) {
         let rate = try fields.integer("rate", in: 1...Self.maximumRate)
         let waves = try fields.fields("waves", known: ["size", "intervalSeconds"])
         switch (rate, waves) {

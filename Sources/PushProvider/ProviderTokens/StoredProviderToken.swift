@@ -1,7 +1,7 @@
 import Logging
-import PushProtocol
 import PushSender
 import PushStore
+import PushTypes
 import Synchronization
 
 /// The provider token of one key, as the store has it.
@@ -96,6 +96,10 @@ final class StoredProviderToken: ProviderTokenSource {
     }
 
     private func sign(_ now: Timestamp) throws -> ProviderTokenRecord {
-        ProviderTokenRecord(key: self.id, text: try ProviderToken.sign(key: self.key, issuedAt: now), issuedAt: now)
+        ProviderTokenRecord(
+            key: self.id,
+            text: try ProviderTokenSigner.sign(key: self.key, issuedAt: now),
+            issuedAt: now
+        )
     }
 }

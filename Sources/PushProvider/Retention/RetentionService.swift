@@ -1,6 +1,7 @@
 package import Logging
-package import PushProtocol
 package import PushStore
+package import PushSupport
+import PushTypes
 import ServiceLifecycle
 
 /// The times for which finished records are kept.
@@ -27,17 +28,17 @@ package struct RetentionService: Service {
     /// Rows forgotten in one transaction.
     private static let piece = 5000
 
-    private let store: any PushStore
+    private let store: any ProviderStore
     private let settings: RetentionSettings
-    private let wake: Wake
+    private let wake: WakeSignal
     private let time: any TimeSource
     private let logger: Logger
 
     /// - Parameter wake: signalled when the clocks are to be looked at again.
     package init(
-        store: any PushStore,
+        store: any ProviderStore,
         settings: RetentionSettings = RetentionSettings(),
-        wake: Wake = Wake(),
+        wake: WakeSignal = WakeSignal(),
         time: any TimeSource,
         logger: Logger
     ) {

@@ -1,7 +1,8 @@
-package import PushProtocol
+package import PushSupport
+package import PushTypes
 
 /// The clocks of a provider: the wall clock as it is, and a steady clock that continues from start to start
-/// (see ``ClockMachine``).
+/// (see ``ClockStateMachine``).
 package struct ProviderTime: TimeSource {
     private let base: any TimeSource
     /// From the base's steady clock to this one.

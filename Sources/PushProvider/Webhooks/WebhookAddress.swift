@@ -1,4 +1,4 @@
-package import PushProtocol
+package import PushSupport
 
 /// A webhook's URL, taken apart by strict rules of our own, so that no other reader of URLs can see another host in it.
 package struct WebhookAddress: Hashable, Sendable {
@@ -21,8 +21,8 @@ package struct WebhookAddress: Hashable, Sendable {
     }
 
     /// Reads a URL and checks all that can be known without a resolver.
-    /// - Throws: ``APIRefusal`` that names the member `url`.
-    package init(_ text: String, policy: AddressPolicy) throws(APIRefusal) {
+    /// - Throws: ``RequestError`` that names the member `url`.
+    package init(_ text: String, policy: AddressPolicy) throws(RequestError) {
         guard text.utf8.count <= Self.maximumLength else {
             throw Self.refusal("too_long", "at most \(Self.maximumLength) bytes, not \(text.utf8.count)")
         }
@@ -62,7 +62,7 @@ package struct WebhookAddress: Hashable, Sendable {
     }
 
     /// Host, in brackets if it is IPv6, and port.
-    private static func split(_ authority: Substring) throws(APIRefusal) -> (host: Substring, port: Int?) {
+    private static func split(_ authority: Substring) throws(RequestError) -> (host: Substring, port: Int?) {
         let colon = authority.lastIndex(of: ":")
         guard let colon, authority.last != "]" else { return (authority, nil) }
         let digits = authority[authority.index(after: colon)...]
@@ -72,7 +72,7 @@ package struct WebhookAddress: Hashable, Sendable {
         return (authority[..<colon], port)
     }
 
-    private static func host(_ text: Substring) throws(APIRefusal) -> (String, IPAddress?) {
+    private static func host(_ text: Substring) throws(RequestError) -> (String, IPAddress?) {
         if text.hasPrefix("["), text.hasSuffix("]") {
             let inner = String(text.dropFirst().dropLast())
             guard let address = IPAddress(inner), address.bytes.count == 16 else {
@@ -118,7 +118,7 @@ package struct WebhookAddress: Hashable, Sendable {
         return text.dropFirst(scheme.count)
     }
 
-    private static func refusal(_ code: String, _ message: String) -> APIRefusal {
-        APIRefusal(status: 400, code: code, message: message, field: "url")
+    private static func refusal(_ code: String, _ message: String) -> RequestError {
+        RequestError(.invalid, code: code, message: message, path: "url")
     }
 }

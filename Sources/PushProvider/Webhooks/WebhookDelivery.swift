@@ -1,7 +1,8 @@
 package import Foundation
 package import Logging
-package import PushProtocol
 package import PushStore
+package import PushSupport
+package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
@@ -21,7 +22,7 @@ package final class WebhookDelivery: Service {
     private let store: any WebhookStore
     private let reader: WebhookReader
     private let bundleID: @Sendable (Int64) async throws -> Topic?
-    private let wake: Wake
+    private let wake: WakeSignal
     private let addresses: AddressPolicy
     private let limits: WebhookLimits
     private let policy: WebhookPolicy
@@ -42,7 +43,7 @@ package final class WebhookDelivery: Service {
     package init(
         store: any WebhookStore,
         bundleID: @escaping @Sendable (Int64) async throws -> Topic?,
-        wake: Wake,
+        wake: WakeSignal,
         addresses: AddressPolicy = AddressPolicy(),
         limits: WebhookLimits = WebhookLimits(),
         policy: WebhookPolicy = WebhookPolicy(),
@@ -77,7 +78,7 @@ package final class WebhookDelivery: Service {
     }
 
     private func work() async {
-        var turns = WebhookTurns(limits: self.limits)
+        var turns = WebhookQueue(limits: self.limits)
         var isAwake = true
         await withTaskGroup(of: Happening.self) { group in
             var pause = await self.offerDue(&turns)
@@ -111,7 +112,7 @@ package final class WebhookDelivery: Service {
 
     /// Offers a turn to every webhook that may post now.
     /// - Returns: how long nothing needs to be done without a signal.
-    private func offerDue(_ turns: inout WebhookTurns) async -> Duration {
+    private func offerDue(_ turns: inout WebhookQueue) async -> Duration {
         let webhooks: [WebhookRecord]
         do {
             let list = try await self.store.readWebhooks(app: nil)
@@ -125,7 +126,7 @@ package final class WebhookDelivery: Service {
         let now = self.time.steady
         var pause = self.limits.sleep
         for webhook in webhooks where webhook.isActive {
-            if WebhookMachine(webhook).isDue(at: now) {
+            if WebhookStateMachine(webhook).isDue(at: now) {
                 turns.offer(webhook.id, isFailing: webhook.failures > 0)
             } else if let next = webhook.nextTryAt {
                 pause = min(pause, max(.milliseconds(1), next.since(now)))
@@ -191,7 +192,7 @@ package final class WebhookDelivery: Service {
         for _ in 0..<max(1, self.limits.turn) {
             guard !Task.isCancelled, !Task.isShuttingDownGracefully else { return .idle }
             guard let webhook = try await self.store.webhook(id),
-                WebhookMachine(webhook).isDue(at: self.time.steady),
+                WebhookStateMachine(webhook).isDue(at: self.time.steady),
                 url ?? webhook.url == webhook.url,
                 let batch = try await self.reader.next(for: webhook, through: self.unfinishedEnd(webhook)),
                 let app = try await self.bundleID(webhook.app)
@@ -245,7 +246,7 @@ package final class WebhookDelivery: Service {
         _ batch: WebhookBatch,
         _ webhook: WebhookRecord
     ) async throws {
-        var machine = WebhookMachine(webhook, policy: self.policy)
+        var machine = WebhookStateMachine(webhook, policy: self.policy)
         if let failure {
             var generator = SystemRandomNumberGenerator()
             machine.failed(failure, at: self.time.reading, using: &generator)

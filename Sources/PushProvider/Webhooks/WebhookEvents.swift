@@ -1,7 +1,7 @@
 import Crypto
 package import Foundation
-import PushProtocol
 package import PushStore
+import PushTypes
 
 /// Builds the JSON text of a block of events.
 ///

@@ -2,8 +2,9 @@ import AsyncHTTPClient
 package import Foundation
 import NIOCore
 import NIOHTTP1
-package import PushProtocol
 package import PushStore
+import PushSupport
+package import PushTypes
 
 /// How posts go out.
 package struct WebhookLimits: Sendable {

@@ -1,6 +1,6 @@
 package import Foundation
-package import PushProtocol
 package import PushStore
+package import PushTypes
 
 /// Tells a webhook again what it has been told, from a moment or a block on.
 package struct WebhookReplay: Sendable {

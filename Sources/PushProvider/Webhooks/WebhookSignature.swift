@@ -1,6 +1,6 @@
 import Crypto
 package import Foundation
-package import PushProtocol
+package import PushTypes
 
 /// Proves to a receiver that a post is ours, whole and not old: header `martlet-signature: t=<seconds>,v1=<hex>`, where
 /// the hexadecimal text is HMAC-SHA256 of `<seconds>.<body>`, seconds since 1970. There is one `v1` per secret.

@@ -1,5 +1,6 @@
 package import NIOSSL
-package import PushProtocol
+package import PushSupport
+package import PushWire
 
 /// Where a legacy push service is, and how to deal with it.
 package struct BinaryConfiguration: Sendable {
@@ -12,7 +13,7 @@ package struct BinaryConfiguration: Sendable {
     package var tls: NIOSSLContext
     /// Form of the notifications. Default ``BinaryCommand/framed``.
     package var command = BinaryCommand.framed
-    package var limits = BinaryClientMachine.Limits()
+    package var limits = BinaryClientStateMachine.Limits()
     /// TCP and TLS, each. Default 10 s.
     package var connectTimeout: Duration = .seconds(10)
     /// Between connections that came to nothing. Default 500 ms to 1 min.

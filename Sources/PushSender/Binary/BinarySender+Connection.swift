@@ -1,7 +1,9 @@
 import Logging
 import NIOCore
 import NIOPosix
-import PushProtocol
+import PushSupport
+import PushTypes
+import PushWire
 
 /// The connection of a ``BinarySender``, and its clock. Everything here runs on the event loop.
 extension BinarySender {

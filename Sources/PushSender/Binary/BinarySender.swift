@@ -2,12 +2,14 @@ package import Logging
 package import NIOCore
 import NIOPosix
 import NIOSSL
-package import PushProtocol
+package import PushSupport
+package import PushTypes
+import PushWire
 
 /// Sends over the legacy binary interface, one connection at a time, made when there is something to send.
 ///
 /// It lives on one event loop, so that writes, error packets and the end of a connection have one order. When
-/// ``BinaryClientMachine/Limits/waiting`` notifications wait, callers wait too. Call ``close()`` in the end.
+/// ``BinaryClientStateMachine/Limits/waiting`` notifications wait, callers wait too. Call ``close()`` in the end.
 package actor BinarySender {
     /// Where things stand with the connection.
     enum Link {
@@ -43,7 +45,7 @@ package actor BinarySender {
     let configuration: BinaryConfiguration
     let time: any TimeSource
     let logger: Logger
-    var machine: BinaryClientMachine
+    var machine: BinaryClientStateMachine
     var link = Link.none
     /// Counts connections, so that a late event of an old one is told apart.
     var connectionNumber = 0
@@ -70,7 +72,7 @@ package actor BinarySender {
         self.configuration = configuration
         self.time = time
         self.logger = logger
-        self.machine = BinaryClientMachine(command: configuration.command, limits: configuration.limits)
+        self.machine = BinaryClientStateMachine(command: configuration.command, limits: configuration.limits)
     }
 
     /// Returns when the notification has its final state: after the quiet period, if all is well.
@@ -140,7 +142,7 @@ package actor BinarySender {
     }
 
     /// Performs what the machine has decided.
-    func perform(_ actions: [BinaryClientMachine.Action]) {
+    func perform(_ actions: [BinaryClientStateMachine.Action]) {
         for action in actions {
             switch action {
             case .write: break
@@ -202,7 +204,7 @@ package actor BinarySender {
         self.proceed()
     }
 
-    private func finish(_ identifier: UInt32, _ state: BinaryClientMachine.FinalState) {
+    private func finish(_ identifier: UInt32, _ state: BinaryClientStateMachine.FinalState) {
         guard let ticket = self.tickets.removeValue(forKey: identifier) else { return }
         self.finish(ticket.batch, ticket.index, Outcome(state, id: ticket.id, lastFailure: self.lastFailure))
     }

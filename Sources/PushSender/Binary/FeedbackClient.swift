@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 package import NIOSSL
-package import PushProtocol
+package import PushWire
 
 /// Reads the list of apps that are gone from the legacy feedback service (reference 6).
 ///

@@ -1,9 +1,10 @@
-import PushProtocol
+import PushTypes
+import PushWire
 
 extension Outcome {
     /// What a final state on the legacy interface means to the provider.
     /// - Parameter lastFailure: why the last connection came to nothing, if that is known.
-    init(_ state: BinaryClientMachine.FinalState, id: String, lastFailure: String?) {
+    init(_ state: BinaryClientStateMachine.FinalState, id: String, lastFailure: String?) {
         self =
             switch state {
             case .accepted: .accepted(.init(id: id))

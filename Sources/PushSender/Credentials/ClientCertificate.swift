@@ -1,7 +1,8 @@
 import Crypto
 import Foundation
 package import NIOSSL
-public import PushProtocol
+import PushSupport
+public import PushTypes
 import SwiftASN1
 import X509
 
@@ -60,8 +61,8 @@ public struct ClientCertificate: Sendable {
     private init(certificates: [NIOSSLCertificate], keys: [NIOSSLPrivateKey]) throws(CredentialError) {
         guard !certificates.isEmpty else { throw .noCertificate }
         guard !keys.isEmpty else { throw .noPrivateKey }
-        let readable = certificates.compactMap(ReadCertificate.init)
-        var pairs: [(certificate: ReadCertificate, key: NIOSSLPrivateKey)] = []
+        let readable = certificates.compactMap(ParsedCertificate.init)
+        var pairs: [(certificate: ParsedCertificate, key: NIOSSLPrivateKey)] = []
         for key in keys {
             let publicKey = try PrivateKeyReader.publicKey(of: key)
             pairs += readable.filter { $0.certificate.publicKey == publicKey }.map { ($0, key) }
@@ -73,7 +74,7 @@ public struct ClientCertificate: Sendable {
         self.init(leaf: leaf, others: readable, key: key)
     }
 
-    private init(leaf: ReadCertificate, others: [ReadCertificate], key: NIOSSLPrivateKey) {
+    private init(leaf: ParsedCertificate, others: [ParsedCertificate], key: NIOSSLPrivateKey) {
         let certificate = leaf.certificate
         let details = CertificateDetails(certificate)
         self.commonName = details.commonName ?? ""
@@ -104,7 +105,7 @@ extension ClientCertificate {
 }
 
 /// A certificate as both libraries need it.
-private struct ReadCertificate {
+private struct ParsedCertificate {
     let certificate: Certificate
     let source: NIOSSLCertificate
     let der: [UInt8]
@@ -120,7 +121,7 @@ private struct ReadCertificate {
     }
 
     /// This one and, as far as `others` lead, its authorities.
-    func chain(through others: [ReadCertificate]) -> [ReadCertificate] {
+    func chain(through others: [ParsedCertificate]) -> [ParsedCertificate] {
         var (chain, rest) = ([self], others.filter { $0.certificate != self.certificate })
         while let last = chain.last?.certificate, last.issuer != last.subject,
             let index = rest.firstIndex(where: { $0.certificate.subject == last.issuer })

@@ -1,5 +1,5 @@
 import Foundation
-public import PushProtocol
+public import PushTypes
 
 /// Why a credential cannot be used. Its description never holds key material and says what to do.
 public enum CredentialError: Error, Hashable, Sendable {

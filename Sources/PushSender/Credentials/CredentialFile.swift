@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import NIOSSL
-import PushProtocol
+import PushSupport
 
 /// Where a credential lies and what is needed to read it: a `.p8`, a `.p12`, a PEM text, or a certificate and a key.
 public struct CredentialFile: Sendable {
@@ -86,7 +86,7 @@ public struct CredentialFile: Sendable {
             defer { try? file.close() }
             bytes = Array(try file.read(upToCount: Self.maximumSize + 1) ?? Data())
         } catch {
-            throw .unreadableFile(path: path, why: ErrorText.of(error))
+            throw .unreadableFile(path: path, why: ErrorDescription.of(error))
         }
         guard bytes.count <= Self.maximumSize else { throw .fileTooLarge(path: path) }
         return bytes

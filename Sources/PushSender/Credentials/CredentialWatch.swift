@@ -1,6 +1,5 @@
 import Foundation
 public import Logging
-import PushProtocol
 public import ServiceLifecycle
 
 /// Re-reads a credential when its files change, so that a renewed certificate needs no restart.

@@ -1,5 +1,5 @@
 import Crypto
-public import PushProtocol
+public import PushTypes
 
 /// What a sender proves itself with: a signing key or a certificate (reference 2).
 public enum PushCredential: Sendable {

@@ -1,24 +1,25 @@
 import NIOCore
-import PushProtocol
+import PushTypes
+import PushWire
 
 /// Encodes the header blocks of push requests by the rules that Apple gives (reference 1.3): what changes with every
 /// request is a literal, everything else stands in the service's table after its first use.
 ///
-/// What all pushes of one topic, push type and priority share is prepared once, as a ``RequestLane``.
+/// What all pushes of one topic, push type and priority share is prepared once, as a ``RequestHeaderTemplate``.
 struct RequestEncoder {
     /// What we use of the service's table at most, in bytes, even if it offers more.
-    static let maximumTableSize = HTTP2Limits.headerTableSize
+    static let maximumTableSize = HTTP2Constants.headerTableSize
     /// Lanes kept; when there are more they are made anew.
     private static let maximumLanes = 256
 
-    private static let devicePath = Array(RequestLane.devicePath.utf8)
+    private static let devicePath = Array(RequestHeaderTemplate.devicePath.utf8)
 
     private let authority: String
     /// The whole field `authorization`, or empty with certificate trust.
     private var authorization: [UInt8] = []
     private var table = RequestHeaderTable(limit: Self.maximumTableSize)
-    private var lanes: [RequestLane.Key: RequestLane] = [:]
-    private var lastLane: RequestLane?
+    private var lanes: [RequestHeaderTemplate.Key: RequestHeaderTemplate] = [:]
+    private var lastLane: RequestHeaderTemplate?
 
     /// - Parameter authority: host name, with the port where it is not 443.
     init(authority: String) {
@@ -63,7 +64,7 @@ struct RequestEncoder {
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: self.headerListSize(of: push)) { target in
             var block = HeaderBlockWriter(target)
             block.write(lane.head)
-            block.write(length: RequestLane.devicePath.utf8.count + push.token.bytes.count * 2)
+            block.write(length: RequestHeaderTemplate.devicePath.utf8.count + push.token.bytes.count * 2)
             block.write(Self.devicePath)
             block.write(hexadecimal: push.token.bytes)
             block.write(self.authorization)
@@ -86,18 +87,18 @@ struct RequestEncoder {
     // MARK: Lanes
 
     /// `nil` while something of it is not in the table yet.
-    private mutating func lane(for notification: PushNotification) -> RequestLane? {
+    private mutating func lane(for notification: PushNotification) -> RequestHeaderTemplate? {
         guard !self.table.hasPendingResize else { return nil }
         if let lane = self.lastLane, lane.generation == self.table.generation, lane.key.matches(notification) {
             return lane
         }
-        let key = RequestLane.Key(notification)
+        let key = RequestHeaderTemplate.Key(notification)
         if let lane = self.lanes[key], lane.generation == self.table.generation {
             self.lastLane = lane
             return lane
         }
         if self.lanes.count >= Self.maximumLanes { self.lanes = [:] }
-        let lane = RequestLane(key: key, authority: self.authority, table: self.table)
+        let lane = RequestHeaderTemplate(key: key, authority: self.authority, table: self.table)
         self.lanes[key] = lane
         self.lastLane = lane
         return lane
@@ -110,10 +111,10 @@ struct RequestEncoder {
         let notification = push.notification
         let replaced = Set(push.additionalHeaders.map(\.name))
         var block = self.table.takeResize()
-        block += RequestLane.methodAndScheme
-        block += self.repeated(RequestLane.authority, self.authority)
-        block.append(RequestLane.pathName)
-        block.appendString(RequestLane.devicePath + push.token.hex)
+        block += RequestHeaderTemplate.methodAndScheme
+        block += self.repeated(RequestHeaderTemplate.authority, self.authority)
+        block.append(RequestHeaderTemplate.pathName)
+        block.appendString(RequestHeaderTemplate.devicePath + push.token.hex)
         buffer.writeBytes(block)
         if !replaced.contains("authorization") { buffer.writeBytes(self.authorization) }
         var rest: [UInt8] = []
@@ -139,7 +140,7 @@ struct RequestEncoder {
         if self.table.position(of: name, value) == nil, self.table.hasRoom(for: name, value) {
             return self.inserted(name, value)
         }
-        return RequestLane.field(name, value, in: self.table)
+        return RequestHeaderTemplate.field(name, value, in: self.table)
     }
 
     /// A field whose name comes again, with another value: only the first one goes into the table.
@@ -147,14 +148,14 @@ struct RequestEncoder {
         if self.table.position(of: name) == nil, self.table.hasRoom(for: name, value) {
             return self.inserted(name, value)
         }
-        var bytes = RequestLane.name(name, in: self.table)
+        var bytes = RequestHeaderTemplate.name(name, in: self.table)
         bytes.appendString(value)
         return bytes
     }
 
     private mutating func inserted(_ name: String, _ value: String) -> [UInt8] {
         var bytes: [UInt8] = []
-        if let position = RequestLane.staticPosition(of: name) ?? self.table.position(of: name) {
+        if let position = RequestHeaderTemplate.staticPosition(of: name) ?? self.table.position(of: name) {
             bytes.appendInteger(position, prefix: 6, pattern: 0x40)
         } else {
             bytes.append(0x40)

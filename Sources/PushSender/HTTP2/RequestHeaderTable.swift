@@ -1,4 +1,4 @@
-import PushProtocol
+import PushWire
 
 /// What we have put into the service's HPACK table (RFC 7541 section 2.3.2).
 ///

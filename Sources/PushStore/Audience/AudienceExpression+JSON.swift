@@ -1,4 +1,5 @@
-package import PushProtocol
+package import PushSupport
+package import PushTypes
 
 /// The JSON form of an audience: `{"tag":"beta"}`, `{"and":[{"locale":"de"},{"not":{"user":"alice"}}]}`. Several
 /// members in one object mean that all must hold.
@@ -16,8 +17,8 @@ extension AudienceExpression {
     ])
 
     /// - Parameter now: what `withinDays` counts from.
-    /// - Throws: ``APIRefusal`` that names the member at fault.
-    package init(_ fields: JSONFields, now: Timestamp) throws(APIRefusal) {
+    /// - Throws: ``RequestError`` that names the member at fault.
+    package init(_ fields: JSONFields, now: Timestamp) throws(RequestError) {
         var parser = AudienceParser(now: now)
         self = try parser.expression(fields, depth: 0)
         // The stored form has an object for each condition, so it may be deeper than what was sent.
@@ -25,7 +26,7 @@ extension AudienceExpression {
     }
 
     /// - Parameter path: where the object stands in what was sent.
-    package init(json members: [String: JSONValue], path: String?, now: Timestamp) throws(APIRefusal) {
+    package init(json members: [String: JSONValue], path: String?, now: Timestamp) throws(RequestError) {
         try self.init(JSONFields(members: members, path: path, known: Self.members), now: now)
     }
 
@@ -73,7 +74,7 @@ private struct AudienceParser {
         self.now = now
     }
 
-    mutating func expression(_ fields: JSONFields, depth: Int) throws(APIRefusal) -> AudienceExpression {
+    mutating func expression(_ fields: JSONFields, depth: Int) throws(RequestError) -> AudienceExpression {
         guard depth <= AudienceExpression.maximumDepth else { throw Self.tooDeep(fields) }
         if let name = fields.nulls.sorted().first {
             let message = name == "is" ? "for devices without the attribute use not" : "leave it out instead of null"
@@ -89,21 +90,21 @@ private struct AudienceParser {
         if let attribute = try self.attribute(fields) { all.append(attribute) }
         self.conditions += all.reduce(0) { $0 + $1.choices }
         guard self.conditions <= AudienceExpression.maximumConditions else {
-            throw APIRefusal(
-                status: 400,
+            throw RequestError(
+                .invalid,
                 code: "too_many",
                 message:
                     "an audience has at most \(AudienceExpression.maximumConditions) conditions; tag the devices instead",
-                field: fields.place
+                path: fields.place
             )
         }
         try all.append(contentsOf: self.combinations(fields, depth: depth))
         guard let first = all.first else {
-            throw APIRefusal(
-                status: 400,
+            throw RequestError(
+                .invalid,
                 code: "missing_field",
                 message: "say who, with one or more of \(Self.subjects)",
-                field: fields.place
+                path: fields.place
             )
         }
         return all.count == 1 ? first : .and(all)
@@ -114,16 +115,16 @@ private struct AudienceParser {
         all, token, user, users, tag, attribute, locale, appVersion, timeZone, lastSeen, and, or, not
         """
 
-    static func tooDeep(_ fields: JSONFields) -> APIRefusal {
-        APIRefusal(
-            status: 400,
+    static func tooDeep(_ fields: JSONFields) -> RequestError {
+        RequestError(
+            .invalid,
             code: "too_deep",
             message: "nest and, or and not at most \(AudienceExpression.maximumDepth) deep",
-            field: fields.place
+            path: fields.place
         )
     }
 
-    private func identities(_ fields: JSONFields) throws(APIRefusal) -> [AudienceExpression] {
+    private func identities(_ fields: JSONFields) throws(RequestError) -> [AudienceExpression] {
         let limit = AudienceExpression.maximumText
         var all: [AudienceExpression] = []
         if let text = try fields.string("token", maximum: DeviceToken.maximumLength * 4) {
@@ -141,7 +142,7 @@ private struct AudienceParser {
         return all
     }
 
-    private func profile(_ fields: JSONFields) throws(APIRefusal) -> [AudienceExpression] {
+    private func profile(_ fields: JSONFields) throws(RequestError) -> [AudienceExpression] {
         let limit = AudienceExpression.maximumText
         var all: [AudienceExpression] = []
         if let locale = try fields.string("locale", maximum: limit) { all.append(.locale(locale)) }
@@ -175,7 +176,7 @@ private struct AudienceParser {
         _ comparisons: JSONFields,
         _ name: String,
         _ fields: JSONFields
-    ) throws(APIRefusal) {
+    ) throws(RequestError) {
         if let null = comparisons.nulls.sorted().first {
             throw comparisons.refusal(null, "invalid_value", "leave it out instead of null")
         }
@@ -184,7 +185,7 @@ private struct AudienceParser {
         throw fields.refusal(name, "missing_field", "compare it with one or more of \(words)")
     }
 
-    private func attribute(_ fields: JSONFields) throws(APIRefusal) -> AudienceExpression? {
+    private func attribute(_ fields: JSONFields) throws(RequestError) -> AudienceExpression? {
         let comparisons = AudienceExpression.Comparison.allCases.filter { fields.members[$0.rawValue] != nil }
         guard let name = try fields.string("attribute", maximum: AudienceExpression.maximumText) else {
             for word in comparisons.map(\.rawValue) + ["in"] where fields.members[word] != nil {
@@ -213,7 +214,7 @@ private struct AudienceParser {
         _ value: JSONValue?,
         _ name: String,
         _ fields: JSONFields
-    ) throws(APIRefusal) -> JSONValue {
+    ) throws(RequestError) -> JSONValue {
         switch value {
         case .string(let text) where text.utf8.count <= AudienceExpression.maximumText: return .string(text)
         case .integer(let number): return .integer(number)
@@ -228,7 +229,7 @@ private struct AudienceParser {
     private mutating func combinations(
         _ fields: JSONFields,
         depth: Int
-    ) throws(APIRefusal) -> [AudienceExpression] {
+    ) throws(RequestError) -> [AudienceExpression] {
         var all: [AudienceExpression] = []
         for word in ["and", "or"] {
             guard let value = fields.members[word] else { continue }
@@ -252,7 +253,7 @@ private struct AudienceParser {
         _ name: String,
         _ fields: JSONFields,
         depth: Int
-    ) throws(APIRefusal) -> AudienceExpression {
+    ) throws(RequestError) -> AudienceExpression {
         guard case .object(let members) = value else { throw fields.wrongType(name, "an object") }
         let inner = try JSONFields(
             members: members,

@@ -1,5 +1,5 @@
 package import Foundation
-package import PushProtocol
+package import PushTypes
 
 /// What an API key allows.
 package enum APIScope: String, CaseIterable, Hashable, Sendable, Codable {

@@ -1,4 +1,4 @@
-package import PushProtocol
+package import PushTypes
 
 /// An app that notifications can be sent to.
 package struct AppRecord: Hashable, Sendable {

@@ -1,4 +1,5 @@
-package import PushProtocol
+package import PushSupport
+package import PushTypes
 
 /// To whom a notification goes.
 package enum Audience: Hashable, Sendable {

@@ -1,5 +1,5 @@
 package import Foundation
-package import PushProtocol
+package import PushTypes
 
 /// Something that somebody changed.
 package struct AuditRecord: Hashable, Sendable {

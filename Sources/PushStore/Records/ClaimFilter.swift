@@ -16,12 +16,12 @@ package struct ClaimFilter: Hashable, Sendable {
     /// No retries of these apps.
     package var apps: Set<Int64>
     /// No shards of notifications to these.
-    package var services: Set<SendingService>
+    package var services: Set<DispatchTarget>
     /// A lease of the caller's that is not among these is lost: its claim was never answered, or its page never written.
     /// `nil` leaves the decision to the time at which each lease ends.
     package var held: Held?
 
-    package init(excluding apps: Set<Int64> = [], services: Set<SendingService> = [], held: Held? = nil) {
+    package init(excluding apps: Set<Int64> = [], services: Set<DispatchTarget> = [], held: Held? = nil) {
         self.apps = apps
         self.services = services
         self.held = held

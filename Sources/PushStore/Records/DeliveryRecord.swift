@@ -1,5 +1,5 @@
 package import Foundation
-package import PushProtocol
+package import PushTypes
 
 /// The one final state of a recipient, as it is looked up.
 package struct DeliveryRecord: Hashable, Sendable {
@@ -122,7 +122,7 @@ extension Timestamp {
 }
 
 /// What an answer says about a device's token.
-package struct TokenFinding: Hashable, Sendable {
+package struct TokenStateChange: Hashable, Sendable {
     package enum Verdict: Hashable, Sendable {
         /// It was suspected, and works.
         case good
@@ -160,9 +160,9 @@ package struct PageResult: Hashable, Sendable {
     package var reading: PageReading?
     package var deliveries: [DeliveryResult] = []
     /// Skipped, unless they are back.
-    package var departures: [Departure] = []
+    package var departures: [RemovedRecipient] = []
     package var retries: [RetryResult] = []
-    package var findings: [TokenFinding] = []
+    package var findings: [TokenStateChange] = []
     /// Where the walk stands; `nil` for a page of retries.
     package var step: ShardStep?
     /// The notification's next page comes no sooner, of whatever shard.
@@ -203,7 +203,7 @@ package struct PageReading: Hashable, Sendable {
 
 /// A recipient whose device had been removed when its turn came. Where the device has come back by the time this is
 /// written, it is due at once instead.
-package struct Departure: Hashable, Sendable {
+package struct RemovedRecipient: Hashable, Sendable {
     package var delivery: DeliveryResult
     /// For the webhooks: one JSON value.
     package var event: Data?
@@ -215,7 +215,7 @@ package struct Departure: Hashable, Sendable {
 }
 
 /// The response of a store to the commit of a page.
-package enum CommitAnswer: Hashable, Sendable {
+package enum CommitResult: Hashable, Sendable {
     /// It is written, and the notification continues.
     case goesOn
     /// It is written, and the notification has ended or is paused.
@@ -227,12 +227,12 @@ package enum CommitAnswer: Hashable, Sendable {
 }
 
 /// The response of a store to a page whose sending begins.
-package struct BegunPage: Hashable, Sendable {
-    package var answer: CommitAnswer
+package struct StartedPage: Hashable, Sendable {
+    package var answer: CommitResult
     /// The recipients that had no state before.
     package var begun: Set<Int64>
 
-    package init(answer: CommitAnswer, begun: Set<Int64>) {
+    package init(answer: CommitResult, begun: Set<Int64>) {
         self.answer = answer
         self.begun = begun
     }

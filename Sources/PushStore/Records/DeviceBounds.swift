@@ -1,4 +1,4 @@
-import PushProtocol
+import PushSupport
 
 /// The bounds on what is stored of one device, after a registration has been merged with what was there.
 package enum DeviceBounds {

@@ -1,4 +1,5 @@
-package import PushProtocol
+package import PushSupport
+package import PushTypes
 
 /// An app on a device, as it registered.
 package struct DeviceRecord: Hashable, Sendable {

@@ -1,5 +1,5 @@
 package import Foundation
-package import PushProtocol
+package import PushTypes
 
 /// A notification in the ledger: what to send, to whom, when, and how far it has got.
 package struct NotificationRecord: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import PushProtocol
+package import PushTypes
 
 /// The key that a provider token is signed with, told from all others.
 package struct ProviderTokenKey: Hashable, Sendable {

@@ -1,5 +1,5 @@
 package import Foundation
-package import PushProtocol
+package import PushTypes
 
 /// A notification that is sent again and again.
 package struct ScheduleRecord: Hashable, Sendable {

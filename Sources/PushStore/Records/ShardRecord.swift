@@ -1,5 +1,5 @@
 package import Foundation
-package import PushProtocol
+package import PushTypes
 
 /// A part of a notification's audience that is walked on its own.
 package struct ShardPlan: Hashable, Sendable {
@@ -108,7 +108,7 @@ package struct Recipient: Hashable, Sendable {
     package var registeredAt: Timestamp?
     /// Whether the push service called the token bad before.
     package var isSuspected = false
-    /// The environment of a token that is tried in the other one (see ``TokenFinding/Verdict/moved``).
+    /// The environment of a token that is tried in the other one (see ``TokenStateChange/Verdict/moved``).
     package var movedFrom: PushEnvironment?
     /// Earlier tries.
     package var attempts: Int

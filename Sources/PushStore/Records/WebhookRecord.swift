@@ -1,5 +1,5 @@
 package import Foundation
-package import PushProtocol
+package import PushTypes
 
 /// Where events are posted to.
 package struct WebhookRecord: Hashable, Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushTypes
 
 /// Ranges of indexes that together hold every device for which an expression holds, and maybe others: where they are
 /// few, they are looked up one by one instead of walking over all devices.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// An audience's condition as SQL over a row of `device`.
 struct AudienceSQL: Sendable {

@@ -1,5 +1,3 @@
-import PushProtocol
-
 extension ClaimFilter {
     /// The condition on a notification that it goes to none of the excluded services.
     var isOfOtherServices: String {

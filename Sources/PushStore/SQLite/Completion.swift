@@ -1,5 +1,5 @@
 import GRDB
-import PushProtocol
+import PushTypes
 
 /// The end of a notification.
 enum Completion {
@@ -28,7 +28,7 @@ enum Completion {
                 """
         )
         guard let app = try Int64.fetchOne(total, arguments: [number]) else { return }
-        _ = try DeviceChurn.forget(app: app, limit: Self.forgottenAtOnce, in: database)
+        _ = try RegistrationChanges.forget(app: app, limit: Self.forgottenAtOnce, in: database)
     }
 
     /// Registrations that are forgotten with the notification that needed them; the rest goes with what is old.

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushSupport
 
 /// The attributes as they are stored: all of a device in one JSON text, and each in a row to be searched.
 enum DeviceAttributes {

@@ -1,5 +1,4 @@
 import GRDB
-import PushProtocol
 
 /// Which of an app's devices a shard has, of those that are active.
 struct DeviceFilter: Sendable {

@@ -1,5 +1,5 @@
 import GRDB
-import PushProtocol
+import PushTypes
 
 /// The leases under which shards and retries are sent.
 ///

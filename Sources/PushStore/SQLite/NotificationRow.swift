@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// A notification as it is stored.
 enum NotificationRow {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushTypes
 
 /// One page within a transaction.
 struct PageCommit {
@@ -50,9 +50,9 @@ struct PageCommit {
 
     private var mayGoOn: Bool { self.page.pauses == nil && (self.state == .accepted || self.state == .sending) }
 
-    func run() throws -> BegunPage {
+    func run() throws -> StartedPage {
         if let reason = self.page.pauses { try SQLiteStore.pause(self.number, reason: reason, in: self.database) }
-        guard try self.isMine() else { return BegunPage(answer: .notYours, begun: []) }
+        guard try self.isMine() else { return StartedPage(answer: .notYours, begun: []) }
         var counts: [DeliveryRecord.State: Int] = [:]
         var begun: Set<Int64> = []
         let hasHeld = try self.hasHeld()
@@ -63,14 +63,14 @@ struct PageCommit {
         let departed = try self.page.departures.filter { try self.leave($0, hasHeld: hasHeld) }
         counts[.skipped, default: 0] += departed.count
         for retry in self.page.retries { try self.postpone(retry) }
-        try TokenMemory(app: self.app, database: self.database).correct(self.page)
+        try SentTokenHistory(app: self.app, database: self.database).correct(self.page)
         try self.learn()
         try self.advance(counts)
         try self.note(counts)
         let events = [self.page.events].compactMap { $0 } + departed.compactMap(\.event)
         if !events.isEmpty { try self.keep(Data(events.joined(separator: Data(",".utf8)))) }
         if !self.begins { try self.end() }
-        return BegunPage(answer: self.mayGoOn ? .goesOn : .stops, begun: begun)
+        return StartedPage(answer: self.mayGoOn ? .goesOn : .stops, begun: begun)
     }
 
     /// Tells whether the lease and the cursor are what the claim saw.
@@ -93,10 +93,10 @@ struct PageCommit {
 
     private func learn() throws {
         guard !self.page.findings.isEmpty else { return }
-        let hygiene = TokenFindings(app: self.app, notification: self.id, now: self.now, database: self.database)
-        let last = try TokenEvents.last(in: self.database)
+        let hygiene = TokenInvalidation(app: self.app, notification: self.id, now: self.now, database: self.database)
+        let last = try TokenEventWriter.last(in: self.database)
         for finding in self.page.findings { try hygiene.apply(finding) }
-        try TokenEvents.announce(after: last, app: self.app, at: self.now, in: self.database)
+        try TokenEventWriter.announce(after: last, app: self.app, at: self.now, in: self.database)
     }
 
     /// Ends the lease unless the walk goes on under it, and the notification if this was the last of it.
@@ -150,7 +150,7 @@ struct PageCommit {
 
     /// Skips a recipient whose device is gone, or queues it if that has come back since the page was read. Whether it
     /// was skipped.
-    private func leave(_ departure: Departure, hasHeld: Bool) throws -> Bool {
+    private func leave(_ departure: RemovedRecipient, hasHeld: Bool) throws -> Bool {
         let delivery = departure.delivery
         let device = try RawStatement("SELECT 1 FROM device WHERE id = ? AND hasLeft = 0", in: self.database)
         defer { device.reset() }

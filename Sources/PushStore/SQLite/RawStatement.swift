@@ -1,6 +1,6 @@
 import GRDB
 import GRDBSQLite
-import PushProtocol
+import PushTypes
 
 /// A prepared statement without the library's boxes around every value: for the pages of a campaign, where those boxes
 /// would cost more than the database does.

@@ -1,5 +1,5 @@
 import GRDB
-import PushProtocol
+import PushTypes
 
 extension RecipientQuery {
     /// The turn of a recipient of the queue.
@@ -80,7 +80,7 @@ extension RecipientQuery {
         guard let row = try Row.fetchOne(changes, arguments: [recipient.id, self.openedAfter]) else { return .send }
         let hasChanged = (row["churn"] as Int64? ?? 0) > self.openedAfter
         if hasChanged, try !self.isInAudience(recipient.id, in: database) { return .end(.leftAudience) }
-        if hasChanged, try TokenMemory.remembers(recipient.token, of: self.number, in: database) {
+        if hasChanged, try SentTokenHistory.remembers(recipient.token, of: self.number, in: database) {
             return .end(.hadAlready)
         }
         var others = try self.links(of: recipient.id, in: database)

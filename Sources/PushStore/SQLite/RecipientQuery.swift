@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushTypes
 
 /// Reads recipients: a page of devices after a cursor, of named tokens, or single ones for another try.
 struct RecipientQuery: Sendable {
@@ -98,7 +98,7 @@ struct RecipientQuery: Sendable {
         for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
         var found = Found()
         found.recipients.reserveCapacity(self.limit)
-        let churn = RecipientChurn(self)
+        let churn = RecipientChanges(self)
         while try statement.step() {
             if churn.mayConcern(statement), try churn.holds(statement.integer(0), in: database) {
                 found.held.append(statement.integer(0))

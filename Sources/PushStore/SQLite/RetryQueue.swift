@@ -1,4 +1,4 @@
-import PushProtocol
+import PushTypes
 
 /// The queue of recipients that are tried again.
 enum RetryQueue {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushTypes
 
 /// A row that holds something else than was written.
 package struct DamagedRow: Error, CustomStringConvertible {

@@ -1,6 +1,6 @@
 package import Foundation
 import GRDB
-import PushProtocol
+import PushTypes
 
 extension SQLiteStore {
     package func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws {

@@ -1,5 +1,4 @@
 import GRDB
-import PushProtocol
 
 extension SQLiteStore {
     /// The highest count kept.

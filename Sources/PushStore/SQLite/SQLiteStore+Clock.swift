@@ -1,5 +1,6 @@
 import GRDB
-package import PushProtocol
+package import PushSupport
+import PushTypes
 
 extension SQLiteStore {
     package func clockMark() async throws -> ClockMark? {

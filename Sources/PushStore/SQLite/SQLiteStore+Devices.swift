@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-package import PushProtocol
+package import PushTypes
 
 extension SQLiteStore {
     package func devices(
@@ -61,15 +61,15 @@ extension SQLiteStore {
                     """,
                 arguments: [app.databaseValue, token.databaseValue, environment.databaseValue]
             )
-            let last = try TokenEvents.last(in: database)
+            let last = try TokenEventWriter.last(in: database)
             for row in rows {
                 let id = row["id"] as Int64? ?? 0
                 let environment = row.environment("environment")
                 // One that cannot be read goes at once: its environment is not known.
-                let churn = DeviceChurn(app: app, database: database)
+                let churn = RegistrationChanges(app: app, database: database)
                 try churn.leave(id, isReadable: environment != nil)
                 guard let environment else { continue }
-                try TokenEvents.add(
+                try TokenEventWriter.add(
                     .deleted,
                     app: app,
                     device: id,
@@ -79,7 +79,7 @@ extension SQLiteStore {
                     in: database
                 )
             }
-            try TokenEvents.announce(after: last, app: app, at: now, in: database)
+            try TokenEventWriter.announce(after: last, app: app, at: now, in: database)
             return rows.count
         }
     }

@@ -1,6 +1,7 @@
 package import Foundation
 import GRDB
-package import PushProtocol
+package import PushSupport
+package import PushTypes
 
 extension SQLiteStore {
     package func recover(now: Timestamp) async throws -> Int {

@@ -1,5 +1,5 @@
 import GRDB
-package import PushProtocol
+package import PushTypes
 
 extension SQLiteStore {
     package func setProven(app: Int64, environment: PushEnvironment, at: Timestamp) async throws {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-package import PushProtocol
+package import PushTypes
 
 extension SQLiteStore {
     package func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth {
@@ -60,7 +60,9 @@ extension SQLiteStore {
             "SELECT * FROM tokenEvent WHERE \(condition) ORDER BY id DESC LIMIT ?", arguments + [limit.databaseValue]
         )
         return try await self.database.query { database in
-            try Row.fetchAll(database, sql: sql, arguments: StatementArguments(bound)).compactMap(TokenEvents.readable)
+            try Row.fetchAll(database, sql: sql, arguments: StatementArguments(bound)).compactMap(
+                TokenEventWriter.readable
+            )
         }
     }
 
@@ -115,15 +117,15 @@ extension SQLiteStore {
                 """,
             arguments: [app, environment.code, after, Self.settledAtATime]
         )
-        let findings = TokenFindings(app: app, notification: nil, now: now, database: database)
-        let last = try TokenEvents.last(in: database)
+        let findings = TokenInvalidation(app: app, notification: nil, now: now, database: database)
+        let last = try TokenEventWriter.last(in: database)
         for row in rows {
             guard let id = row["id"] as Int64?, let device = row["device"] as Int64? else { continue }
             try database.execute(sql: "UPDATE tokenEvent SET action = 'settled' WHERE id = ?", arguments: [id])
             guard deactivates, let since = row.time("since") else { continue }
-            try findings.apply(TokenFinding(device: device, verdict: .dead(since: since), reason: row["reason"]))
+            try findings.apply(TokenStateChange(device: device, verdict: .dead(since: since), reason: row["reason"]))
         }
-        try TokenEvents.announce(after: last, app: app, at: now, in: database)
+        try TokenEventWriter.announce(after: last, app: app, at: now, in: database)
         if rows.count < Self.settledAtATime {
             try database.execute(
                 sql:

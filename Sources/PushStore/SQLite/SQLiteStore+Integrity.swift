@@ -41,7 +41,7 @@ enum Integrity {
         do {
             let rules = IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : [])
             return try rules.flatMap { try $0.faults(in: database) }
-                + UnreadableRows(database: database, masterKey: masterKey).faults()
+                + DamagedRows(database: database, masterKey: masterKey).faults()
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CORRUPT {
             return ["the store's rules cannot be examined: \(error.message ?? "\(error.resultCode)")"]
         }

@@ -1,6 +1,6 @@
 package import Foundation
 import GRDB
-package import PushProtocol
+package import PushTypes
 
 extension SQLiteStore {
     package func accept(

@@ -1,5 +1,5 @@
 import GRDB
-package import PushProtocol
+package import PushTypes
 
 extension SQLiteStore {
     package func setName(_ name: String?, app: Int64) async throws {
@@ -32,12 +32,12 @@ extension SQLiteStore {
         }
     }
 
-    package func figures(now: Timestamp) async throws -> StoreFigures {
+    package func figures(now: Timestamp) async throws -> StoreStatistics {
         try await self.database.lookup { database in
             func count(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
                 try Int.fetchOne(database, sql: sql, arguments: arguments) ?? 0
             }
-            var figures = StoreFigures()
+            var figures = StoreStatistics()
             let states = try Row.fetchAll(
                 database,
                 sql: "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL GROUP BY state"

@@ -1,5 +1,5 @@
 import GRDB
-package import PushProtocol
+package import PushTypes
 
 extension SQLiteStore {
     package func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage {
@@ -26,7 +26,7 @@ extension SQLiteStore {
             cursor: isFull ? ids.max() ?? claim.end : claim.end,
             isLast: !isFull
         )
-        page.readAt = try DeviceChurn.clock(in: database)
+        page.readAt = try RegistrationChanges.clock(in: database)
         let left = try query.left(upTo: page.cursor, in: database)
         if left.count >= limit, let last = left.last, last < page.cursor {
             // More have left than a page holds: the others come with the next one.
@@ -117,7 +117,7 @@ extension SQLiteStore {
             notificationNumber: number,
             recipients: recipients,
             fence: fence,
-            readAt: try DeviceChurn.clock(in: database)
+            readAt: try RegistrationChanges.clock(in: database)
         )
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-package import PushProtocol
+package import PushTypes
 
 extension SQLiteStore {
     /// Tokens that nobody has renewed for so long belong to keys that are not used any more.

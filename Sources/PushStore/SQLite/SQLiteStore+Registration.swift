@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
-package import PushProtocol
+import PushSupport
+package import PushTypes
 
 extension SQLiteStore {
     package func register(
@@ -9,11 +10,11 @@ extension SQLiteStore {
         now: Timestamp
     ) async throws -> [RegistrationResult] {
         try await self.database.write { database in
-            let last = try TokenEvents.last(in: database)
+            let last = try TokenEventWriter.last(in: database)
             let results = try registrations.map { registration in
                 try Registration(registration, app: app, now: now, database: database).run()
             }
-            try TokenEvents.announce(after: last, app: app, at: now, in: database)
+            try TokenEventWriter.announce(after: last, app: app, at: now, in: database)
             return results
         }
     }
@@ -44,7 +45,7 @@ private struct Registration {
         self.database = database
     }
 
-    private var churn: DeviceChurn { DeviceChurn(app: self.app, database: self.database) }
+    private var churn: RegistrationChanges { RegistrationChanges(app: self.app, database: self.database) }
 
     func run() throws -> RegistrationResult {
         let byToken = try self.known(byToken: self.registration.token)
@@ -306,7 +307,7 @@ private struct Registration {
     }
 
     private func record(_ action: TokenEventRecord.Action, _ known: Known) throws {
-        try TokenEvents.add(
+        try TokenEventWriter.add(
             action,
             app: self.app,
             device: known.id,

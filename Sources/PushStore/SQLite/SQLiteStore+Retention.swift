@@ -1,12 +1,13 @@
 import GRDB
-package import PushProtocol
+package import PushTypes
 
 extension SQLiteStore {
     package func forget(before: Timestamp, limit: Int) async throws -> Int {
         try await self.database.write { database in
             let apps = try Int64.fetchAll(database, sql: "SELECT id FROM app")
             let churned = try apps.reduce(0) { count, app in
-                count < limit ? count + (try DeviceChurn.forget(app: app, limit: limit - count, in: database)) : count
+                count < limit
+                    ? count + (try RegistrationChanges.forget(app: app, limit: limit - count, in: database)) : count
             }
             guard churned == 0 else { return churned }
             let events = try Self.forgetTokenEvents(before: before, limit: limit, in: database)

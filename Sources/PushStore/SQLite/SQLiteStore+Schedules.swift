@@ -1,9 +1,9 @@
 package import Foundation
 import GRDB
-package import PushProtocol
+package import PushTypes
 
 extension SQLiteStore {
-    package func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeAnswer {
+    package func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeResult {
         try await self.database.write { database in
             let size = schedule.request.count
             if let refusal = try Self.refusal(size, replacing: nil, app: schedule.app, limits: limits, in: database) {
@@ -57,7 +57,7 @@ extension SQLiteStore {
         _ id: UUID,
         _ change: ScheduleChange,
         limits: ScheduleLimits
-    ) async throws -> ScheduleChangeAnswer {
+    ) async throws -> ScheduleChangeResult {
         try await self.database.write { database in
             switch change {
             case .replace(let name, let request, let rule, let nextRunAt):
@@ -119,7 +119,7 @@ extension SQLiteStore {
         app: Int64,
         limits: ScheduleLimits,
         in database: Database
-    ) throws -> ScheduleChangeAnswer? {
+    ) throws -> ScheduleChangeResult? {
         let others = try Row.fetchOne(
             database,
             sql: """

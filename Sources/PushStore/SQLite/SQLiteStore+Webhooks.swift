@@ -1,6 +1,6 @@
 package import Foundation
 import GRDB
-package import PushProtocol
+package import PushTypes
 
 extension SQLiteStore {
     package func addWebhook(_ webhook: WebhookRecord, limit: Int) async throws -> Bool {
@@ -146,7 +146,7 @@ extension SQLiteStore {
                 else { throw DamagedRow(table: "eventBlock") }
                 var block = EventBlock(id: id, kind: kind, at: at, events: events)
                 if let first = row["firstToken"] as Int64?, let last = row["lastToken"] as Int64? {
-                    block.tokens = try TokenEvents.fetch(first...max(first, last), app: app, in: database)
+                    block.tokens = try TokenEventWriter.fetch(first...max(first, last), app: app, in: database)
                 }
                 return block
             }

@@ -1,11 +1,10 @@
 import Foundation
 import GRDB
-import PushProtocol
 
 /// The store in one SQLite file, for one process.
 ///
 /// Write-ahead log with `synchronous = FULL`: what was accepted survives a power failure too.
-package final class SQLiteStore: PushStore {
+package final class SQLiteStore: ProviderStore {
     let database: StoreDatabase
     let masterKey: MasterKey
     /// The API keys that were asked for.
@@ -19,11 +18,11 @@ package final class SQLiteStore: PushStore {
     /// Opens or makes the file and runs the migrations that are missing.
     /// - Throws: ``StoreError``.
     package convenience init(path: String, masterKey: MasterKey) throws {
-        try self.init(path: path, masterKey: masterKey, limits: QuestionLimits())
+        try self.init(path: path, masterKey: masterKey, limits: QueryLimits())
     }
 
     /// - Parameter limits: of what people may ask.
-    package init(path: String, masterKey: MasterKey, limits: QuestionLimits) throws {
+    package init(path: String, masterKey: MasterKey, limits: QueryLimits) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         // For nobody else, and so are the files that SQLite makes beside it.

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushSupport
 
 #if canImport(Darwin)
 import Darwin
@@ -229,6 +229,6 @@ package struct SQLiteStoreFile: Sendable {
 
     private static func text(_ error: any Error) -> String {
         if let error = error as? DatabaseError { return error.message ?? "\(error.resultCode)" }
-        return ErrorText.of(error)
+        return ErrorDescription.of(error)
     }
 }

@@ -1,13 +1,12 @@
 import Foundation
 import GRDB
-import PushProtocol
 
 /// The sealed secrets of a database, looked at when it is opened.
 struct SealedRows {
     private static let mark = "martlet"
 
     private struct Secret {
-        var place: SecretPlace
+        var place: SecretContext
         var sealed: Data
         /// The statement that writes it anew.
         var update: (sql: String, arguments: StatementArguments)

@@ -1,5 +1,5 @@
 import GRDB
-import PushProtocol
+import PushTypes
 
 /// Splits a notification's audience into shards.
 enum Shards {
@@ -21,7 +21,7 @@ enum Shards {
         let isNarrow = try Self.isNarrow(notification, devices: devices.count, in: database)
         try database.execute(
             sql: "UPDATE notification SET isNarrow = ?, openedAfter = ? WHERE number = ?",
-            arguments: [isNarrow, try DeviceChurn.clock(in: database), number]
+            arguments: [isNarrow, try RegistrationChanges.clock(in: database), number]
         )
         var shard: Int64 = 0
         for plan in plans {

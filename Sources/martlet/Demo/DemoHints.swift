@@ -1,5 +1,4 @@
 import PushGateway
-import PushProtocol
 import PushSender
 
 /// The commands to try while the demo runs.

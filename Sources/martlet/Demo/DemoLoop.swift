@@ -1,10 +1,11 @@
 import Crypto
 import Foundation
+import ProviderAPI
 import PushDevice
 import PushGateway
-import PushProtocol
 import PushSender
-import PushServer
+import PushSupport
+import PushTypes
 import ServiceLifecycle
 
 /// The whole loop, set up over real sockets: gateway, provider, device, and how to reach each.
@@ -89,12 +90,12 @@ struct DemoLoop: Sendable {
         self.narrator.say(.provider, "has the app and its credential for the sandbox")
     }
 
-    mutating func startDevice(_ start: (any Service) async -> Void) async throws -> PushDevice {
+    mutating func startDevice(_ start: (any Service) async -> Void) async throws -> Device {
         let activation = DeviceActivation(adminURL: "http://127.0.0.1:\(self.gatewayPorts.admin)")
         let identity = try await activation.activate(name: "demo device")
         self.deviceID = identity.deviceID
         self.narrator.say(.device, "activated: it has a certificate as \(identity.deviceID)")
-        let device = PushDevice(
+        let device = Device(
             identity: identity,
             configuration: DeviceConfiguration(port: self.gatewayPorts.main.courier),
             logger: self.log.logger("device")

@@ -2,8 +2,8 @@ import Foundation
 import Logging
 import PushDevice
 import PushGateway
-import PushProtocol
 import PushSender
+import PushSupport
 import ServiceLifecycle
 
 /// Sets up the loop, sends one notification through it and tells what happens at each joint.
@@ -60,7 +60,7 @@ struct DemoRun: Service {
 
     private func sendFirst(
         _ loop: DemoLoop,
-        _ device: PushDevice,
+        _ device: Device,
         _ narrator: DemoNarrator
     ) async throws -> ReceivedNotification {
         let answer = try await loop.provider(
@@ -94,7 +94,7 @@ struct DemoRun: Service {
 
     private static func hints(_ loop: DemoLoop) throws -> String {
         let key = try ProviderKey(teamID: DemoLoop.teamID, keyID: DemoLoop.keyID, pem: loop.privateKey)
-        var token = ProviderToken(key: key)
+        var token = ProviderTokenSigner(key: key)
         return DemoHints(loop: loop, providerToken: try token.text(now: SystemTime().now)).text
     }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PushProtocol
+import PushSupport
 
 /// The options of every command that manages a running gateway, and its way there.
 struct AdminOptions: ParsableArguments {

@@ -1,5 +1,5 @@
 import Foundation
-import PushProtocol
+import PushSupport
 
 /// A device of the admin door in words.
 enum DeviceText {

@@ -1,5 +1,6 @@
 import ArgumentParser
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// Which events are wanted: those that have all that is named.
 struct EventOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
-import PushProtocol
+import PushSupport
 import ServiceLifecycle
 
 /// Prints events as a gateway tells them, until it ends or nobody reads any more.

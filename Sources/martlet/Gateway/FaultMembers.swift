@@ -1,4 +1,4 @@
-import PushProtocol
+import PushSupport
 
 /// The text form of a fault as the members of a JSON object.
 enum FaultMembers {

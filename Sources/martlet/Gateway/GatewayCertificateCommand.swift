@@ -1,5 +1,4 @@
 import ArgumentParser
-import PushProtocol
 
 struct GatewayCertificateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
-import PushProtocol
+import PushSupport
+import PushTypes
 
 struct GatewayCertificateCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,7 +27,7 @@ struct GatewayCertificateCreateCommand: AsyncParsableCommand {
     var additionalTopic: [String] = []
 
     @Option(help: "sandbox, production or both.")
-    var environment: GatewayDoorOptions.Choice = .both
+    var environment: GatewayListenerOptions.Choice = .both
 
     @Option(help: "A signing request in PEM, for a key that you have. Default: the gateway makes a key.")
     var csr: String?
@@ -86,4 +87,4 @@ struct GatewayCertificateCreateCommand: AsyncParsableCommand {
     }
 }
 
-extension GatewayDoorOptions.Choice: ExpressibleByArgument {}
+extension GatewayListenerOptions.Choice: ExpressibleByArgument {}

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushProtocol
+import PushSupport
 
 struct GatewayCountersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

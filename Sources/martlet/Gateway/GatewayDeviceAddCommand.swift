@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushProtocol
+import PushSupport
 
 struct GatewayDeviceAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

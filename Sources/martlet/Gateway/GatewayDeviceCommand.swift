@@ -1,5 +1,4 @@
 import ArgumentParser
-import PushProtocol
 
 struct GatewayDeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushProtocol
+import PushTypes
 
 struct GatewayDeviceRemoveAppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Logging
-import PushProtocol
 
 struct GatewayEventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

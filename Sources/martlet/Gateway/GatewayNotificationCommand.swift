@@ -1,5 +1,4 @@
 import ArgumentParser
-import PushProtocol
 
 struct GatewayNotificationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,7 +3,7 @@ import Configuration
 import Foundation
 import Logging
 import PushGateway
-import PushProtocol
+import PushSupport
 
 struct GatewayRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,7 +30,7 @@ struct GatewayRunCommand: AsyncParsableCommand {
     @Option(help: "Kind of key in the server certificate: p256 or rsa (gateway.serverKey; default: p256).")
     var serverKey: String?
 
-    @OptionGroup(title: "Doors") var doors: GatewayDoorOptions
+    @OptionGroup(title: "Doors") var doors: GatewayListenerOptions
     @OptionGroup(title: "Behaviour") var behaviour: GatewayBehaviourOptions
     @OptionGroup(title: "Admission") var admission: GatewayAdmissionOptions
 

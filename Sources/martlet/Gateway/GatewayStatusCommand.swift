@@ -1,5 +1,4 @@
 import ArgumentParser
-import PushProtocol
 
 struct GatewayStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

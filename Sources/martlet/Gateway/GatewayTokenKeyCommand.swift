@@ -1,5 +1,4 @@
 import ArgumentParser
-import PushProtocol
 
 struct GatewayTokenKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

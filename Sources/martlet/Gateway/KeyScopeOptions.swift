@@ -1,5 +1,6 @@
 import ArgumentParser
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// What a provider key may be used for.
 struct KeyScopeOptions: ParsableArguments {

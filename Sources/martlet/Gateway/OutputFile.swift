@@ -1,5 +1,5 @@
 import Foundation
-import PushProtocol
+import PushSupport
 
 /// Files that commands write for their user. One that is there already stays.
 enum OutputFile {
@@ -23,7 +23,7 @@ enum OutputFile {
         do {
             return try String(contentsOfFile: path, encoding: .utf8)
         } catch {
-            throw SettingsError("\(path) cannot be read: \(ErrorText.of(error))")
+            throw SettingsError("\(path) cannot be read: \(ErrorDescription.of(error))")
         }
     }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushProtocol
+import PushSupport
 
 /// The options of every command about something of one app.
 struct AppAccess: ParsableArguments {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushProtocol
+import PushSupport
 
 /// What can be changed about an app.
 struct AppChange: ParsableArguments {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// A condition on devices: as JSON, or as flags that must all hold.
 struct AudienceForm: ParsableArguments {
@@ -97,7 +98,7 @@ enum RequestFile {
                 path == "-"
                 ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(filePath: path))
         } catch {
-            throw SettingsError("\(path) cannot be read: \(ErrorText.of(error))")
+            throw SettingsError("\(path) cannot be read: \(ErrorDescription.of(error))")
         }
         return try self.object(data, named: path == "-" ? "standard input" : path)
     }
@@ -109,7 +110,7 @@ enum RequestFile {
                 throw SettingsError("\(name): it must be a JSON object")
             }
             return members
-        } catch let refusal as APIRefusal {
+        } catch let refusal as RequestError {
             throw SettingsError("\(name): \(refusal.message)")
         }
     }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
-import PushProtocol
 import PushSender
+import PushSupport
+import PushTypes
 
 /// A credential in files, as `martlet send --credential` takes it, and the request that hands it to a provider.
 struct CredentialSource: ParsableArguments {
@@ -57,7 +58,7 @@ struct CredentialSource: ParsableArguments {
         do {
             return try Data(contentsOf: URL(filePath: path))
         } catch {
-            throw SettingsError("\(path) cannot be read: \(ErrorText.of(error))")
+            throw SettingsError("\(path) cannot be read: \(ErrorDescription.of(error))")
         }
     }
 }

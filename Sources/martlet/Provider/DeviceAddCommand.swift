@@ -1,5 +1,6 @@
 import ArgumentParser
-import PushProtocol
+import PushSupport
+import PushTypes
 
 struct DeviceAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,7 +2,6 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import NIOCore
-import PushProtocol
 
 struct DeviceExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PushProtocol
+import PushSupport
 
 struct DeviceImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushProtocol
+import PushTypes
 
 /// Columns of tables about devices.
 enum DeviceColumns {

@@ -1,5 +1,6 @@
 import ArgumentParser
-import PushProtocol
+import PushSupport
+import PushTypes
 
 struct DeviceRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

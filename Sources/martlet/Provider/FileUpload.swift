@@ -1,6 +1,6 @@
 import Foundation
 import NIOCore
-import PushProtocol
+import PushSupport
 import Synchronization
 
 /// A file that is sent while it is read, with its progress on the terminal.
@@ -18,7 +18,7 @@ struct FileUpload: Sendable {
         do {
             self.file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
         } catch {
-            throw SettingsError("\(path) cannot be read: \(ErrorText.of(error))")
+            throw SettingsError("\(path) cannot be read: \(ErrorDescription.of(error))")
         }
         let place = URL(filePath: path).resolvingSymlinksInPath().path
         let attributes = try? FileManager.default.attributesOfItem(atPath: place)

@@ -1,5 +1,4 @@
 import ArgumentParser
-import PushProtocol
 
 struct NotificationDeliveriesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import ArgumentParser
-import PushProtocol
 
 struct NotificationListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,4 @@
-import PushProtocol
+import PushSupport
 
 /// A notification's progress in one line.
 enum NotificationProgressText {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import PushProtocol
 
 struct NotificationPauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

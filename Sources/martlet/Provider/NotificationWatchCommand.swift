@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import PushProtocol
 
 struct NotificationWatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,4 @@
-import PushProtocol
+import PushSupport
 
 extension ProviderAccess {
     /// Largest page that the API gives.

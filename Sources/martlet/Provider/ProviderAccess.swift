@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PushProtocol
+import PushSupport
 
 /// The options of every command that talks to a running provider, and its way there.
 struct ProviderAccess: ParsableArguments {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushProtocol
+import PushSupport
 
 /// When a schedule runs.
 struct ScheduleRule: ParsableArguments {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushProtocol
+import PushSupport
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,7 +21,7 @@ struct StatusCommand: AsyncParsableCommand {
             let answer = try JSONValue(parsing: data)
             guard answer["status"].stringValue == "ready" else { throw ProviderAccess.noProvider(call.baseURL) }
             try self.provider.print(answer) { _ in "the provider at \(call.baseURL) is ready" }
-        } catch is APIRefusal {
+        } catch is RequestError {
             throw ProviderAccess.noProvider(call.baseURL)
         } catch let refused as HTTPCall.Refused {
             throw ProviderAccess.explained(refused, call.baseURL)

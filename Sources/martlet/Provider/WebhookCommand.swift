@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushProtocol
+import PushSupport
 
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,9 @@
 import ArgumentParser
 import Foundation
 import NIOCore
-import PushProtocol
 import PushSender
+import PushSupport
+import PushTypes
 
 /// The push that every device of a direct send gets, apart from its token and id.
 struct DirectPush {
@@ -82,7 +83,7 @@ extension ContentOptions {
             return path == "-"
                 ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(filePath: path))
         } catch {
-            throw SettingsError("--payload: \(path) cannot be read: \(ErrorText.of(error))")
+            throw SettingsError("--payload: \(path) cannot be read: \(ErrorDescription.of(error))")
         }
     }
 }

@@ -1,4 +1,3 @@
-import PushProtocol
 import PushSender
 import ServiceLifecycle
 

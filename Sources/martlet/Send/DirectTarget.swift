@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
-import PushProtocol
 import PushSender
+import PushSupport
+import PushTypes
 
 /// Where `martlet send --credential` sends to, and how it gets there.
 struct DirectTarget {
@@ -49,7 +50,7 @@ struct DirectTarget {
             do {
                 endpoint.additionalTrustRoots = try String(contentsOfFile: authority, encoding: .utf8)
             } catch {
-                throw SettingsError("--authority: \(authority) cannot be read: \(ErrorText.of(error))")
+                throw SettingsError("--authority: \(authority) cannot be read: \(ErrorDescription.of(error))")
             }
         }
         return endpoint

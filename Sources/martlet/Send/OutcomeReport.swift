@@ -1,6 +1,6 @@
 import Foundation
-import PushProtocol
 import PushSender
+import PushTypes
 
 /// Shows outcomes: one JSON line each for programs; for people a progress bar, what went wrong, and a sum.
 final class OutcomeReport {

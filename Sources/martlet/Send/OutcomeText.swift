@@ -1,6 +1,6 @@
 import Foundation
-import PushProtocol
 import PushSender
+import PushTypes
 
 /// An outcome in words and as JSON.
 struct OutcomeText {

@@ -1,5 +1,6 @@
 import Foundation
-import PushProtocol
+import PushSupport
+import PushTypes
 
 /// Device tokens from the command line or a file, a page at a time.
 ///
@@ -35,7 +36,7 @@ struct TokenSource {
         do {
             self.file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
         } catch {
-            throw SettingsError("--tokens: \(path) cannot be read: \(ErrorText.of(error))")
+            throw SettingsError("--tokens: \(path) cannot be read: \(ErrorDescription.of(error))")
         }
         self.rest = []
         self.atEnd = false

@@ -1,8 +1,8 @@
 import Foundation
 import PushDevice
 import PushGateway
-import PushProtocol
 import PushSender
+import PushSupport
 import PushTesting
 import Testing
 
@@ -22,7 +22,7 @@ extension RunningGateway {
     func withDevice<Value: Sendable>(
         _ identity: DeviceIdentity,
         _ time: any TimeSource,
-        _ body: @escaping @Sendable (PushDevice) async throws -> Value
+        _ body: @escaping @Sendable (Device) async throws -> Value
     ) async throws -> Value {
         try await withDeviceConnected(to: self.addresses.main.courier, identity, time: time, body)
     }
@@ -30,7 +30,7 @@ extension RunningGateway {
     /// Pushes payload P; the status of the answer.
     func pushStatus(_ token: String, id: String? = nil, time: any TimeSource) async throws -> Int {
         let key = try ProviderKey(teamID: Vectors.teamID, keyID: Vectors.keyID, pem: Vectors.privateKey)
-        var providerToken = ProviderToken(key: key)
+        var providerToken = ProviderTokenSigner(key: key)
         var headers = [
             ("apns-topic", Vectors.bundleID), ("authorization", "bearer \(try providerToken.text(now: time.now))"),
         ]

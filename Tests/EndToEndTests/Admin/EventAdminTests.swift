@@ -1,7 +1,7 @@
 import Foundation
 import PushDevice
 import PushGateway
-import PushProtocol
+import PushSupport
 import PushTesting
 import Testing
 

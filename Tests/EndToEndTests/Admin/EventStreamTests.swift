@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import PushDevice
 import PushGateway
-import PushProtocol
+import PushSupport
 import PushTesting
 import Testing
 

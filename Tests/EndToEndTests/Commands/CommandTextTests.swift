@@ -1,9 +1,10 @@
 import ArgumentParser
 import Foundation
-import PushProtocol
+import ProviderAPI
 import PushProvider
-import PushServer
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import martlet
@@ -120,13 +121,13 @@ import Testing
     }
 
     @Test func limitsOfTheBreakerComeFromSettings() async throws {
-        func limits(_ words: String...) async throws -> BreakerMachine.Limits {
+        func limits(_ words: String...) async throws -> CircuitBreaker.Limits {
             let settings = try await Settings(flags: try ServeBreakerOptions.parse(words).flags, file: nil)
             let limits = try ServeBreakerOptions.limits(settings)
             try settings.check()
             return limits
         }
-        #expect(try await limits() == BreakerMachine.Limits())
+        #expect(try await limits() == CircuitBreaker.Limits())
         let own = try await limits(
             "--breaker-minimum",
             "50",

@@ -1,7 +1,8 @@
 import Foundation
-import PushProtocol
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import martlet
@@ -93,7 +94,7 @@ import Testing
             let before = try Data(contentsOf: URL(filePath: "\(data)/provider.sqlite"))
             let restore = ["restore", backup, "--data-directory", data, "--replace"]
 
-            let running = try FolderLock(folder: data)
+            let running = try DirectoryLock(folder: data)
             #expect(await failure { try await martlet(restore) }?.contains("stop it first") == true)
             _ = consume running
 

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
-import PushProtocol
 import PushSender
+import PushTypes
 import Testing
 
 @testable import martlet

@@ -1,5 +1,4 @@
 import Foundation
-import PushProtocol
 import PushTesting
 import Testing
 

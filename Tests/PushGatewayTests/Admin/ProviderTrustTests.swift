@@ -1,8 +1,9 @@
 import Crypto
 import Foundation
 import NIOSSL
-import PushProtocol
+import PushSupport
 import PushTesting
+import PushTypes
 import SwiftASN1
 import Testing
 import X509

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
-import PushProtocol
 import PushTesting
+import PushTypes
 import Synchronization
 import Testing
 
@@ -271,12 +271,12 @@ import Testing
 
 /// A session whose changes of channels are performed.
 final class ChannelTest {
-    final class Intake: BroadcastIntake {
+    final class Intake: BroadcastSubmitter {
         private let channels = Mutex<[String]>([])
 
         var deleted: [String] { self.channels.withLock { $0 } }
 
-        func submit(_ broadcast: AcceptedBroadcast, owner: any SubmissionOwner, ticket: UInt32) {}
+        func submit(_ broadcast: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32) {}
 
         func channelDeleted(bundleID: Topic, channelID: String) { self.channels.withLock { $0.append(channelID) } }
     }
@@ -288,7 +288,7 @@ final class ChannelTest {
         self.session = session
     }
 
-    func answer(_ request: ProviderRequest) async -> ProviderAnswer {
+    func answer(_ request: ProviderRequest) async -> ProviderResponse {
         switch self.session.receive(request).decision {
         case .answer(let answer), .refuse(_, let answer), .submit(_, let answer), .broadcast(_, let answer):
             return answer

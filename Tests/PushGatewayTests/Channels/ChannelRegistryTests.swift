@@ -1,5 +1,5 @@
-import PushProtocol
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushGateway

@@ -1,5 +1,6 @@
-import PushProtocol
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushGateway
@@ -135,13 +136,13 @@ import Testing
         #expect(self.decide(plan) != nil)
         #expect(self.decide(plan, now: self.now.advanced(by: .seconds(1))) == nil)
         #expect(plan.entries(now: self.now).isEmpty)
-        #expect(throws: APIRefusal.self) { try self.plan("close,untilMs=\(self.now.milliseconds)") }
+        #expect(throws: RequestError.self) { try self.plan("close,untilMs=\(self.now.milliseconds)") }
     }
 
     @Test func rulesHaveOneIDEachAndThereIsALimit() throws {
         let plan = try self.plan("close,id=fault-1", "close")
         #expect(plan.entries(now: self.now).map(\.rule.id) == ["fault-1", "fault-2"])
-        #expect(throws: APIRefusal.self) {
+        #expect(throws: RequestError.self) {
             try plan.add(FaultRule(text: "close,id=fault-2"), source: .api, now: self.now)
         }
         for _ in 2..<FaultPlan.limit {
@@ -150,7 +151,7 @@ import Testing
         #expect {
             try plan.add(FaultRule(text: "close"), source: .api, now: self.now)
         } throws: {
-            ($0 as? APIRefusal)?.code == "too_many_faults"
+            ($0 as? RequestError)?.code == "too_many_faults"
         }
         #expect(plan.remove("fault-1"))
         #expect(!plan.remove("fault-1"))
@@ -163,7 +164,7 @@ import Testing
         #expect {
             try self.plan("close", "close,untilMs=5")
         } throws: {
-            ($0 as? APIRefusal)?.field == "faults[1].untilMs"
+            ($0 as? RequestError)?.path == "faults[1].untilMs"
         }
     }
 

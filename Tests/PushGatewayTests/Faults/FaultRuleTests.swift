@@ -1,6 +1,7 @@
 import Foundation
-import PushProtocol
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushGateway
@@ -33,7 +34,7 @@ import Testing
     @Test(arguments: texts) func textAndJSONGoRound(text: String) throws {
         let rule = try FaultRule(text: text)
         #expect(rule.description == text)
-        #expect(try APIRefusal.decode(FaultRule.self, from: JSONEncoder().encode(rule)) == rule)
+        #expect(try RequestError.decode(FaultRule.self, from: JSONEncoder().encode(rule)) == rule)
         #expect(try FaultRule(members: rule.members) == rule)
     }
 
@@ -81,8 +82,8 @@ import Testing
             let rule = try FaultRule(text: text)
             Issue.record("this was read: \(rule)")
         } catch {
-            #expect(error.status == 400)
-            #expect(error.field == field)
+            #expect(error.kind == .invalid)
+            #expect(error.path == field)
             #expect(!error.message.isEmpty)
         }
     }
@@ -95,9 +96,9 @@ import Testing
         ] as [(String, String?)]
     )
     func aMistakeInJSONIsNamed(json: String, field: String?) {
-        let result = Result { try APIRefusal.decode(FaultRule.self, from: Data(json.utf8)) }
-        if case .failure(let error as APIRefusal) = result {
-            #expect(error.field == field)
+        let result = Result { try RequestError.decode(FaultRule.self, from: Data(json.utf8)) }
+        if case .failure(let error as RequestError) = result {
+            #expect(error.path == field)
         } else {
             #expect(json.contains("null"), "null is as good as nothing")
         }
@@ -114,7 +115,7 @@ import Testing
             #expect {
                 try FaultPlan.rules(json: Data(json.utf8))
             } throws: {
-                ($0 as? APIRefusal)?.field == field
+                ($0 as? RequestError)?.path == field
             }
         }
     }

@@ -1,7 +1,8 @@
 import Hummingbird
 import PushHTTP
-import PushProtocol
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushGateway
@@ -64,9 +65,9 @@ import Testing
         _ body: @escaping @Sendable (JSONClient) async throws -> Void
     ) async throws {
         let router = Hummingbird.Router(context: AdminContext.self)
-        router.add(middleware: RefusalMiddleware(logger: silentLogger))
+        router.add(middleware: ErrorMiddleware(logger: silentLogger))
         FaultsController(plan: plan, time: time).addRoutes(to: router.group("v1"))
-        let port = Bound<Int>()
+        let port = OneShotValue<Int>()
         let application = Application(
             router: router,
             configuration: .init(address: .hostname("127.0.0.1", port: 0)),

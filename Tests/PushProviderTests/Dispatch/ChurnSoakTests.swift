@@ -1,9 +1,10 @@
 import Foundation
 import NIOCore
-import PushProtocol
 import PushSender
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Synchronization
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ChurnSoakTests {
     @Test(arguments: StoreBackend.available, [2, 5, 7, 10, 11, 12, 50] as [UInt64])
     func recipientsStayWhatTheyAre(backend: StoreBackend, seed: UInt64) async throws {
-        var breaker = BreakerMachine.Limits()
+        var breaker = CircuitBreaker.Limits()
         breaker.minimum = .max
         try await DispatchFixture.run(backend, page: 3, environments: [.sandbox, .production], breaker: breaker) {
             let soak = ChurnSoak($0, seed: seed)

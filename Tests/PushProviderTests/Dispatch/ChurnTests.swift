@@ -1,8 +1,8 @@
 import Foundation
-import PushProtocol
 import PushSender
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushProvider

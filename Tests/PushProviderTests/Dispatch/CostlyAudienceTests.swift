@@ -1,6 +1,7 @@
-import PushProtocol
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushProvider
@@ -13,13 +14,13 @@ import Testing
     )
     private static let devices = 200
 
-    private func intake(_ fixture: DispatchFixture, acceptance: Duration, opening: Duration) -> NotificationIntake {
-        var budgets = NotificationIntake.Budgets()
+    private func intake(_ fixture: DispatchFixture, acceptance: Duration, opening: Duration) -> NotificationAcceptor {
+        var budgets = NotificationAcceptor.Budgets()
         (budgets.acceptance, budgets.opening) = (acceptance, opening)
-        return NotificationIntake(store: fixture.store, wakes: fixture.wakes, budgets: budgets, time: fixture.time)
+        return NotificationAcceptor(store: fixture.store, wakes: fixture.wakes, budgets: budgets, time: fixture.time)
     }
 
-    private func accept(_ intake: NotificationIntake, _ fixture: DispatchFixture) async throws -> NotificationRecord {
+    private func accept(_ intake: NotificationAcceptor, _ fixture: DispatchFixture) async throws -> NotificationRecord {
         let bundleID = try #require(Topic(Vectors.bundleID))
         let body: JSONValue = ["to": ["all": true], "alert": "Hi"]
         var request = try NotificationRequest(parsing: try body.text, bundleID: bundleID, now: fixture.time.now)

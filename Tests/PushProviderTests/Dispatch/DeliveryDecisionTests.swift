@@ -1,8 +1,9 @@
 import Foundation
-import PushProtocol
 import PushSender
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushProvider

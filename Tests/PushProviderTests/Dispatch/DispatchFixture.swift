@@ -1,8 +1,9 @@
 import Foundation
-import PushProtocol
 import PushSender
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Synchronization
 import Testing
 
@@ -10,14 +11,14 @@ import Testing
 
 /// A dispatcher over a store with the vectors' app, a scripted push service and a manual clock.
 struct DispatchFixture: Sendable {
-    let store: any PushStore
+    let store: any ProviderStore
     let app: Int64
     let sender: ScriptedSender
     let time: ManualTime
-    let wakes: LaneWakes
+    let wakes: LaneWakeSignals
     let directory: SenderDirectory
-    let hygiene: TokenHygiene
-    let intake: NotificationIntake
+    let hygiene: TokenInvalidationPolicy
+    let intake: NotificationAcceptor
     let limits: DispatchLimits
 
     /// - Parameters:
@@ -27,11 +28,11 @@ struct DispatchFixture: Sendable {
         _ backend: StoreBackend,
         page: Int = 500,
         environments: [PushEnvironment] = [.sandbox],
-        breaker: BreakerMachine.Limits = .init(),
+        breaker: CircuitBreaker.Limits = .init(),
         _ body: (DispatchFixture) async throws -> Void
     ) async throws {
         try await backend.withStore { store, app in
-            let (sender, time, wakes) = (ScriptedSender(), ManualTime(), LaneWakes())
+            let (sender, time, wakes) = (ScriptedSender(), ManualTime(), LaneWakeSignals())
             var limits = DispatchLimits()
             limits.page = page
             for environment in environments {
@@ -50,8 +51,8 @@ struct DispatchFixture: Sendable {
                     time: time,
                     wakes: wakes,
                     directory: SenderDirectory(store: store, source: sender, logger: silentLogger),
-                    hygiene: TokenHygiene(store: store, limits: breaker, logger: silentLogger),
-                    intake: NotificationIntake(store: store, wakes: wakes, time: time),
+                    hygiene: TokenInvalidationPolicy(store: store, limits: breaker, logger: silentLogger),
+                    intake: NotificationAcceptor(store: store, wakes: wakes, time: time),
                     limits: limits
                 )
             )
@@ -75,7 +76,7 @@ struct DispatchFixture: Sendable {
         ScheduleRunner(
             store: self.store,
             intake: self.intake,
-            wake: Wake(),
+            wake: WakeSignal(),
             time: self.time,
             logger: silentLogger
         )

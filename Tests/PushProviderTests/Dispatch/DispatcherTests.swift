@@ -1,10 +1,11 @@
 import Foundation
 import NIOCore
-import PushProtocol
 import PushProvider
 import PushSender
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 /// The dispatcher step by step, with a scripted push service and a manual clock.

@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
-import PushProtocol
 import PushSender
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushProvider

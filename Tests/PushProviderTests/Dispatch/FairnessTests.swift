@@ -1,7 +1,8 @@
-import PushProtocol
 import PushSender
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Synchronization
 import Testing
 

@@ -1,8 +1,9 @@
-import PushProtocol
 import PushProvider
 import PushSender
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 /// At most once, and stopping: what is sent, what is not, what the ledger says.

@@ -1,7 +1,7 @@
-import PushProtocol
 import PushSender
 import PushStore
 import PushTesting
+import PushTypes
 import Synchronization
 import Testing
 
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    private static func set(_ keyID: String, _ store: any PushStore, _ app: Int64) async throws {
+    private static func set(_ keyID: String, _ store: any ProviderStore, _ app: Int64) async throws {
         let key = CredentialRecord.key(teamID: Vectors.teamID, keyID: keyID, privateKey: Vectors.privateKey)
         try await store.setCredential(key, app: app, environment: .sandbox)
     }

@@ -1,6 +1,6 @@
-import PushProtocol
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushProvider

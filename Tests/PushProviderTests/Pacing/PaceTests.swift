@@ -1,6 +1,7 @@
 import Foundation
-import PushProtocol
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushProvider
@@ -36,11 +37,11 @@ import Testing
     func aFaultNamesItsMember(json: String, code: String, field: String) {
         let refusal = refusal { _ = try Self.parse(json) }
         #expect(refusal?.code == code)
-        #expect(refusal?.field == field)
+        #expect(refusal?.path == field)
     }
 
     @Test func whatIsGivenBackMayBeSentOnceMoreAndNoMore() {
-        var machine = PaceMachine(settings: .rate(500), now: Self.moment(0))
+        var machine = Pacer(settings: .rate(500), now: Self.moment(0))
         let full = machine.allowance(now: Self.moment(1000)).count
         #expect(full == 500)
         machine.send(full, now: Self.moment(1000))
@@ -55,7 +56,7 @@ import Testing
     }
 
     /// Sends as fast as `machine` allows until `end`; recipients per second of that time.
-    static func run(_ machine: inout PaceMachine, page: Int, from start: Int64, to end: Int64) -> [Int] {
+    static func run(_ machine: inout Pacer, page: Int, from start: Int64, to end: Int64) -> [Int] {
         var sent = Array(repeating: 0, count: Int((end - start) / 1000))
         var now = start
         while now < end {
@@ -70,7 +71,7 @@ import Testing
 
     @Test(arguments: [1, 3, 7, 500, 9999, 1_000_000])
     func aRateIsKept(rate: Int) {
-        var machine = PaceMachine(settings: .rate(rate), now: Self.moment(0))
+        var machine = Pacer(settings: .rate(rate), now: Self.moment(0))
         let sent = Self.run(&machine, page: 500, from: 0, to: 60_000)
         #expect(sent.reduce(0, +) <= rate * 60)
         #expect(sent.reduce(0, +) >= rate * 59 - rate / 10 - 1)
@@ -78,7 +79,7 @@ import Testing
     }
 
     @Test func afterAPauseAtMostOneSecondIsMadeUpFor() {
-        var machine = PaceMachine(settings: .rate(500), now: Self.moment(0))
+        var machine = Pacer(settings: .rate(500), now: Self.moment(0))
         let allowed1 = machine.allowance(now: Self.moment(0))
         #expect(allowed1.count == 0)
         let allowed2 = machine.allowance(now: Self.moment(3_600_000))
@@ -86,12 +87,12 @@ import Testing
     }
 
     @Test func aClockThatGoesBackDoesNotStopARate() {
-        var machine = PaceMachine(settings: .rate(500), now: Self.moment(3_600_000))
+        var machine = Pacer(settings: .rate(500), now: Self.moment(3_600_000))
         let allowed3 = machine.allowance(now: Self.moment(0))
         #expect(allowed3.count == 0)
         let allowed4 = machine.allowance(now: Self.moment(1000))
         #expect(allowed4.count == 500)
-        var extreme = PaceMachine(settings: .rate(1_000_000), now: Timestamp(milliseconds: .min))
+        var extreme = Pacer(settings: .rate(1_000_000), now: Timestamp(milliseconds: .min))
         let allowed5 = extreme.allowance(now: Timestamp(milliseconds: .max))
         #expect(allowed5.count == 1_000_000)
         extreme.send(.max, now: Timestamp(milliseconds: .max))
@@ -100,7 +101,7 @@ import Testing
     }
 
     @Test func aWaveIsFollowedByAPause() {
-        var machine = PaceMachine(settings: .waves(size: 1200, interval: 300), now: Self.moment(0))
+        var machine = Pacer(settings: .waves(size: 1200, interval: 300), now: Self.moment(0))
         let sent = Self.run(&machine, page: 500, from: 5000, to: 905_000)
         #expect(sent.enumerated().filter { $1 > 0 }.map(\.offset) == [0, 300, 600])
         #expect(sent.reduce(0, +) == 3600)
@@ -108,9 +109,9 @@ import Testing
 
     @Test func aRestartGoesOnInTheSameWave() {
         let settings = PaceSettings.waves(size: 1000, interval: 300)
-        var before = PaceMachine(settings: settings, now: Self.moment(0))
+        var before = Pacer(settings: settings, now: Self.moment(0))
         before.send(700, now: Self.moment(0))
-        var after = PaceMachine(settings: settings, state: before.state, now: Self.moment(60_000))
+        var after = Pacer(settings: settings, state: before.state, now: Self.moment(60_000))
         let allowed7 = after.allowance(now: Self.moment(60_000))
         #expect(allowed7.count == 300)
         after.send(300, now: Self.moment(60_000))
@@ -123,11 +124,11 @@ import Testing
     @Test func damagedStateAndClocksDoNotStopAWave() {
         let settings = PaceSettings.waves(size: 10, interval: 300)
         for state in [
-            PaceMachine.State(waveStartedAt: Timestamp(milliseconds: .max), sentInWave: .max),
-            PaceMachine.State(waveStartedAt: Timestamp(milliseconds: .min), sentInWave: .min),
-            PaceMachine.State(waveStartedAt: nil, sentInWave: .max),
+            Pacer.State(waveStartedAt: Timestamp(milliseconds: .max), sentInWave: .max),
+            Pacer.State(waveStartedAt: Timestamp(milliseconds: .min), sentInWave: .min),
+            Pacer.State(waveStartedAt: nil, sentInWave: .max),
         ] {
-            var machine = PaceMachine(settings: settings, state: state, now: Self.moment(0))
+            var machine = Pacer(settings: settings, state: state, now: Self.moment(0))
             _ = machine.allowance(now: Self.moment(0))
             machine.send(.max, now: Self.moment(0))
             machine.send(.min, now: Self.moment(0))

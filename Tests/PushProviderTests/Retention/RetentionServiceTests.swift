@@ -1,7 +1,8 @@
 import Foundation
-import PushProtocol
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushProvider
@@ -37,11 +38,11 @@ import Testing
             fixture.time.step(by: .seconds(40 * 86_400))
             try await self.clean(fixture)
             #expect(try await fixture.store.notification(notification.id) != nil)
-            let start = ClockMachine(mark: try await fixture.store.clockMark(), wall: fixture.time.now).start
+            let start = ClockStateMachine(mark: try await fixture.store.clockMark(), wall: fixture.time.now).start
             try await self.clean(fixture, ProviderTime(fixture.time, startingAt: start))
             #expect(try await fixture.store.notification(notification.id) != nil)
             // Somebody says that the clock is right.
-            let confirmed = ClockMachine(
+            let confirmed = ClockStateMachine(
                 mark: try await fixture.store.clockMark(),
                 wall: fixture.time.now,
                 isConfirmed: true
@@ -73,7 +74,7 @@ import Testing
             let notification = try await fixture.accept([:])
             try await fixture.settle()
             fixture.time.advance(by: .seconds(31 * 86_400))
-            let wake = Wake()
+            let wake = WakeSignal()
             let service = RetentionService(
                 store: fixture.store,
                 wake: wake,

@@ -1,7 +1,8 @@
 import Foundation
-import PushProtocol
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushProvider
@@ -184,8 +185,8 @@ import Testing
         )
         let now = Timestamp(seconds: 1_700_000_000)
         record.nextTryAt = now.advanced(by: .seconds(600))
-        #expect(!WebhookMachine(record).isDue(at: now))
+        #expect(!WebhookStateMachine(record).isDue(at: now))
         record.nextTryAt = now.advanced(by: .seconds(40 * 86_400))
-        #expect(WebhookMachine(record).isDue(at: now))
+        #expect(WebhookStateMachine(record).isDue(at: now))
     }
 }

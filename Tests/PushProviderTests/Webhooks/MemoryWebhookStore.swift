@@ -1,6 +1,6 @@
 import Foundation
-import PushProtocol
 import PushStore
+import PushTypes
 import Synchronization
 
 /// Webhooks and events in memory.

@@ -13,7 +13,7 @@ final class ScriptedReceiver: Sendable {
         var body: Data
     }
 
-    enum Answer: Sendable {
+    enum Response: Sendable {
         case status(Int, headers: String = "")
         /// Any bytes, and the end of the connection.
         case bytes(String)
@@ -23,7 +23,7 @@ final class ScriptedReceiver: Sendable {
 
     private struct State {
         var posts: [Post] = []
-        var answers: [Answer] = []
+        var answers: [Response] = []
         var connections = 0
         var channels: [any Channel] = []
         var onPost: (@Sendable (Post) -> Void)?
@@ -38,7 +38,7 @@ final class ScriptedReceiver: Sendable {
     var numbers: [[Int]] { self.posts.map { Self.numbers(in: $0.body) } }
 
     /// The next answers, one after the other; then, and without a script, everything is taken.
-    func script(_ answers: Answer...) {
+    func script(_ answers: Response...) {
         self.state.withLock { $0.answers += answers }
     }
 
@@ -95,10 +95,10 @@ final class ScriptedReceiver: Sendable {
         return events.compactMap { $0["n"] as? Int }
     }
 
-    private func answer(to post: Post) -> Answer {
+    private func answer(to post: Post) -> Response {
         let (answer, action) = self.state.withLock { state in
             state.posts.append(post)
-            let answer = state.answers.isEmpty ? Answer.status(200) : state.answers.removeFirst()
+            let answer = state.answers.isEmpty ? Response.status(200) : state.answers.removeFirst()
             return (answer, state.onPost)
         }
         action?(post)
@@ -128,7 +128,7 @@ final class ScriptedReceiver: Sendable {
             }
         }
 
-        private func write(_ answer: Answer, _ context: ChannelHandlerContext) {
+        private func write(_ answer: Response, _ context: ChannelHandlerContext) {
             switch answer {
             case .status(let status, let headers):
                 let text = "HTTP/1.1 \(status) Status\r\ncontent-length: 2\r\n\(headers)\r\nok"

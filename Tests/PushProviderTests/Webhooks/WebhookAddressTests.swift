@@ -1,5 +1,5 @@
-import PushProtocol
 import PushProvider
+import PushSupport
 import Testing
 
 @Suite struct WebhookAddressTests {
@@ -30,9 +30,9 @@ import Testing
         "https://" + String(repeating: "a", count: 64) + ".example/",
     ])
     func aBadURLIsRefused(text: String) {
-        let refusal = #expect(throws: APIRefusal.self) { try WebhookAddress(text, policy: AddressPolicy()) }
-        #expect(refusal?.status == 400)
-        #expect(refusal?.field == "url")
+        let refusal = #expect(throws: RequestError.self) { try WebhookAddress(text, policy: AddressPolicy()) }
+        #expect(refusal?.kind == .invalid)
+        #expect(refusal?.path == "url")
     }
 
     @Test(arguments: [
@@ -49,7 +49,7 @@ import Testing
         #expect(!AddressPolicy().allows(address))
         #expect(AddressPolicy(allowsPrivate: true).allows(address))
         let host = text.contains(":") ? "[\(text)]" : text
-        #expect(throws: APIRefusal.self) { try WebhookAddress("https://\(host)/", policy: AddressPolicy()) }
+        #expect(throws: RequestError.self) { try WebhookAddress("https://\(host)/", policy: AddressPolicy()) }
         #expect(throws: Never.self) {
             try WebhookAddress("http://\(host)/", policy: AddressPolicy(allowsPrivate: true))
         }
@@ -69,7 +69,7 @@ import Testing
         #expect(throws: Never.self) {
             try WebhookAddress("http://example.com/", policy: AddressPolicy(allowsPlainHTTP: true))
         }
-        #expect(throws: APIRefusal.self) {
+        #expect(throws: RequestError.self) {
             try WebhookAddress("http://127.0.0.1/", policy: AddressPolicy(allowsPlainHTTP: true))
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
-import PushProtocol
 import PushProvider
 import PushStore
+import PushTypes
 import Testing
 
 @Suite struct WebhookBatchTests {

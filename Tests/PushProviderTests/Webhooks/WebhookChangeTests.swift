@@ -1,8 +1,9 @@
 import Foundation
-import PushProtocol
 import PushProvider
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Synchronization
 import Testing
 
@@ -50,7 +51,7 @@ import Testing
 
     private static let changes = 60
 
-    private static func changeURL(_ store: any PushStore, _ id: UUID, _ url: String) async throws {
+    private static func changeURL(_ store: any ProviderStore, _ id: UUID, _ url: String) async throws {
         for number in 0..<Self.changes {
             var change = WebhookChange()
             change.url = "\(url)&n=\(number)"
@@ -59,7 +60,7 @@ import Testing
         }
     }
 
-    private static func rotate(_ store: any PushStore, _ id: UUID) async throws {
+    private static func rotate(_ store: any ProviderStore, _ id: UUID) async throws {
         for _ in 0..<Self.changes {
             let new = WebhookSecret.make()
             var change = WebhookChange()
@@ -69,7 +70,7 @@ import Testing
         }
     }
 
-    private static func changeEvents(_ store: any PushStore, _ id: UUID) async throws {
+    private static func changeEvents(_ store: any ProviderStore, _ id: UUID) async throws {
         for number in 0..<Self.changes {
             var change = WebhookChange()
             change.events = number.isMultiple(of: 2) ? [.delivery] : [.delivery, .token]
@@ -78,7 +79,7 @@ import Testing
         }
     }
 
-    private static func addEvents(_ store: any PushStore, _ app: Int64) async throws {
+    private static func addEvents(_ store: any ProviderStore, _ app: Int64) async throws {
         _ = try await store.start(app: app, to: .tokens([.numbered(1)]))
         let claim = try await store.claimed()
         for number in 1...3 {
@@ -86,13 +87,13 @@ import Testing
         }
     }
 
-    private static func delivery(_ store: any PushStore) -> WebhookDelivery {
+    private static func delivery(_ store: any ProviderStore) -> WebhookDelivery {
         var policy = WebhookPolicy()
         policy.backoff = Backoff(base: .zero, maximum: .zero)
         return WebhookDelivery(
             store: store,
             bundleID: { _ in Topic(Vectors.bundleID) },
-            wake: Wake(),
+            wake: WakeSignal(),
             addresses: AddressPolicy(allowsPrivate: true),
             policy: policy,
             time: ManualTime(),

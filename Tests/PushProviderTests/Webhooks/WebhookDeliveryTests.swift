@@ -1,9 +1,9 @@
 import Foundation
 import NIOHTTP1
-import PushProtocol
 import PushProvider
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 /// One webhook turn by turn, with a real receiver and a manual clock.

@@ -1,5 +1,4 @@
 import NIOHTTP1
-import PushProtocol
 import PushProvider
 import PushStore
 import PushTesting

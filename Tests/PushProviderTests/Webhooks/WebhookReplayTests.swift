@@ -1,8 +1,8 @@
 import Foundation
-import PushProtocol
 import PushProvider
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 /// Replays, and other changes while a post is in flight.

@@ -1,16 +1,17 @@
 import Foundation
 import Logging
-import PushProtocol
 import PushProvider
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Synchronization
 import Testing
 
 /// The service with real receivers and the real clock.
 @Suite(.timeLimit(.minutes(5))) struct WebhookServiceTests {
     let store = MemoryWebhookStore()
-    let wake = Wake()
+    let wake = WakeSignal()
 
     @Test func everyWebhookIsToldAndTheServiceEndsWhenAsked() async throws {
         try await ScriptedReceiver.run { receiver, port in

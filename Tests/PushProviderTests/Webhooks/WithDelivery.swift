@@ -1,8 +1,8 @@
 import Foundation
-import PushProtocol
 import PushProvider
 import PushStore
 import PushTesting
+import PushTypes
 import Synchronization
 
 /// One webhook, its receiver, its events and a delivery with a manual clock.
@@ -40,7 +40,7 @@ struct DeliveryFixture: Sendable {
             let delivery = WebhookDelivery(
                 store: store,
                 bundleID: { _ in Topic(Vectors.bundleID) },
-                wake: Wake(),
+                wake: WakeSignal(),
                 addresses: addresses,
                 limits: limits,
                 resolver: resolver,

@@ -1,4 +1,4 @@
-import PushProtocol
+import PushWire
 import Testing
 
 @testable import PushSender

@@ -1,9 +1,11 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
-import PushProtocol
 import PushSender
+import PushSupport
 import PushTesting
+import PushTypes
+import PushWire
 import Testing
 
 /// Against a scripted service over TLS. What the service accepted is compared with what the caller was told.

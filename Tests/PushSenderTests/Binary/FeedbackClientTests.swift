@@ -1,7 +1,8 @@
 import NIOSSL
-import PushProtocol
 import PushSender
 import PushTesting
+import PushTypes
+import PushWire
 import Testing
 
 /// Reference 6 and 8.8, against a scripted service over TLS.

@@ -3,9 +3,11 @@ import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
-import PushProtocol
 import PushSender
+import PushSupport
 import PushTesting
+import PushTypes
+import PushWire
 import SwiftASN1
 import Synchronization
 import Testing
@@ -183,7 +185,7 @@ final class LegacyPeer: Sendable {
             case .refuse(self.count, let status, let identifier):
                 self.isDone = true
                 let named = status == .shutdown ? self.last : frame.notification.identifier
-                let packet = BinaryErrorPacket(status: status, identifier: identifier ?? named)
+                let packet = BinaryErrorResponse(status: status, identifier: identifier ?? named)
                 // The client closes: what it still sends is read and thrown away.
                 context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil)
             case .close(self.count):

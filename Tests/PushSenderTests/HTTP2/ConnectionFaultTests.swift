@@ -1,6 +1,7 @@
 import NIOCore
-import PushProtocol
 import PushTesting
+import PushTypes
+import PushWire
 import Testing
 
 @testable import PushSender
@@ -130,7 +131,7 @@ import Testing
         harness.send()
         harness.pass(.seconds(10))
         harness.receive { buffer in
-            buffer.write(FrameHead(length: 8, type: .ping, flags: .acknowledgement))
+            buffer.write(FrameHeader(length: 8, type: .ping, flags: .acknowledgement))
             buffer.writeInteger(UInt64(0))
         }
         harness.pass(.seconds(19))
@@ -151,7 +152,7 @@ import Testing
             harness.pass(.seconds(60))
             #expect(harness.frames().map(\.type) == [.ping])
             harness.receive { buffer in
-                buffer.write(FrameHead(length: 8, type: .ping, flags: .acknowledgement))
+                buffer.write(FrameHeader(length: 8, type: .ping, flags: .acknowledgement))
                 buffer.writeInteger(UInt64(0))
             }
         }
@@ -249,9 +250,9 @@ import Testing
         var harness = MachineHarness()
         harness.send()
         harness.receive { buffer in
-            buffer.write(FrameHead(length: 0, type: .headers, streamID: 1))
+            buffer.write(FrameHeader(length: 0, type: .headers, streamID: 1))
             for _ in 0..<3 {
-                buffer.write(FrameHead(length: 16_000, type: .continuation, streamID: 1))
+                buffer.write(FrameHeader(length: 16_000, type: .continuation, streamID: 1))
                 buffer.writeRepeatingByte(0x88, count: 16_000)
             }
         }
@@ -262,7 +263,7 @@ import Testing
         var harness = MachineHarness()
         harness.send()
         harness.receive { buffer in
-            buffer.write(FrameHead(length: 1000, type: .headers, flags: .endHeaders, streamID: 1))
+            buffer.write(FrameHeader(length: 1000, type: .headers, flags: .endHeaders, streamID: 1))
             buffer.writeRepeatingByte(0x88, count: 1000)
         }
         #expect(harness.ending == .some(.violation(.enhanceYourCalm, "header list too long")))
@@ -273,9 +274,9 @@ import Testing
         harness.send(3)
         harness.receive { buffer in
             // No :status; DATA before HEADERS.
-            buffer.write(FrameHead(length: 1, type: .headers, flags: [.endHeaders, .endStream], streamID: 1))
+            buffer.write(FrameHeader(length: 1, type: .headers, flags: [.endHeaders, .endStream], streamID: 1))
             buffer.writeInteger(UInt8(0x82))
-            buffer.write(FrameHead(length: 0, type: .data, flags: .endStream, streamID: 3))
+            buffer.write(FrameHeader(length: 0, type: .data, flags: .endStream, streamID: 3))
         }
         harness.reply(5)
         #expect(harness.endings == [0: "lost", 1: "lost", 2: "replied 200"])

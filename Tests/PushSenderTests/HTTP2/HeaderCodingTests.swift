@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHPACK
-import PushProtocol
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushSender
@@ -95,7 +95,7 @@ import Testing
     @Test func repliesOfAnotherEncoderAreRead() throws {
         for huffman in [false, true] {
             var encoder = HPACKEncoder(allocator: ByteBufferAllocator(), useHuffmanEncoding: huffman)
-            var decoder = ReplyHeaderDecoder()
+            var decoder = ResponseHeaderDecoder()
             for number in 0..<500 {
                 var buffer = ByteBuffer()
                 let fields = [
@@ -106,7 +106,7 @@ import Testing
                 ]
                 try encoder.encode(headers: HPACKHeaders(fields), to: &buffer)
                 let head = try decoder.decode(buffer.readableBytesUInt8Span)
-                let expected = ReplyHead(
+                let expected = ResponseHead(
                     status: number % 2 == 0 ? 200 : 503,
                     id: "id-\(number)",
                     uniqueID: "unique-\(number)",
@@ -123,7 +123,7 @@ import Testing
             var encoder = HPACKEncoder(allocator: ByteBufferAllocator(), useHuffmanEncoding: true)
             var buffer = ByteBuffer()
             try encoder.encode(headers: HPACKHeaders([("apns-id", text)]), to: &buffer)
-            var decoder = ReplyHeaderDecoder()
+            var decoder = ResponseHeaderDecoder()
             #expect(try decoder.decode(buffer.readableBytesUInt8Span).id == text)
         }
     }
@@ -134,8 +134,8 @@ import Testing
     ])
     func brokenBlocksAreRefused(hex: String) throws {
         let block = try #require(Hexadecimal.decode(hex))
-        #expect(throws: ReplyHeaderDecoder.Failure.self) {
-            var decoder = ReplyHeaderDecoder()
+        #expect(throws: ResponseHeaderDecoder.Failure.self) {
+            var decoder = ResponseHeaderDecoder()
             _ = try decoder.decode(block.span)
         }
     }

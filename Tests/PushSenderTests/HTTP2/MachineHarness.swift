@@ -1,7 +1,8 @@
 import NIOCore
 import NIOHPACK
-import PushProtocol
 import PushTesting
+import PushTypes
+import PushWire
 
 @testable import PushSender
 
@@ -20,15 +21,15 @@ struct PeerFrame: Equatable {
 
 /// A connection machine with a manual clock, and a push service that the test plays.
 struct MachineHarness {
-    var machine: ConnectionMachine<Int>
+    var machine: HTTP2ClientStateMachine<Int>
     var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
     /// All events so far.
-    var events: [ConnectionEvent<Int>] = []
+    var events: [HTTP2ClientEvent<Int>] = []
     private var encoder = HPACKEncoder(allocator: ByteBufferAllocator())
     private var nextTicket = 0
 
-    init(limits: ConnectionLimits = ConnectionLimits(), settings: [(Setting, UInt32)]? = []) {
-        self.machine = ConnectionMachine(authority: "localhost:2197", limits: limits, now: self.now)
+    init(limits: HTTP2ClientLimits = HTTP2ClientLimits(), settings: [(HTTP2Setting, UInt32)]? = []) {
+        self.machine = HTTP2ClientStateMachine(authority: "localhost:2197", limits: limits, now: self.now)
         self.machine.setProviderToken("a.b.c")
         if let settings {
             self.receive { $0.writeSettings(settings) }
@@ -50,7 +51,7 @@ struct MachineHarness {
     /// - Parameter standingStill: whether there was no tick meanwhile.
     mutating func pass(_ time: TimeAmount, standingStill: Bool = false) {
         self.now = self.now + time
-        if !standingStill, time >= ConnectionMachine<Int>.standstill { self.machine.tick(now: self.now) }
+        if !standingStill, time >= HTTP2ClientStateMachine<Int>.standstill { self.machine.tick(now: self.now) }
         self.machine.tick(now: self.now)
         self.machine.takeEvents(&self.events)
     }
@@ -68,7 +69,7 @@ struct MachineHarness {
         self.receive(Array(buffer.readableBytesView))
     }
 
-    mutating func settings(_ settings: [(Setting, UInt32)]) {
+    mutating func settings(_ settings: [(HTTP2Setting, UInt32)]) {
         self.receive { $0.writeSettings(settings) }
     }
 
@@ -78,7 +79,7 @@ struct MachineHarness {
 
     mutating func goAway(last: UInt32, code: UInt32 = 0, debugData: String = "") {
         self.receive { buffer in
-            buffer.write(FrameHead(length: 8 + debugData.utf8.count, type: .goAway))
+            buffer.write(FrameHeader(length: 8 + debugData.utf8.count, type: .goAway))
             buffer.writeMultipleIntegers(last, code)
             buffer.writeString(debugData)
         }
@@ -98,7 +99,7 @@ struct MachineHarness {
         var buffer = ByteBuffer()
         let block = self.block([(":status", "\(status)")] + headers)
         buffer.write(
-            FrameHead(
+            FrameHeader(
                 length: block.count,
                 type: .headers,
                 flags: body == nil ? [.endHeaders, .endStream] : .endHeaders,
@@ -107,7 +108,7 @@ struct MachineHarness {
         )
         buffer.writeBytes(block)
         if let body {
-            buffer.write(FrameHead(length: body.utf8.count, type: .data, flags: .endStream, streamID: streamID))
+            buffer.write(FrameHeader(length: body.utf8.count, type: .data, flags: .endStream, streamID: streamID))
             buffer.writeString(body)
         }
         return Array(buffer.readableBytesView)
@@ -129,14 +130,14 @@ struct MachineHarness {
         let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         if bytes.starts(with: preface) { bytes.removeFirst(preface.count) }
         var frames: [PeerFrame] = []
-        while let head = FrameHead(bytes.span, at: 0) {
-            let end = min(bytes.count, FrameHead.length + head.length)
+        while let head = FrameHeader(bytes.span, at: 0) {
+            let end = min(bytes.count, FrameHeader.length + head.length)
             frames.append(
                 PeerFrame(
                     type: FrameType(rawValue: head.type),
                     flags: head.flags,
                     streamID: head.streamID,
-                    content: Array(bytes[FrameHead.length..<end])
+                    content: Array(bytes[FrameHeader.length..<end])
                 )
             )
             bytes.removeFirst(end)
@@ -170,7 +171,7 @@ struct MachineHarness {
     }
 
     /// `nil` while the connection lives; the inner value is `nil` after an orderly end.
-    var ending: LossCause?? {
+    var ending: RequestFailure?? {
         for case .finished(let cause) in self.events { return .some(cause) }
         return nil
     }

@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushStore

@@ -1,7 +1,8 @@
 import Foundation
-import PushProtocol
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 /// The JSON form of an audience.
@@ -82,8 +83,8 @@ import Testing
     func aFaultNamesItsMember(text: String, code: String, field: String?) {
         let refusal = self.refusal(text)
         #expect(refusal?.code == code)
-        #expect(refusal?.field == field)
-        #expect(refusal?.status == 400)
+        #expect(refusal?.path == field)
+        #expect(refusal?.kind == .invalid)
     }
 
     @Test func whatIsStoredReadsBackTheSame() throws {
@@ -152,7 +153,7 @@ import Testing
                 let expression = try AudienceExpression(fields, now: self.now)
                 _ = try expression.json.text
             } catch let refusal {
-                #expect((refusal as? APIRefusal)?.status == 400)
+                #expect((refusal as? RequestError)?.kind == .invalid)
             }
         }
     }
@@ -162,12 +163,12 @@ import Testing
         return try AudienceExpression(fields, now: self.now)
     }
 
-    private func refusal(_ text: String) -> APIRefusal? {
+    private func refusal(_ text: String) -> RequestError? {
         do {
             _ = try self.parse(text)
             return nil
         } catch {
-            return error as? APIRefusal
+            return error as? RequestError
         }
     }
 }

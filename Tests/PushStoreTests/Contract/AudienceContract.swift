@@ -1,6 +1,7 @@
-import PushProtocol
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 /// Whom every kind of condition chooses.
@@ -178,7 +179,7 @@ import Testing
 
 /// Devices to choose from.
 private struct Population {
-    let store: any PushStore
+    let store: any ProviderStore
     let app: Int64
 
     /// Whom the expression chooses, by their numbers: the same by listing, counting and sending.

@@ -1,4 +1,3 @@
-import PushProtocol
 import PushStore
 import PushTesting
 import Testing

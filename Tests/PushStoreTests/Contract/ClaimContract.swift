@@ -1,7 +1,7 @@
 import Foundation
-import PushProtocol
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 /// Who may send which part of a notification, and until when.
@@ -225,7 +225,7 @@ import Testing
             let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
             for owner in [app, app, other] { _ = try await store.start(app: owner) { $0.lane = .urgent } }
             func claim(_ excluded: [Int64]) async throws -> [Int64] {
-                let services = Set(excluded.map { SendingService(app: $0, environment: nil) })
+                let services = Set(excluded.map { DispatchTarget(app: $0, environment: nil) })
                 return try await store.claim(
                     lane: .urgent,
                     now: self.now,

@@ -1,7 +1,7 @@
 import Foundation
-import PushProtocol
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 /// What a page of recipients came to, and when a notification is done.
@@ -164,7 +164,7 @@ import Testing
             let notification = try await store.start(app: app, to: .tokens((1...3).map { .numbered($0) }))
             let claim = try await store.claimed()
             let recipients = try await store.walk(claim, page: 10)
-            func begin(_ some: some Sequence<Recipient>) async throws -> BegunPage {
+            func begin(_ some: some Sequence<Recipient>) async throws -> StartedPage {
                 var page = PageResult(claim)
                 page.deliveries = some.map { .fixture($0, .sending) }
                 return try await store.begin(page, now: self.now)
@@ -226,14 +226,14 @@ import Testing
         }
     }
 
-    private func due(_ store: any PushStore) async throws -> [RetryClaim] {
+    private func due(_ store: any ProviderStore) async throws -> [RetryClaim] {
         try await store.dueRetries(lane: .bulk, now: self.now, until: self.lease, limit: 10, from: ClaimFilter()) { _ in
             []
         }
     }
 
     /// Ends what is due and over, as the dispatcher does.
-    private func endDue(_ store: any PushStore) async throws -> [EndedRetry.Cause] {
+    private func endDue(_ store: any ProviderStore) async throws -> [EndedRetry.Cause] {
         var causes: [EndedRetry.Cause] = []
         for claim in try await self.due(store) {
             var page = PageResult(claim)

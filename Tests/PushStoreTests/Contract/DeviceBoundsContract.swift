@@ -1,6 +1,7 @@
 import GRDB
-import PushProtocol
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushStore

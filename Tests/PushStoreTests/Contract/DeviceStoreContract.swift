@@ -1,6 +1,7 @@
-import PushProtocol
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 /// What every device store must do with registrations.

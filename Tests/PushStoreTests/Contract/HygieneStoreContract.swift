@@ -1,6 +1,6 @@
-import PushProtocol
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 /// What every store must do with what answers say about tokens.
@@ -13,7 +13,7 @@ import Testing
         try await backend.withStore { store, app in
             let id = try await store.register(1, app: app)
             let other = try await store.register(2, app: app)
-            func apply(_ verdict: TokenFinding.Verdict) async throws -> DeviceRecord? {
+            func apply(_ verdict: TokenStateChange.Verdict) async throws -> DeviceRecord? {
                 try await store.apply(verdict, to: id, app: app, reason: "BadDeviceToken", now: self.now)
                 return try await store.devices(app: app, token: .numbered(1)).first
             }
@@ -56,7 +56,9 @@ import Testing
                 let claim = try await store.claimed()
                 #expect(claim.notification.id == notification.id)
                 try await store.commit(claim) { page in
-                    page.findings = [TokenFinding(device: id, verdict: .moved(to: .sandbox), token: .numbered(token))]
+                    page.findings = [
+                        TokenStateChange(device: id, verdict: .moved(to: .sandbox), token: .numbered(token))
+                    ]
                     page.step = .last(claim)
                 }
                 let device = try #require(try await store.devices(app: app, token: .numbered(2)).first)
@@ -143,7 +145,7 @@ import Testing
         }
     }
 
-    private func events(_ store: any PushStore, _ app: Int64) async throws -> [TokenEventRecord] {
+    private func events(_ store: any ProviderStore, _ app: Int64) async throws -> [TokenEventRecord] {
         try await store.tokenEvents(app: app, token: nil, action: nil, before: nil, limit: 100)
     }
 

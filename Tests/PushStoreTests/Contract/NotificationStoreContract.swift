@@ -1,7 +1,7 @@
 import Foundation
-import PushProtocol
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 /// What every ledger must do for those who look at it.
@@ -271,7 +271,7 @@ import Testing
 
     /// Gives every recipient of the notification a final state.
     private func sendAll(
-        _ store: any PushStore,
+        _ store: any ProviderStore,
         _ notification: NotificationRecord,
         _ lane: NotificationRecord.Lane,
         at: Timestamp,

@@ -1,7 +1,8 @@
 import Foundation
-import PushProtocol
 import PushStore
+import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 /// Whom a shard reaches.

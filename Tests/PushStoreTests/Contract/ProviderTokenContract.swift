@@ -1,6 +1,6 @@
-import PushProtocol
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 /// What every store of provider tokens must do.

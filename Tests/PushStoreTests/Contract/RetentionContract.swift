@@ -1,7 +1,7 @@
 import Foundation
-import PushProtocol
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 /// What every store must forget, and what not.
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    private func send(_ store: any PushStore, _ app: Int64, at now: Timestamp) async throws -> NotificationRecord {
+    private func send(_ store: any ProviderStore, _ app: Int64, at now: Timestamp) async throws -> NotificationRecord {
         let notification = try await store.start(app: app, to: .tokens((1...5).map { .numbered($0) }))
         let claim = try await store.claimed(now: now)
         let recipients = try await store.walk(claim, page: 10)

@@ -1,6 +1,6 @@
-import PushProtocol
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 /// Recipients that are tried again.
@@ -212,7 +212,7 @@ import Testing
     }
 
     /// A device that moved between the zones of two pages in flight: the second page holds what the first one sends.
-    private func moved(_ store: any PushStore, _ app: Int64) async throws -> (Int64, [ShardClaim]) {
+    private func moved(_ store: any ProviderStore, _ app: Int64) async throws -> (Int64, [ShardClaim]) {
         let device = try await store.register(1, app: app)
         let shards = ["Asia/Tokyo", "Europe/Berlin"].map { ShardPlan(zone: .named($0), notBefore: self.now) }
         _ = try await store.start(app: app, shards: shards) { $0.guarantee = .atMostOnce }
@@ -262,7 +262,7 @@ import Testing
 
     /// A notification whose recipients all wait for another try.
     private func failing(
-        _ store: any PushStore,
+        _ store: any ProviderStore,
         _ app: Int64,
         to audience: Audience
     ) async throws -> (NotificationRecord, [Recipient]) {
@@ -278,7 +278,7 @@ import Testing
     }
 
     private func due(
-        _ store: any PushStore,
+        _ store: any ProviderStore,
         at now: Timestamp,
         limit: Int = 10,
         from filter: ClaimFilter = ClaimFilter(),

@@ -1,7 +1,7 @@
 import Foundation
-import PushProtocol
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 /// What every store of schedules must do.

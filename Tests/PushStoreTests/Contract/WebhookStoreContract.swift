@@ -1,7 +1,7 @@
 import Foundation
-import PushProtocol
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 /// What every store of webhooks and their events must do.
@@ -182,7 +182,7 @@ import Testing
             let id = try await store.register(1, app: app)
             _ = try await store.start(app: app)
             let claim = try await store.claimed()
-            let finding = TokenFinding(device: id, verdict: .withheld(since: self.later), reason: "Unregistered")
+            let finding = TokenStateChange(device: id, verdict: .withheld(since: self.later), reason: "Unregistered")
             try await store.commit(claim) { $0.findings = Array(repeating: finding, count: 5100) }
             func sizes() async throws -> [Int] {
                 try await store.eventBlocks(app: app, kinds: [.token], after: 0, limit: 10).map(\.tokens.count)

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import PushProtocol
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushStore
@@ -20,7 +20,7 @@ import Testing
     }
 
     private func ask(_ store: SQLiteStore, _ key: Int, budget: Duration = long) -> Task<Int, any Error> {
-        Asker.$current.withValue(Asker(budget: budget, key: self.keys[key])) {
+        QueryCaller.$current.withValue(QueryCaller(budget: budget, key: self.keys[key])) {
             Task { try await store.database.query { try Self.endless($0) } }
         }
     }
@@ -34,7 +34,7 @@ import Testing
         _ body: (SQLiteStore, Int64) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            var limits = QuestionLimits()
+            var limits = QueryLimits()
             limits.attempt = attempt
             limits.patience = Self.long
             let store = try SQLiteStore(
@@ -73,9 +73,9 @@ import Testing
             #expect(try await store.walk(claim, page: 10).map(\.id) == [device])
             // Neither a campaign that is being accepted nor a short question of another key needs a turn.
             for asker in [
-                Asker(budget: Self.long, purpose: .acceptance), Asker(budget: Self.long, key: self.keys[7]),
+                QueryCaller(budget: Self.long, purpose: .acceptance), QueryCaller(budget: Self.long, key: self.keys[7]),
             ] {
-                let count = try await Asker.$current.withValue(asker) {
+                let count = try await QueryCaller.$current.withValue(asker) {
                     try await store.count(app: app, audience: .everyone, environment: nil)
                 }
                 #expect(count == 1)

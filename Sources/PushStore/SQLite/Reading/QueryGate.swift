@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Lets expensive queries begin, as ``QueryTurns`` decides.
+/// Lets expensive queries begin, as ``QueryQueue`` decides.
 final class QueryGate: Sendable {
     private enum Outcome {
         case run
@@ -11,9 +11,9 @@ final class QueryGate: Sendable {
     }
 
     private struct State {
-        var turns: QueryTurns
-        var next: QueryTurns.Ticket = 0
-        var waiters: [QueryTurns.Ticket: CheckedContinuation<Outcome, Never>] = [:]
+        var turns: QueryQueue
+        var next: QueryQueue.Ticket = 0
+        var waiters: [QueryQueue.Ticket: CheckedContinuation<Outcome, Never>] = [:]
         /// For the moment when none runs.
         var idle: [CheckedContinuation<Void, Never>] = []
         var isEnding = false
@@ -26,8 +26,8 @@ final class QueryGate: Sendable {
     /// Longest time for which a query waits for its turn.
     private let patience: Duration
 
-    init(limits: QueryTurns.Limits, patience: Duration) {
-        self.state = Mutex(State(turns: QueryTurns(limits: limits)))
+    init(limits: QueryQueue.Limits, patience: Duration) {
+        self.state = Mutex(State(turns: QueryQueue(limits: limits)))
         self.patience = patience
     }
 
@@ -118,7 +118,7 @@ final class QueryGate: Sendable {
         }
     }
 
-    private func abandon(_ key: UUID, _ ticket: QueryTurns.Ticket, _ outcome: Outcome) {
+    private func abandon(_ key: UUID, _ ticket: QueryQueue.Ticket, _ outcome: Outcome) {
         self.state.withLock { state in
             state.turns.abandon(key, ticket) ? state.waiters.removeValue(forKey: ticket) : nil
         }?

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushProtocol
+import PushSupport
 
 /// The connections that answer people, apart from those that the dispatcher reads with: look-ups by key, and questions
 /// that may walk over everything. Each has its own connections, so that none waits for another kind.
@@ -25,13 +25,13 @@ struct StoreReaders: Sendable {
 
     private let lookups: DatabasePool
     private let queries: DatabasePool
-    private let limits: QuestionLimits
+    private let limits: QueryLimits
     let questions: QueryGate
     let exports: QueryGate
     let counts: QueryGate
-    private let attempts = KeyedBuckets<UUID>(rate: StoreReaders.attemptShare, burst: StoreReaders.attemptBurst)
+    private let attempts = KeyedRateLimiter<UUID>(rate: StoreReaders.attemptShare, burst: StoreReaders.attemptBurst)
 
-    init(path: String, limits: QuestionLimits) throws {
+    init(path: String, limits: QueryLimits) throws {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
@@ -40,19 +40,19 @@ struct StoreReaders: Sendable {
         configuration.maximumReaderCount = 3 * Self.running + Self.attemptConnections
         self.queries = try DatabasePool(path: path, configuration: configuration)
         self.limits = limits
-        let turns = QueryTurns.Limits(
+        let turns = QueryQueue.Limits(
             running: Self.running,
             waiting: limits.waiting,
             waitingPerKey: limits.waitingPerKey
         )
         self.questions = QueryGate(limits: turns, patience: limits.patience)
-        let exports = QueryTurns.Limits(
+        let exports = QueryQueue.Limits(
             running: Self.running,
             waiting: Self.exportsWaiting.all,
             waitingPerKey: Self.exportsWaiting.ofKey
         )
         self.exports = QueryGate(limits: exports, patience: limits.patience)
-        let counts = QueryTurns.Limits(
+        let counts = QueryQueue.Limits(
             running: Self.running,
             waiting: Self.countsWaiting,
             waitingPerKey: Self.countsWaiting
@@ -64,10 +64,10 @@ struct StoreReaders: Sendable {
         try await self.read(self.lookups, budget: Self.lookup, rests: false, body)
     }
 
-    /// For a task without an ``Asker`` there is no limit.
+    /// For a task without an ``QueryCaller`` there is no limit.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/tooManyQueries``, `CancellationError`.
     func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        guard let asker = Asker.current else { return try await self.queries.read(body) }
+        guard let asker = QueryCaller.current else { return try await self.queries.read(body) }
         if self.mayAttempt(asker) {
             let start = ContinuousClock.now
             let budget = min(self.limits.attempt, asker.budget)
@@ -87,7 +87,7 @@ struct StoreReaders: Sendable {
         }
     }
 
-    private func gate(_ asker: Asker) -> QueryGate {
+    private func gate(_ asker: QueryCaller) -> QueryGate {
         switch asker.purpose {
         case .question: self.questions
         case .export: self.exports
@@ -97,7 +97,7 @@ struct StoreReaders: Sendable {
 
     /// Who has asked something long before is not given another free attempt meanwhile, nor who attempts all the time. The
     /// time of an attempt is taken when it begins, so that many at once find none.
-    private func mayAttempt(_ asker: Asker) -> Bool {
+    private func mayAttempt(_ asker: QueryCaller) -> Bool {
         switch asker.purpose {
         case .export: return false
         case .acceptance: return true
@@ -112,7 +112,7 @@ struct StoreReaders: Sendable {
     }
 
     /// What an attempt did not need; less than nothing if it needed more.
-    private func giveBack(_ time: Duration, _ asker: Asker) {
+    private func giveBack(_ time: Duration, _ asker: QueryCaller) {
         guard asker.purpose == .question, let key = asker.key else { return }
         let now = ContinuousClock.now
         _ = self.attempts.with(key, now: now) { $0.spend(-(time / .seconds(1)), now: now) }
@@ -127,11 +127,11 @@ struct StoreReaders: Sendable {
         let isEnding: @Sendable () -> Bool = { self.questions.isEnding }
         do {
             return try await pool.read { database in
-                try QueryWatch(budget: budget, rests: rests, isEnding: isEnding).run(database, body)
+                try QueryDeadline(budget: budget, rests: rests, isEnding: isEnding).run(database, body)
             }
-        } catch QueryWatch.Stop.outOfTime {
+        } catch QueryDeadline.Stop.outOfTime {
             throw StoreError.queryTooExpensive(budget: budget)
-        } catch QueryWatch.Stop.ending {
+        } catch QueryDeadline.Stop.ending {
             throw StoreError.ending
         }
     }

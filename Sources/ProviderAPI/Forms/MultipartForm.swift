@@ -1,0 +1,142 @@
+import PushSupport
+
+/// Reads `multipart/form-data` (RFC 7578) of a body that is there as a whole, ``FormFields/maximumBody`` at most.
+struct MultipartForm {
+    /// Longest head of one part, in bytes.
+    static let maximumHead = 4096
+
+    private static let lineEnd: [UInt8] = [0x0d, 0x0a]
+
+    private let body: [UInt8]
+    private let delimiter: [UInt8]
+    private var position = 0
+
+    private init(body: [UInt8], boundary: String) {
+        self.body = body
+        self.delimiter = Array("--\(boundary)".utf8)
+    }
+
+    /// - Parameter contentType: with the boundary.
+    /// - Throws: ``RequestError``.
+    static func fields(of body: [UInt8], contentType: String) throws(RequestError) -> FormFields {
+        guard let boundary = HeaderParameters(contentType)["boundary"], Self.isBoundary(boundary) else {
+            throw FormFields.refusal("invalid_boundary", "multipart needs a boundary of 1 to 70 characters")
+        }
+        var form = MultipartForm(body: body, boundary: boundary)
+        return try form.read()
+    }
+
+    /// RFC 2046 section 5.1.1.
+    private static func isBoundary(_ text: String) -> Bool {
+        (1...70).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                    true
+                default: "'()+_,-./:=? ".utf8.contains(byte)
+                }
+            } && text.utf8.last != UInt8(ascii: " ")
+    }
+
+    private mutating func read() throws(RequestError) -> FormFields {
+        var fields = FormFields()
+        // What stands before the first delimiter is for nobody.
+        guard self.body.starts(with: self.delimiter) || self.skip(past: Self.lineEnd + self.delimiter) else {
+            throw Self.broken("its boundary is nowhere in it")
+        }
+        if self.position == 0 { self.position = self.delimiter.count }
+        while true {
+            if self.body[self.position...].starts(with: "--".utf8) { return fields }
+            guard self.skip(past: Self.lineEnd) else { throw Self.broken("it ends after a boundary") }
+            let name = try self.head()
+            let start = self.position
+            guard self.skip(past: Self.lineEnd + self.delimiter) else { throw Self.broken("a part has no end") }
+            let end = self.position - self.delimiter.count - Self.lineEnd.count
+            guard let value = String(validating: self.body[start..<end], as: UTF8.self) else {
+                throw Self.broken("a part is not UTF-8")
+            }
+            try fields.add(name, value)
+        }
+    }
+
+    /// The name of the part that begins here; moves to its content.
+    private mutating func head() throws(RequestError) -> String {
+        let start = self.position
+        var name: String?
+        while true {
+            let lineStart = self.position
+            guard self.skip(past: Self.lineEnd), self.position - start <= Self.maximumHead else {
+                throw Self.broken("the head of a part does not end")
+            }
+            let line = String(decoding: self.body[lineStart..<self.position - Self.lineEnd.count], as: UTF8.self)
+            if line.isEmpty { break }
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { throw Self.broken("the head of a part is no header") }
+            if parts[0].lowercased() == "content-disposition" { name = HeaderParameters(String(parts[1]))["name"] }
+        }
+        guard let name, !name.isEmpty else { throw Self.broken("a part has no name") }
+        return name
+    }
+
+    /// Moves behind the next `mark`, if there is one.
+    private mutating func skip(past mark: [UInt8]) -> Bool {
+        guard mark.count <= self.body.count - self.position, let first = mark.first else { return false }
+        var start = self.position
+        while let found = self.body[start...].firstIndex(of: first), found + mark.count <= self.body.count {
+            if self.body[found..<found + mark.count].elementsEqual(mark) {
+                self.position = found + mark.count
+                return true
+            }
+            start = found + 1
+        }
+        return false
+    }
+
+    private static func broken(_ why: String) -> RequestError {
+        FormFields.refusal("invalid_form", "the body is no multipart/form-data: \(why)")
+    }
+}
+
+/// The parameters of a header such as `form-data; name="token"` (RFC 9110 section 5.6.6).
+struct HeaderParameters: Equatable {
+    private var values: [String: String] = [:]
+
+    /// Reads what it can; a parameter without a value is left out. The first of several counts.
+    ///
+    /// By scalars: a sign with a combining mark behind it is one character, and still a sign.
+    init(_ text: String) {
+        var rest = Substring(text).unicodeScalars.drop { $0 != ";" }
+        while rest.popFirst() != nil {
+            let name = rest.prefix { $0 != "=" && $0 != ";" }
+            rest = rest.dropFirst(name.count)
+            guard rest.first == "=" else { continue }
+            rest.removeFirst()
+            let value = Self.value(&rest)
+            let key = String(Substring(name.drop { $0.properties.isWhitespace })).lowercased()
+            if self.values[key] == nil { self.values[key] = value }
+            rest = rest.drop { $0 != ";" }
+        }
+    }
+
+    subscript(name: String) -> String? { self.values[name] }
+
+    private static func value(_ rest: inout Substring.UnicodeScalarView) -> String {
+        guard rest.first == "\"" else {
+            let value = rest.prefix { $0 != ";" }
+            rest = rest.dropFirst(value.count)
+            let word = value.split { $0.properties.isWhitespace }.first
+            return word.map { String(Substring($0)) } ?? ""
+        }
+        rest.removeFirst()
+        var value = String.UnicodeScalarView()
+        while let scalar = rest.popFirst(), scalar != "\"" {
+            if scalar == "\\", let escaped = rest.popFirst() {
+                value.append(escaped)
+            } else {
+                value.append(scalar)
+            }
+        }
+        return String(value)
+    }
+}

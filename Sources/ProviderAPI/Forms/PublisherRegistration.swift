@@ -1,0 +1,102 @@
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The publisher's registration form (reference 10.1) as a registration of ours.
+///
+/// The device keeps `devId` as its installation, so that a changed token replaces the old one. `accountId`, the screen
+/// size and `newsstand` become attributes, because those are merged and can be asked for in an audience; tags would
+/// replace the ones that it has.
+enum PublisherRegistration {
+    static let newsstandAttribute = "newsstand"
+
+    private static let capabilities = [
+        "alertEnabled": "alert", "badgeEnabled": "badge", "newsstandEnabled": "newsstand", "soundEnabled": "sound",
+    ]
+    private static let known: Set<String> = Set(capabilities.keys.map { $0.lowercased() })
+        .union(["devid", "token", "accountid", "environment"])
+
+    /// - Throws: ``RequestError`` that names the form's field.
+    static func registration(_ form: FormFields) throws(RequestError) -> DeviceRegistration {
+        var members = try FormDevice.members(form, token: form["token"])
+        var attributes: [String: JSONValue] = [:]
+        if let installation = form["devId"], !installation.isEmpty { members["installation"] = .string(installation) }
+        if let account = form["accountId"], !account.isEmpty { attributes["accountId"] = .string(account) }
+        if let size = Self.screenSize(form) { attributes["screenSize"] = .string(size) }
+        if let capabilities = Self.capabilities(form) {
+            members["capabilities"] = .array(capabilities.map { .string($0) })
+            attributes[Self.newsstandAttribute] = .bool(capabilities.contains("newsstand"))
+        }
+        if !attributes.isEmpty { members["attributes"] = .object(attributes) }
+        do throws(RequestError) {
+            return try FormDevice.registration(members)
+        } catch {
+            var refusal = error
+            if refusal.path == "installation" { refusal.path = "devId" }
+            if refusal.path == "attributes.accountId" { refusal.path = "accountId" }
+            throw refusal
+        }
+    }
+
+    /// Any value other than 0 is on, as in the publisher's sample; `nil` if the form says nothing of them.
+    private static func capabilities(_ form: FormFields) -> [String]? {
+        let given = Self.capabilities.filter { form[$0.key] != nil }
+        guard !given.isEmpty else { return nil }
+        return given.filter { form[$0.key] != "0" }.values.sorted()
+    }
+
+    /// The name of its field is not known: it is the one whose value is such as 1024x768.
+    private static func screenSize(_ form: FormFields) -> String? {
+        form.fields.first { !Self.known.contains($0.name.lowercased()) && Self.isSize($0.value) }?.value.lowercased()
+    }
+
+    private static func isSize(_ text: String) -> Bool {
+        let parts = text.lowercased().utf8.split(separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy { (3...5).contains($0.count) && $0.allSatisfy(Self.isDigit) }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+}
+
+/// What the registration forms of older systems have in common.
+enum FormDevice {
+    /// `token` and `environment`, as a registration has them; production unless the form says otherwise.
+    /// - Throws: ``RequestError`` that names the form's field.
+    static func members(_ form: FormFields, token text: String?) throws(RequestError) -> [String: JSONValue] {
+        guard let text, !text.isEmpty else {
+            throw FormFields.refusal("missing_field", "a device token is required", field: "token")
+        }
+        guard let token = Self.token(text) else {
+            throw FormFields.refusal("invalid_token", "a device token is base64 or hex, 1 to 512 bytes", field: "token")
+        }
+        return ["token": .string(token.hex), "environment": .string(try Self.environment(form).rawValue)]
+    }
+
+    /// By the rules of ``DeviceRequest``.
+    static func registration(_ members: [String: JSONValue]) throws(RequestError) -> DeviceRegistration {
+        try DeviceRequest.registration(JSONFields(members: members, path: nil, known: DeviceRequest.members))
+    }
+
+    /// A plus sign that was not encoded has become a space on its way.
+    private static func token(_ text: String) -> DeviceToken? {
+        guard text.utf8.count <= DeviceToken.maximumLength * 4 else { return nil }
+        let stripped = text.filter { !"<> \t\r\n".contains($0) }
+        if let token = DeviceToken(hex: stripped) { return token }
+        return DeviceToken(userInput: String(text.map { $0 == " " ? "+" : $0 }))
+    }
+
+    /// With the words of the publisher's dashboard too.
+    private static func environment(_ form: FormFields) throws(RequestError) -> PushEnvironment {
+        guard let text = form["environment"]?.lowercased(), !text.isEmpty else { return .production }
+        switch text {
+        case "distribution": return .production
+        case "developer": return .sandbox
+        default: break
+        }
+        guard let environment = PushEnvironment(named: text) else {
+            throw FormFields.refusal("invalid_environment", "use sandbox or production", field: "environment")
+        }
+        return environment
+    }
+}

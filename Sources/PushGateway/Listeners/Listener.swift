@@ -1,0 +1,180 @@
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NIOTLS
+import PushHTTP
+import PushSupport
+import Synchronization
+
+/// A TLS door: binds, limits and tracks connections, and closes them all in the end.
+final class Listener: Sendable {
+    private struct State {
+        var server: (any Channel)?
+        var children: [ObjectIdentifier: any Channel] = [:]
+        var isClosing = false
+    }
+
+    let name: String
+    let maximumConnections: Int
+    private let handshakeDeadline: TimeAmount
+    private let watchesHandshake: Bool
+    private let checksCertificates: Bool
+    private let allowsHalfClosure: Bool
+    private let unproven: UnauthenticatedConnections?
+    private let tls: NIOSSLContext
+    private let faults: ConnectionFaults?
+    private let logger: Logger
+    private let memory = MemoryTrimmer()
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - watchesHandshake: `false` for a door whose handler does it itself.
+    ///   - checksCertificates: `false` for a door that lets every certificate pass the handshake, to judge it itself.
+    ///   - allowsHalfClosure: whether a client that has closed its half still gets answers.
+    ///   - unproven: keeps account of connections without a credential; shared by all listeners.
+    init(
+        name: String,
+        tls: TLSConfiguration,
+        limits: GatewayConfiguration.Limits,
+        watchesHandshake: Bool = true,
+        checksCertificates: Bool = true,
+        allowsHalfClosure: Bool = false,
+        unproven: UnauthenticatedConnections? = nil,
+        faults: ConnectionFaults? = nil,
+        logger: Logger
+    ) throws {
+        self.watchesHandshake = watchesHandshake
+        self.checksCertificates = checksCertificates
+        self.allowsHalfClosure = allowsHalfClosure
+        self.unproven = unproven
+        self.faults = faults
+        self.name = name
+        self.maximumConnections = limits.connections
+        self.handshakeDeadline = TimeAmount(limits.handshake)
+        self.tls = try NIOSSLContext(configuration: tls)
+        self.logger = logger
+    }
+
+    /// Open now.
+    var connections: Int { self.state.withLock { $0.children.count } }
+
+    /// Starts to listen; `initialize` sets up what stands after TLS in each connection's pipeline.
+    /// - Returns: the port.
+    /// - Throws: ``GatewayError/cannotListen(door:address:why:)``.
+    func bind(
+        _ address: ListenAddress,
+        initialize: @escaping @Sendable (any Channel, FaultDecision?) throws -> Void
+    ) async throws -> Int {
+        do {
+            let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.backlog, value: 1024)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .childChannelOption(.allowRemoteHalfClosure, value: self.allowsHalfClosure)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture { try self.accept(channel, initialize) }
+                }
+                .bind(host: address.host, port: address.port)
+                .get()
+            self.state.withLock { $0.server = server }
+            return server.localAddress?.port ?? address.port
+        } catch {
+            throw GatewayError.cannotListen(door: self.name, address: "\(address)", why: ErrorDescription.of(error))
+        }
+    }
+
+    /// No new connections. Each open one is asked to finish what it is doing, or closed at once.
+    func close(draining: Bool) async {
+        let (server, children) = self.state.withLock { state in
+            state.isClosing = true
+            return (state.server, Array(state.children.values))
+        }
+        try? await server?.close()
+        for child in children {
+            if draining {
+                child.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+            } else {
+                child.close(promise: nil)
+            }
+        }
+        for child in children {
+            try? await child.closeFuture.get()
+        }
+    }
+
+    private func accept(_ channel: any Channel, _ initialize: (any Channel, FaultDecision?) throws -> Void) throws {
+        let id = ObjectIdentifier(channel)
+        let isWelcome = self.state.withLock { state in
+            guard !state.isClosing, state.children.count < self.maximumConnections else { return false }
+            state.children[id] = channel
+            return true
+        }
+        guard isWelcome else {
+            self.logger.warning("connection refused: too many are open", metadata: ["door": "\(self.name)"])
+            channel.close(promise: nil)
+            return
+        }
+        channel.closeFuture.whenComplete { _ in
+            self.state.withLock { $0.children[id] = nil }
+            self.memory.connectionClosed()
+        }
+        guard try self.unproven?.admit(channel, listener: self.name) ?? true else { return }
+        let pipeline = channel.pipeline.syncOperations
+        let fault = self.faults?.decide()
+        if let rate = fault?.bytesPerSecond { try pipeline.addHandler(SlowReader(bytesPerSecond: rate)) }
+        let showsExpired = fault?.showsExpiredCertificate ?? false
+        let tls = showsExpired ? self.faults?.expiredTLS ?? self.tls : self.tls
+        if self.checksCertificates {
+            try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+        } else {
+            try pipeline.addHandler(
+                NIOSSLServerHandler(
+                    context: tls,
+                    customVerificationCallback: { _, verified in
+                        verified.succeed(.certificateVerified)
+                    }
+                )
+            )
+        }
+        if self.watchesHandshake {
+            try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
+        }
+        try initialize(channel, fault)
+    }
+}
+
+/// Closes a connection whose TLS handshake does not end in time, or fails.
+private final class HandshakeDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let deadline: TimeAmount
+    private var timer: Scheduled<Void>?
+
+    init(deadline: TimeAmount) {
+        self.deadline = deadline
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {
+            context.close(promise: nil)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        context.fireUserInboundEventTriggered(event)
+        guard case .handshakeCompleted = event as? TLSUserEvent else { return }
+        self.timer?.cancel()
+        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.fireErrorCaught(error)
+        context.close(promise: nil)
+    }
+}

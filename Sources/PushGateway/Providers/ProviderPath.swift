@@ -1,0 +1,57 @@
+import PushTypes
+
+/// What a request's path asks for (reference 1.4 and 4).
+enum ProviderPath: Hashable, Sendable {
+    /// `/3/device/…`; `nil` if what follows is no device token.
+    case device(DeviceToken?)
+    /// `/3/device/` and nothing more.
+    case missingDevice
+    /// `/4/broadcasts/apps/{bundle id}`.
+    case broadcast(String)
+    /// `/1/apps/{bundle id}/channels`.
+    case channels(String)
+    /// `/1/apps/{bundle id}/all-channels`.
+    case allChannels(String)
+    case unknown
+
+    private static let device: StaticString = "/3/device/"
+    private static let broadcast = "/4/broadcasts/apps/"
+    private static let apps = "/1/apps/"
+
+    init(_ path: String) {
+        let device =
+            path.utf8.withContiguousStorageIfAvailable(Self.device)
+            ?? Array(path.utf8)
+            .withUnsafeBufferPointer(Self.device)
+        self = device ?? Self.other(path)
+    }
+
+    /// Reads the token where it lies; `nil` for another kind of path.
+    private static func device(_ path: UnsafeBufferPointer<UInt8>) -> ProviderPath? {
+        let length = Self.device.utf8CodeUnitCount
+        guard path.count >= length else { return nil }
+        let prefix = UnsafeBufferPointer(start: Self.device.utf8Start, count: length)
+        guard path.prefix(length).elementsEqual(prefix) else { return nil }
+        let token = UnsafeBufferPointer(rebasing: path[length...])
+        if token.isEmpty { return .missingDevice }
+        guard token.count <= 2 * DeviceToken.maximumLength, let bytes = Hexadecimal.decode(token) else {
+            return .device(nil)
+        }
+        return .device(DeviceToken(bytes: bytes))
+    }
+
+    private static func other(_ path: String) -> ProviderPath {
+        if path.hasPrefix(Self.broadcast) {
+            let bundleID = path.dropFirst(Self.broadcast.count)
+            return bundleID.isEmpty || bundleID.contains("/") ? .unknown : .broadcast(String(bundleID))
+        }
+        guard path.hasPrefix(Self.apps) else { return .unknown }
+        let words = path.dropFirst(Self.apps.count).split(separator: "/", omittingEmptySubsequences: false)
+        guard words.count == 2, let bundleID = words.first, !bundleID.isEmpty else { return .unknown }
+        switch words[1] {
+        case "channels": return .channels(String(bundleID))
+        case "all-channels": return .allChannels(String(bundleID))
+        default: return .unknown
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import NIOCore
+import PushTypes
+
+/// Many events as one blob, so that one row holds what would be a thousand.
+///
+/// An event is: name (1), environment (1; 0 none), time (8, milliseconds), device (16), topic (2 + n), apns-id (1 + n).
+/// Lengths of 0 stand for "none". Ids are consecutive from the block's first.
+enum EventBlock {
+    /// Most events in one block.
+    static let capacity = 1024
+
+    static func encode(_ events: ArraySlice<Event>) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(events.count * 96)
+        for event in events {
+            buffer.writeMultipleIntegers(
+                event.name.rawValue,
+                Self.byte(event.environment),
+                event.time.milliseconds
+            )
+            withUnsafeBytes(of: event.device.uuid) { _ = buffer.writeBytes($0) }
+            let topic = event.topic?.utf8.prefix(Int(UInt16.max))
+            buffer.writeInteger(UInt16(topic?.count ?? 0))
+            if let topic { buffer.writeBytes(topic) }
+            let apnsID = event.apnsID?.utf8.prefix(Int(UInt8.max))
+            buffer.writeInteger(UInt8(apnsID?.count ?? 0))
+            if let apnsID { buffer.writeBytes(apnsID) }
+        }
+        return buffer
+    }
+
+    /// What can be read; a damaged block ends early.
+    static func decode(_ blob: Data, firstID: Int64) -> [Event] {
+        var buffer = ByteBuffer(bytes: blob)
+        var events: [Event] = []
+        while let event = Self.read(&buffer, id: firstID &+ Int64(events.count)) { events.append(event) }
+        return events
+    }
+
+    private static func read(_ buffer: inout ByteBuffer, id: Int64) -> Event? {
+        guard let head = buffer.readMultipleIntegers(as: (UInt8, UInt8, Int64).self),
+            let name = Event.Name(rawValue: head.0),
+            let device = buffer.readSlice(length: 16).flatMap(Self.uuid),
+            let topic = buffer.readLengthPrefixedSlice(as: UInt16.self),
+            let apnsID = buffer.readLengthPrefixedSlice(as: UInt8.self)
+        else { return nil }
+        var event = Event(
+            name,
+            device: device,
+            time: Timestamp(milliseconds: head.2),
+            environment: PushEnvironment.allCases.first { Self.byte($0) == head.1 }
+        )
+        event.id = id
+        if topic.readableBytes > 0 { event.topic = String(buffer: topic) }
+        if apnsID.readableBytes > 0 { event.apnsID = String(buffer: apnsID) }
+        return event
+    }
+
+    private static func byte(_ environment: PushEnvironment?) -> UInt8 {
+        switch environment {
+        case nil: 0
+        case .sandbox: 1
+        case .production: 2
+        }
+    }
+
+    private static func uuid(_ bytes: ByteBuffer) -> UUID? {
+        bytes.withUnsafeReadableBytes { $0.count == 16 ? UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) : nil }
+    }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import GRDB
+import NIOCore
+import PushTypes
+import PushWire
+
+/// The table of stored messages: one per device and topic, the newest (reference 7.1), and beside it all that is on its
+/// way to a connected device.
+struct MessageTable {
+    /// A message that is not stored any more, as far as an event tells of it.
+    struct Removed {
+        var device: UUID
+        var topic: String
+        var apnsID: String
+
+        func event(_ name: Event.Name, _ environment: PushEnvironment, _ now: Timestamp) -> Event {
+            Event(
+                name,
+                device: self.device,
+                time: now,
+                environment: environment,
+                topic: Topic(self.topic),
+                apnsID: self.apnsID
+            )
+        }
+    }
+
+    let database: Database
+    let environment: PushEnvironment
+
+    /// Does nothing for a message that must not be stored.
+    func put(_ message: Message) throws {
+        guard let expiresAt = message.expiresAt else { return }
+        try self.statement(
+            """
+            INSERT OR REPLACE INTO message (environment, device, topic, sequence, token, apnsID, pushType, priority,
+                                            collapseID, payload, acceptedAt, expiresAt)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        ).execute(
+            arguments: [
+                self.environment.rawValue, Self.bytes(message.device), message.notification.topic.name,
+                message.sequence, Data(message.token), message.notification.id,
+                message.notification.pushType?.rawValue, message.notification.priority.rawValue,
+                message.notification.collapseID, Data(message.notification.payload.readableBytesView),
+                message.acceptedAt.milliseconds, expiresAt.milliseconds,
+            ]
+        )
+    }
+
+    func remove(_ message: Message) throws {
+        try self.remove(device: message.device, topic: message.notification.topic.name, sequence: message.sequence)
+    }
+
+    /// Deletes what is older than this one of its topic, apart from these sequence numbers.
+    func removeOlder(than message: Message, beside others: Set<Int64>) throws -> [Removed] {
+        let topic = message.notification.topic.name
+        let older = try Row.fetchAll(
+            self.statement(
+                """
+                SELECT sequence, apnsID FROM message
+                WHERE device = ? AND environment = ? AND topic = ? AND sequence < ? ORDER BY sequence
+                """
+            ),
+            arguments: [Self.bytes(message.device), self.environment.rawValue, topic, message.sequence]
+        )
+        return try older.compactMap { row in
+            guard let sequence = row["sequence"] as Int64?, !others.contains(sequence) else { return nil }
+            try self.remove(device: message.device, topic: topic, sequence: sequence)
+            return Removed(device: message.device, topic: topic, apnsID: row["apnsID"] as String? ?? "")
+        }
+    }
+
+    /// Deletes, for each topic of a device, all but the newest.
+    func keepNewest(of device: UUID) throws -> [Removed] {
+        let newestFirst = try Row.fetchAll(
+            self.statement(
+                """
+                SELECT topic, sequence, apnsID FROM message WHERE device = ? AND environment = ?
+                ORDER BY topic, sequence DESC
+                """
+            ),
+            arguments: [Self.bytes(device), self.environment.rawValue]
+        )
+        var (removed, last) = ([Removed](), String?.none)
+        for row in newestFirst {
+            guard let topic = row["topic"] as String?, let sequence = row["sequence"] as Int64? else { continue }
+            if topic == last {
+                try self.remove(device: device, topic: topic, sequence: sequence)
+                removed.append(Removed(device: device, topic: topic, apnsID: row["apnsID"] as String? ?? ""))
+            }
+            last = topic
+        }
+        return removed.reversed()
+    }
+
+    private func remove(device: UUID, topic: String, sequence: Int64) throws {
+        try self.statement(
+            "DELETE FROM message WHERE device = ? AND environment = ? AND topic = ? AND sequence = ?"
+        ).execute(arguments: [Self.bytes(device), self.environment.rawValue, topic, sequence])
+    }
+
+    /// Oldest first.
+    func messages(device: UUID) throws -> [Message] {
+        try Row.fetchAll(
+            self.statement("SELECT * FROM message WHERE device = ? AND environment = ? ORDER BY sequence"),
+            arguments: [Self.bytes(device), self.environment.rawValue]
+        ).compactMap(Self.message)
+    }
+
+    /// Deletes and returns what is stored for a device, or for one topic of it.
+    func take(device: UUID, topic: Topic?) throws -> [Message] {
+        let taken = try self.messages(device: device).filter { topic == nil || $0.notification.topic == topic }
+        for message in taken { try self.remove(message) }
+        return taken
+    }
+
+    /// Deletes and returns what expired by `now`, at most `limit` messages.
+    func takeExpired(now: Timestamp, limit: Int) throws -> [Message] {
+        let expired = try Row.fetchAll(
+            self.database,
+            sql: "SELECT * FROM message WHERE expiresAt <= ? AND environment = ? LIMIT ?",
+            arguments: [now.milliseconds, self.environment.rawValue, limit]
+        ).compactMap(Self.message)
+        for message in expired { try self.remove(message) }
+        return expired
+    }
+
+    func count() throws -> Int {
+        try Int.fetchOne(
+            self.database,
+            sql: "SELECT count(*) FROM message WHERE environment = ?",
+            arguments: [self.environment.rawValue]
+        ) ?? 0
+    }
+
+    static func lastSequence(_ database: Database) throws -> Int64 {
+        try Int64.fetchOne(
+            database,
+            sql: """
+                SELECT max(s) FROM (
+                    SELECT max(sequence) s FROM message UNION SELECT max(sequence) FROM channelMessage
+                    UNION SELECT max(lastSequence) FROM subscription
+                )
+                """
+        ) ?? 0
+    }
+
+    private func statement(_ sql: String) throws -> Statement { try self.database.cachedStatement(sql: sql) }
+
+    private static func bytes(_ id: UUID) -> Data { withUnsafeBytes(of: id.uuid) { Data($0) } }
+
+    /// `nil` for a row that holds something else than was written.
+    private static func message(_ row: Row) -> Message? {
+        guard let device = (row["device"] as Data?).flatMap(Self.uuid),
+            let topic = (row["topic"] as String?).flatMap({ Topic($0) }), let token = row["token"] as Data?,
+            let sequence = row["sequence"] as Int64?, let apnsID = row["apnsID"] as String?,
+            let payload = row["payload"] as Data?, let acceptedAt = row["acceptedAt"] as Int64?,
+            let expiresAt = row["expiresAt"] as Int64?
+        else { return nil }
+        return Message(
+            sequence: sequence,
+            device: device,
+            token: Array(token),
+            notification: PushNotification(
+                id: apnsID,
+                topic: topic,
+                pushType: (row["pushType"] as String?).flatMap(PushType.init(rawValue:)),
+                priority: (row["priority"] as Int?).flatMap(UInt8.init(exactly:)).flatMap(Priority.init(rawValue:))
+                    ?? .immediate,
+                collapseID: row["collapseID"],
+                payload: ByteBuffer(bytes: payload)
+            ),
+            topicHash: TopicHash(topic),
+            acceptedAt: Timestamp(milliseconds: acceptedAt),
+            expiresAt: Timestamp(milliseconds: expiresAt)
+        )
+    }
+
+    static func uuid(_ data: Data) -> UUID? {
+        data.count == 16 ? data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) } : nil
+    }
+}

@@ -1,5 +1,0 @@
-/// Under which name the store keeps a badge count.
-package enum BadgeHolder {
-    /// All devices of a user show the same count.
-    package static func of(user: String) -> String { "user:\(user)" }
-}

@@ -1,0 +1,145 @@
+import Foundation
+import PushSupport
+
+/// The header row of a CSV file of devices: the members of a registration by their names, an attribute as
+/// `attributes.NAME`, or all of them in one column `attributes` as a JSON object.
+///
+/// An empty cell leaves the value as it is. Tags and capabilities are separated by `|`; `\|` is a bar within a tag and
+/// `\\` a backslash. In `attributes.NAME`, `true`, `false` and what is a number in JSON are taken as such, anything else
+/// is a text.
+struct CSVColumns: Equatable {
+    private enum Column: Equatable {
+        case text(String)
+        case list(String)
+        case attribute(String)
+        case attributes
+    }
+
+    static let lists: Set<String> = ["tags", "capabilities"]
+
+    private let columns: [Column]
+
+    /// - Throws: ``RequestError`` that names the column by its number, and never shows more than the beginning of its name:
+    /// a file without a header has tokens there.
+    init(header: [String]) throws(RequestError) {
+        var columns: [Column] = []
+        for (index, cell) in header.enumerated() {
+            let name = cell.trimmingCharacters(in: .whitespaces)
+            guard let column = Self.column(name) else {
+                let known = DeviceRequest.members.sorted().joined(separator: ", ")
+                throw Self.refusal(
+                    index,
+                    "unknown_column",
+                    "\"\(name.prefix(16))\" is no column: the first row names them, known are \(known), attributes.NAME"
+                )
+            }
+            guard !columns.contains(column) else {
+                throw Self.refusal(index, "duplicate_column", "\"\(name.prefix(16))\" is there twice")
+            }
+            columns.append(column)
+        }
+        guard columns.contains(.text("token")) else {
+            throw RequestError(
+                .invalid,
+                code: "missing_column",
+                message: "the first row names the columns, and one of them must be token",
+                path: "token"
+            )
+        }
+        self.columns = columns
+    }
+
+    private static func column(_ name: String) -> Column? {
+        if name == "attributes" { return .attributes }
+        if Self.lists.contains(name) { return .list(name) }
+        if DeviceRequest.members.contains(name) { return .text(name) }
+        let prefix = "attributes."
+        guard name.hasPrefix(prefix), name.utf8.count > prefix.utf8.count else { return nil }
+        return .attribute(String(name.dropFirst(prefix.count)))
+    }
+
+    private static func refusal(_ index: Int, _ code: String, _ message: String) -> RequestError {
+        RequestError(.invalid, code: code, message: message, path: "column \(index + 1)")
+    }
+
+    /// The members of a registration.
+    func members(_ cells: [String]) throws(RequestError) -> [String: JSONValue] {
+        guard cells.count == self.columns.count else {
+            throw RequestError(
+                .invalid,
+                code: "wrong_columns",
+                message: "the header has \(self.columns.count) columns, this row has \(cells.count)"
+            )
+        }
+        var members: [String: JSONValue] = [:]
+        var attributes: [String: JSONValue] = [:]
+        for (column, cell) in zip(self.columns, cells) where !cell.isEmpty {
+            switch column {
+            case .text(let name): members[name] = .string(cell)
+            case .list(let name): members[name] = .array(CSVCell.list(cell).map { .string($0) })
+            case .attribute(let name): attributes[name] = CSVCell.value(cell)
+            case .attributes: attributes.merge(try CSVCell.object(cell)) { named, _ in named }
+            }
+        }
+        if !attributes.isEmpty { members["attributes"] = .object(attributes) }
+        return members
+    }
+}
+
+/// What stands in one cell.
+enum CSVCell {
+    /// The parts between bars; empty ones are left out.
+    static func list(_ text: String) -> [String] {
+        guard text.utf8.contains(UInt8(ascii: "\\")) else { return text.split(separator: "|").map(String.init) }
+        var (parts, part, isEscaped) = ([String](), "", false)
+        for scalar in text.unicodeScalars {
+            if isEscaped {
+                if scalar != "|", scalar != "\\" { part.unicodeScalars.append("\\") }
+                part.unicodeScalars.append(scalar)
+                isEscaped = false
+            } else if scalar == "\\" {
+                isEscaped = true
+            } else if scalar == "|" {
+                parts.append(part)
+                part = ""
+            } else {
+                part.unicodeScalars.append(scalar)
+            }
+        }
+        if isEscaped { part.unicodeScalars.append("\\") }
+        parts.append(part)
+        return parts.filter { !$0.isEmpty }
+    }
+
+    /// What ``list(_:)`` reads.
+    static func text(_ list: some Sequence<String>) -> String {
+        list.map { $0.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "|", with: "\\|") }
+            .joined(separator: "|")
+    }
+
+    static func value(_ text: String) -> JSONValue {
+        switch text {
+        case "true": return .bool(true)
+        case "false": return .bool(false)
+        default: break
+        }
+        // A number has no leading zero, so that 01067 stays the text that it is.
+        guard let first = text.utf8.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
+            let last = text.utf8.last, (0x30...0x39).contains(last), text.utf8.count <= 32,
+            let value = try? JSONValue(parsing: Data(text.utf8))
+        else { return .string(text) }
+        return value
+    }
+
+    static func object(_ text: String) throws(RequestError) -> [String: JSONValue] {
+        guard case .object(let members)? = try? JSONValue(parsing: Data(text.utf8)) else {
+            throw RequestError(
+                .invalid,
+                code: "wrong_type",
+                message: "it must be a JSON object",
+                path: "attributes"
+            )
+        }
+        return members
+    }
+}

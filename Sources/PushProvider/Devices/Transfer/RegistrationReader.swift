@@ -1,0 +1,99 @@
+import Foundation
+import NIOCore
+import PushStore
+import PushSupport
+
+/// Reads registrations from the bytes of a file, however they arrive. A record that is refused does not stop the rest;
+/// a header row that makes no sense does.
+struct RegistrationReader {
+    struct Record: Equatable {
+        /// From 1.
+        var line: Int
+        var content: Result<DeviceRegistration, RequestError>
+    }
+
+    private enum Source {
+        case lines(LineReader)
+        case rows(CSVReader, CSVColumns?)
+    }
+
+    private var source: Source
+
+    init(_ format: TransferFormat) {
+        self.source =
+            switch format {
+            case .ndjson: .lines(LineReader())
+            case .csv: .rows(CSVReader(), nil)
+            }
+    }
+
+    /// - Throws: ``RequestError`` of the header row.
+    mutating func feed(_ bytes: ByteBufferView) throws(RequestError) -> [Record] {
+        switch self.source {
+        case .lines(var reader):
+            let lines = reader.feed(bytes)
+            self.source = .lines(reader)
+            return lines.compactMap(Self.record)
+        case .rows(var reader, let columns):
+            let rows = reader.feed(bytes)
+            self.source = .rows(reader, columns)
+            return try self.records(rows)
+        }
+    }
+
+    /// What has no line end at the end of the file.
+    /// - Throws: as ``feed(_:)``.
+    mutating func finish() throws(RequestError) -> [Record] {
+        switch self.source {
+        case .lines(var reader): return reader.finish().flatMap(Self.record).map { [$0] } ?? []
+        case .rows(var reader, _): return try self.records(reader.finish().map { [$0] } ?? [])
+        }
+    }
+
+    /// `nil` for an empty line.
+    private static func record(_ line: LineReader.Line) -> Record? {
+        guard let bytes = line.bytes else {
+            let message = "a line has at most \(TransferLimits.maximumRecord) bytes"
+            return Record(
+                line: line.number,
+                content: .failure(RequestError(.invalid, code: "too_long", message: message))
+            )
+        }
+        guard bytes.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
+        do throws(RequestError) {
+            return Record(line: line.number, content: .success(try DeviceRequest.parse(Data(bytes))))
+        } catch {
+            return Record(line: line.number, content: .failure(error))
+        }
+    }
+
+    private mutating func records(_ rows: [CSVReader.Row]) throws(RequestError) -> [Record] {
+        var records: [Record] = []
+        for row in rows {
+            guard case .rows(let reader, let columns) = self.source else { break }
+            if let columns {
+                records.append(Self.record(row, columns))
+            } else {
+                self.source = .rows(reader, try CSVColumns(header: Self.cells(row)))
+            }
+        }
+        return records
+    }
+
+    private static func record(_ row: CSVReader.Row, _ columns: CSVColumns) -> Record {
+        do throws(RequestError) {
+            let members = try columns.members(Self.cells(row))
+            let fields = try JSONFields(members: members, path: nil, known: DeviceRequest.members)
+            return Record(line: row.line, content: .success(try DeviceRequest.registration(fields)))
+        } catch {
+            return Record(line: row.line, content: .failure(error))
+        }
+    }
+
+    private static func cells(_ row: CSVReader.Row) throws(RequestError) -> [String] {
+        switch row.content {
+        case .cells(let cells): return cells
+        case .fault(let fault): throw RequestError(.invalid, code: "invalid_csv", message: fault.rawValue)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import PushSupport
+import PushTypes
+
+/// Builds `aps.alert` and `aps.sound` from a request's members (reference 3.2, 3.3). A request spells the keys in camel
+/// case: `titleLocKey` is `title-loc-key`.
+struct AlertBuilder {
+    /// Longest text of an alert, in bytes: more than any payload may have, so that the payload's own limit answers.
+    static let maximumText = 8192
+    /// Arguments of one text.
+    private static let maximumArguments = 32
+
+    static let texts = ["title", "subtitle", "body"]
+    private static let strings = [
+        "title-loc-key", "subtitle-loc-key", "loc-key", "launch-image", "action-loc-key", "action", "summary-arg",
+    ]
+    private static let arguments = ["title-loc-args", "subtitle-loc-args", "loc-args"]
+    private static let count = "summary-arg-count"
+    /// Everything that `alert` may have (reference 3.2), as it is in the payload.
+    static let keys = Set(Self.texts + Self.strings + Self.arguments + [Self.count])
+    private static let members = Set(Self.keys.map(FieldNames.camelCase))
+
+    let fields: JSONFields
+    let pushType: PushType
+
+    /// `nil` where the request has no alert.
+    func alert() throws(RequestError) -> JSONValue? {
+        if case .string? = self.fields.members["alert"] {
+            return try self.fields.string("alert", maximum: Self.maximumText).map(JSONValue.string)
+        }
+        guard let alert = try self.fields.fields("alert", known: Self.members) else { return nil }
+        let object = try self.object(alert)
+        guard !object.isEmpty || !alert.nulls.isEmpty else {
+            throw self.fields.refusal("alert", "missing_content", "give title, subtitle or body")
+        }
+        return .object(object)
+    }
+
+    /// The members of an alert that `fields` has.
+    func object(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
+        var object: [String: JSONValue] = [:]
+        for key in Self.texts { object[key] = try self.text(key, fields) }
+        for key in Self.strings {
+            let name = FieldNames.camelCase(key)
+            object[key] = try fields.string(name, maximum: Self.maximumText).map(JSONValue.string)
+        }
+        for key in Self.arguments { object[key] = try self.arguments(FieldNames.camelCase(key), fields) }
+        object[Self.count] = try fields.integer(FieldNames.camelCase(Self.count), in: 1...100_000)
+            .map(JSONValue.integer)
+        return object
+    }
+
+    /// Text, or in a Live Activity `{locKey, locArgs}` as well (reference 3.2).
+    private func text(_ key: String, _ fields: JSONFields) throws(RequestError) -> JSONValue? {
+        guard self.pushType == .liveactivity, case .object? = fields.members[key],
+            let text = try fields.fields(key, known: ["locKey", "locArgs"])
+        else { return try fields.string(key, maximum: Self.maximumText).map(JSONValue.string) }
+        var object: [String: JSONValue] = [:]
+        object["loc-key"] = .string(try text.requiredString("locKey", maximum: Self.maximumText))
+        object["loc-args"] = try self.arguments("locArgs", text)
+        return .object(object)
+    }
+
+    private func arguments(_ name: String, _ fields: JSONFields) throws(RequestError) -> JSONValue? {
+        try fields.strings(name, count: Self.maximumArguments, maximum: Self.maximumText)
+            .map { .array($0.map(JSONValue.string)) }
+    }
+
+    /// A file's name, or `{critical, name, volume}`.
+    func sound() throws(RequestError) -> JSONValue? {
+        guard case .object? = self.fields.members["sound"],
+            let sound = try self.fields.fields("sound", known: ["critical", "name", "volume"])
+        else { return try self.fields.string("sound", maximum: 256).map(JSONValue.string) }
+        var object: [String: JSONValue] = [:]
+        if try sound.bool("critical") == true { object["critical"] = .integer(1) }
+        object["name"] = try sound.string("name", maximum: 256).map(JSONValue.string)
+        object["volume"] = try sound.number("volume")
+        guard !object.isEmpty else { throw self.fields.refusal("sound", "missing_content", "give critical or name") }
+        return .object(object)
+    }
+}
+
+extension JSONFields {
+    /// A number with or without a fraction.
+    func number(_ name: String) throws(RequestError) -> JSONValue? {
+        switch self.members[name] {
+        case nil: nil
+        case .integer(let value): .integer(value)
+        case .number(let value): .number(value)
+        default: throw self.wrongType(name, "a number")
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import PushSupport
+import PushTypes
+
+/// Builds the payloads for other locales, from what differs from the default one.
+///
+/// A localisation's alert is laid over the default alert, its `data` over the default data; a member that is `null`
+/// there is left out. The localisation of a raw payload is a raw payload.
+struct LocalizationBuilder {
+    struct Localization {
+        /// As the caller wrote it.
+        var key: String
+        var tag: LocaleTag
+        var payload: [String: JSONValue]
+    }
+
+    /// Localisations of one notification.
+    static let maximumCount = 100
+    private static let members: Set<String> = ["alert", "title", "subtitle", "body", "sound", "data"]
+
+    let fields: JSONFields
+    let pushType: PushType
+    let isRaw: Bool
+    /// The default payload.
+    let base: [String: JSONValue]
+
+    /// Sorted by key.
+    func localizations() throws(RequestError) -> [Localization] {
+        guard let objects = try self.fields.object("localizations") else { return [] }
+        guard objects.count <= Self.maximumCount else {
+            throw self.fields.refusal("localizations", "too_many", "at most \(Self.maximumCount) locales")
+        }
+        var localizations: [Localization] = []
+        for (key, value) in objects.sorted(by: { $0.key < $1.key }) {
+            let path = "localizations.\(key)"
+            guard let tag = LocaleTag(key) else {
+                throw self.fields.refusal(path, "invalid_locale", "use a locale such as de or pt-BR")
+            }
+            guard !localizations.contains(where: { $0.tag == tag }) else {
+                throw self.fields.refusal(path, "repeated_locale", "this locale is there in another spelling")
+            }
+            guard case .object(let members) = value else { throw self.fields.wrongType(path, "an object") }
+            let fields = try JSONFields(members: members, path: path, known: self.isRaw ? ["payload"] : Self.members)
+            let payload = try self.isRaw ? self.raw(fields) : self.merged(fields)
+            localizations.append(Localization(key: key, tag: tag, payload: payload))
+        }
+        return localizations
+    }
+
+    private func raw(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
+        guard let payload = try fields.object("payload") else {
+            throw fields.refusal("payload", "missing_field", "the localisation of a payload is a payload")
+        }
+        return payload
+    }
+
+    private func merged(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
+        var payload = self.base
+        var aps: [String: JSONValue] = [:]
+        if case .object(let base)? = payload["aps"] { aps = base }
+        try self.mergeAlert(fields, into: &aps)
+        if let sound = try AlertBuilder(fields: fields, pushType: self.pushType).sound() {
+            if self.pushType == .liveactivity, case .object(var alert)? = aps["alert"] {
+                alert["sound"] = sound
+                aps["alert"] = .object(alert)
+            } else {
+                aps["sound"] = sound
+            }
+        }
+        if !aps.isEmpty || payload["aps"] != nil { payload["aps"] = .object(aps) }
+        for (name, value) in try fields.object("data") ?? [:] {
+            guard name != "aps" else {
+                throw fields.refusal("data.aps", "reserved_field", "aps is made from the other members")
+            }
+            payload[name] = value == .null ? nil : value
+        }
+        return payload
+    }
+
+    private func mergeAlert(_ fields: JSONFields, into aps: inout [String: JSONValue]) throws(RequestError) {
+        let builder = AlertBuilder(fields: fields, pushType: self.pushType)
+        let short = try builder.object(fields)
+        let shortNulls = fields.nulls.intersection(AlertBuilder.texts)
+        let hasShort = !short.isEmpty || !shortNulls.isEmpty
+        guard !hasShort || fields.members["alert"] == nil else {
+            throw fields.refusal("alert", "conflicting_field", "give either alert or title, subtitle and body")
+        }
+        switch try builder.alert() {
+        case .object(let alert)?:
+            var nulls: Set<String> = []
+            if case .object(let members)? = fields.members["alert"] {
+                nulls = Set(members.filter { $0.value == .null }.keys)
+            }
+            aps["alert"] = Self.overlay(alert, without: nulls, over: aps["alert"])
+        case let text?: aps["alert"] = text
+        case nil where hasShort: aps["alert"] = Self.overlay(short, without: shortNulls, over: aps["alert"])
+        case nil: break
+        }
+    }
+
+    /// A text replaces the key that the app would look up in its place, and the other way round.
+    private static func overlay(
+        _ alert: [String: JSONValue],
+        without nulls: Set<String>,
+        over base: JSONValue?
+    ) -> JSONValue {
+        var result: [String: JSONValue] = [:]
+        switch base {
+        case .object(let base)?: result = base
+        case let text?: result["body"] = text
+        case nil: break
+        }
+        for (text, key, arguments) in [
+            ("title", "title-loc-key", "title-loc-args"), ("subtitle", "subtitle-loc-key", "subtitle-loc-args"),
+            ("body", "loc-key", "loc-args"),
+        ] where alert[text] != nil || alert[key] != nil {
+            for name in [text, key, arguments] { result[name] = nil }
+        }
+        for name in AlertBuilder.keys where nulls.contains(FieldNames.camelCase(name)) { result[name] = nil }
+        return .object(result.merging(alert) { $1 })
+    }
+}

@@ -1,0 +1,124 @@
+import PushSupport
+import PushTypes
+
+/// Builds a payload from a request's members, or takes the one it brings (reference 3). What the members mean together
+/// is for ``PayloadLint``.
+struct PayloadBuilder {
+    /// The members that a payload is built from.
+    static let members: Set<String> = [
+        "alert", "badge", "sound", "threadId", "category", "contentAvailable", "mutableContent", "targetContentId",
+        "interruptionLevel", "relevanceScore", "filterCriteria", "data", "liveActivity", "mdm", "wallet",
+        "contentChanged", "fileProvider", "pushToTalk",
+    ]
+
+    let fields: JSONFields
+    let pushType: PushType
+    /// See ``LiveActivityBuilder/now``.
+    let now: Timestamp?
+
+    var isRaw: Bool { self.fields.members["payload"] != nil }
+
+    /// - Throws: ``RequestError`` that names the member at fault.
+    func payload() throws(RequestError) -> [String: JSONValue] {
+        if let payload = try self.fields.object("payload") {
+            try self.refuseOthers(than: "payload", "payload is the whole payload: leave this out")
+            return payload
+        }
+        if try self.fields.bool("wallet") == true {
+            try self.refuseOthers(than: "wallet", "a pass is told that it has changed and nothing else: leave this out")
+            return [:]
+        }
+        if let mdm = try self.fields.fields("mdm", known: ["pushMagic"]) {
+            try self.refuseOthers(
+                than: "mdm",
+                "a device is told to ask its MDM server and nothing else: leave this out"
+            )
+            return ["mdm": .string(try mdm.requiredString("pushMagic", maximum: AlertBuilder.maximumText))]
+        }
+        return try self.built()
+    }
+
+    /// What the badge adds to the user's count; `nil` where it is a number or absent.
+    func badgeChange() throws(RequestError) -> BadgeChange? {
+        switch self.fields.members["badge"] {
+        case .object:
+            let badge = try self.fields.fields("badge", known: ["increment"])
+            guard let increment = try badge?.integer("increment", in: BadgeChange.range) else {
+                throw self.fields.refusal("badge.increment", "missing_field", "say what to add to the user's count")
+            }
+            return BadgeChange(increment: increment)
+        case .string(let text):
+            guard text.hasPrefix("+") || text.hasPrefix("-"),
+                let change = Int64(text).flatMap(BadgeChange.init(increment:))
+            else { throw self.fields.refusal("badge", "wrong_type", "use a number, or \"+1\" to count for the user") }
+            return change
+        default: return nil
+        }
+    }
+
+    private func refuseOthers(than name: String, _ message: String) throws(RequestError) {
+        for other in Self.members.sorted() where other != name && self.fields.members[other] != nil {
+            throw self.fields.refusal(other, "conflicting_field", message)
+        }
+    }
+
+    private func built() throws(RequestError) -> [String: JSONValue] {
+        let aps = try self.aps()
+        var object = try self.fields.object("data") ?? [:]
+        guard object["aps"] == nil else {
+            throw self.fields.refusal("data.aps", "reserved_field", "aps is made from the other members")
+        }
+        if let provider = try self.fields.fields("fileProvider", known: ["containerIdentifier", "domain"]) {
+            for (key, name) in [("container-identifier", "containerIdentifier"), ("domain", "domain")] {
+                guard let text = try provider.string(name, maximum: 1024) else { continue }
+                object[key] = .string(text)
+            }
+        }
+        let badge = try self.badgeChange()
+        let hasAps = !aps.isEmpty || badge != nil
+        guard hasAps || !object.isEmpty || self.pushType == .location else {
+            throw self.fields.refusal("alert", "missing_content", "give alert, badge, sound, data or payload")
+        }
+        if hasAps { object["aps"] = .object(aps) }
+        return object
+    }
+
+    private func aps() throws(RequestError) -> [String: JSONValue] {
+        let alerts = AlertBuilder(fields: self.fields, pushType: self.pushType)
+        var aps = try LiveActivityBuilder(fields: self.fields, now: self.now).members()
+        aps["alert"] = try alerts.alert()
+        if try self.badgeChange() == nil {
+            aps["badge"] = try self.fields.integer("badge", in: 0...Int64(Int32.max)).map(JSONValue.integer)
+        }
+        try self.put(try alerts.sound(), into: &aps)
+        for key in ["thread-id", "category", "target-content-id", "interruption-level", "filter-criteria"] {
+            aps[key] = try self.fields.string(FieldNames.camelCase(key), maximum: 1024).map(JSONValue.string)
+        }
+        for key in ["content-available", "mutable-content"] {
+            if try self.fields.bool(FieldNames.camelCase(key)) == true { aps[key] = .integer(1) }
+        }
+        aps["relevance-score"] = try self.fields.number("relevanceScore")
+        if try self.fields.fields("pushToTalk", known: ["serviceUpdate"])?.bool("serviceUpdate") == true {
+            aps["ptt-push-type"] = .string("service-update")
+        }
+        switch self.pushType {
+        case .background: aps["content-available"] = .integer(1)
+        case .widgets, .controls: aps["content-changed"] = .bool(true)
+        default: break
+        }
+        return aps
+    }
+
+    /// A Live Activity has its sound inside the alert (reference 3.2).
+    private func put(_ sound: JSONValue?, into aps: inout [String: JSONValue]) throws(RequestError) {
+        guard let sound else { return }
+        switch aps["alert"] {
+        case _ where self.pushType != .liveactivity: aps["sound"] = sound
+        case .object(var alert)?:
+            alert["sound"] = sound
+            aps["alert"] = .object(alert)
+        case .string(let body)?: aps["alert"] = .object(["body": .string(body), "sound": sound])
+        default: throw self.fields.refusal("sound", "needs_alert", "a Live Activity makes a sound with an alert only")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import PushSupport
+
+/// Looks for variables in every text of a payload, before it is accepted.
+struct TemplateCheck {
+    /// Where the first text with `{{` stands.
+    private(set) var firstMark: String?
+    /// Whether to take the texts apart.
+    let hasVariables: Bool
+    private var variables: Set<String> = []
+
+    init(hasVariables: Bool) {
+        self.hasVariables = hasVariables
+    }
+
+    /// - Throws: ``RequestError`` for a text that is not written as a template is, or too many variables.
+    mutating func check(_ payload: [String: JSONValue], names: FieldNames) throws(RequestError) {
+        try self.check(.object(payload), at: [], names)
+    }
+
+    private mutating func check(_ value: JSONValue, at path: [String], _ names: FieldNames) throws(RequestError) {
+        switch value {
+        case .null, .bool, .integer, .number: break
+        case .string(let text):
+            if TemplateText.hasMarks(text) { try self.check(text, field: names.name(path)) }
+        case .array(let values):
+            for (index, value) in values.enumerated() { try self.check(value, at: path + ["[\(index)]"], names) }
+        case .object(let members):
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                try self.check(value, at: path + [name], names)
+            }
+        }
+    }
+
+    private mutating func check(_ text: String, field: String) throws(RequestError) {
+        self.firstMark = self.firstMark ?? field
+        guard self.hasVariables else { return }
+        let template: TemplateText
+        do {
+            template = try TemplateText(parsing: text)
+        } catch {
+            throw RequestError(.invalid, code: "invalid_template", message: error.message, path: field)
+        }
+        for case .variable(let name, _) in template.parts { self.variables.insert(name) }
+        guard self.variables.count <= PayloadCompiler.maximumNames else {
+            let message = "at most \(PayloadCompiler.maximumNames) different variables"
+            throw RequestError(.invalid, code: "too_many", message: message, path: field)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package import PushTypes
+
+/// Counts out how many recipients of one notification may be sent to now, and when more may.
+///
+/// A rate is a token bucket that holds at most one second's worth and begins empty, so that restarts add nothing. A wave
+/// is counted in ``state``, which the caller stores with each page, so that a restart goes on in the same wave. A clock
+/// that goes back costs at most one interval, never a stand-still.
+package struct Pacer: Sendable {
+    /// What must survive a restart.
+    package struct State: Hashable, Sendable {
+        /// When the first recipient of the current wave was sent to; `nil` before the first wave.
+        package var waveStartedAt: Timestamp?
+        package var sentInWave: Int
+
+        package init(waveStartedAt: Timestamp? = nil, sentInWave: Int = 0) {
+            self.waveStartedAt = waveStartedAt
+            self.sentInWave = sentInWave
+        }
+    }
+
+    package struct Allowance: Hashable, Sendable {
+        /// Recipients that may be sent to now; 0 or more.
+        package var count: Int
+        /// When to ask again if ``count`` is 0; otherwise now.
+        package var next: Timestamp
+    }
+
+    /// More than any wave or rate, and far from overflow.
+    private static let enough = 1 << 40
+
+    package let settings: PaceSettings
+    /// Stays empty for rates.
+    package private(set) var state: State
+    /// Thousandths of a recipient that the bucket held at ``refilledAt``.
+    private var credit: Int64 = 0
+    private var refilledAt: Timestamp
+
+    package init(settings: PaceSettings, state: State = State(), now: Timestamp) {
+        self.settings = settings
+        self.state = state
+        self.state.sentInWave = max(0, state.sentInWave)
+        self.refilledAt = now
+    }
+
+    /// Does not take anything: ``send(_:now:)`` does.
+    package mutating func allowance(now: Timestamp) -> Allowance {
+        switch self.settings {
+        case .rate(let rate):
+            self.refill(rate, now: now)
+            return self.allowance(ofRate: rate, now: now)
+        case .waves(let size, let interval):
+            self.beginWaveIfDue(interval: interval, now: now)
+            return self.allowance(ofWave: size, interval: interval, now: now)
+        }
+    }
+
+    /// `count` recipients were sent to: at most what ``allowance(now:)`` gave.
+    package mutating func send(_ count: Int, now: Timestamp) {
+        let count = max(0, min(count, Self.enough))
+        switch self.settings {
+        case .rate(let rate):
+            self.refill(rate, now: now)
+            self.credit = max(0, self.credit - Int64(count) * 1000)
+        case .waves(_, let interval):
+            self.beginWaveIfDue(interval: interval, now: now)
+            if self.state.waveStartedAt == nil { self.state.waveStartedAt = now }
+            self.state.sentInWave = min(self.state.sentInWave, Self.enough) + count
+        }
+    }
+
+    /// `count` of those that a rate was charged with were not sent. The bucket holds no more than a second's worth all the
+    /// same.
+    package mutating func giveBack(_ count: Int, now: Timestamp) {
+        guard case .rate(let rate) = self.settings else { return }
+        self.refill(rate, now: now)
+        self.credit = min(self.credit + Int64(max(0, min(count, Self.enough))) * 1000, Int64(rate) * 1000)
+    }
+
+    /// Each millisecond adds `rate` thousandths.
+    private mutating func refill(_ rate: Int, now: Timestamp) {
+        let elapsed = max(.zero, min(now.since(self.refilledAt), .seconds(1)))
+        let milliseconds =
+            elapsed == .zero ? 0 : elapsed == .seconds(1) ? 1000 : now.milliseconds - self.refilledAt.milliseconds
+        self.credit = min(self.credit + milliseconds * Int64(rate), Int64(rate) * 1000)
+        self.refilledAt = now
+    }
+
+    private func allowance(ofRate rate: Int, now: Timestamp) -> Allowance {
+        // A tenth of a second's worth at a time, so that a page, which is a transaction, is not a single recipient.
+        let grain = Int64(max(1, rate / 10)) * 1000
+        guard self.credit < grain else { return Allowance(count: Int(self.credit / 1000), next: now) }
+        let wait = (grain - self.credit + Int64(rate) - 1) / Int64(max(1, rate))
+        return Allowance(count: 0, next: now.advanced(by: .milliseconds(max(1, wait))))
+    }
+
+    /// Forgets a wave that is over: the next begins with its first recipient.
+    private mutating func beginWaveIfDue(interval: Int, now: Timestamp) {
+        guard let start = self.state.waveStartedAt else {
+            self.state.sentInWave = 0
+            return
+        }
+        if now >= start.advanced(by: .seconds(interval)) {
+            self.state = State()
+        } else if start > now {
+            self.state.waveStartedAt = now
+        }
+    }
+
+    private func allowance(ofWave size: Int, interval: Int, now: Timestamp) -> Allowance {
+        let left = size - min(self.state.sentInWave, size)
+        guard left == 0, let start = self.state.waveStartedAt else { return Allowance(count: left, next: now) }
+        return Allowance(count: 0, next: start.advanced(by: .seconds(interval)))
+    }
+}

@@ -1,0 +1,128 @@
+package import Foundation
+package import PushTypes
+
+/// When something recurs, in the five fields of cron: minute, hour, day of month, month, day of week.
+///
+/// As in Vixie cron, a day counts if the day of month *or* the day of week fits when both are restricted; a field that
+/// begins with `*` does not restrict. How changes of the clocks are met depends on the hour and the minute:
+/// with both fixed, each run is a time on the wall, so that one that is skipped runs once right after the gap and one
+/// that comes twice runs the first time; with a wildcard in either, runs are counted in time that really passes.
+package struct CronExpression: Hashable, Sendable {
+    /// Longest text, in bytes.
+    package static let maximumLength = 256
+    /// How many years ahead a run is looked for. 29 February falls on a given weekday every 28 years, or 40 where the
+    /// leap year of a century is left out.
+    private static let horizon: Int64 = 40
+
+    /// As written, with single spaces.
+    package let text: String
+    private let minutes: CronValues
+    private let hours: CronValues
+    private let daysOfMonth: CronValues
+    private let months: CronValues
+    private let daysOfWeek: CronValues
+
+    private static let nicknames = [
+        "@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0",
+        "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
+    ]
+
+    /// - Throws: ``CronError`` that names the field at fault.
+    package init(_ text: String) throws(CronError) {
+        guard text.utf8.count <= Self.maximumLength else {
+            throw CronError(field: nil, message: "at most \(Self.maximumLength) bytes, not \(text.utf8.count)")
+        }
+        let words = text.split { $0 == " " || $0 == "\t" }
+        self.text = words.joined(separator: " ")
+        var fields = words
+        if let first = words.first, first.hasPrefix("@") {
+            guard words.count == 1, let meaning = Self.nicknames[first.lowercased()] else {
+                let known = Self.nicknames.keys.sorted().joined(separator: ", ")
+                throw CronError(field: nil, message: "known names: \(known)")
+            }
+            fields = meaning.split(separator: " ")
+        }
+        guard fields.count == 5 else {
+            let order = CronField.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CronError(field: nil, message: "there are five fields (\(order)), not \(fields.count)")
+        }
+        self.minutes = try CronField.minute.parse(fields[0])
+        self.hours = try CronField.hour.parse(fields[1])
+        self.daysOfMonth = try CronField.dayOfMonth.parse(fields[2])
+        self.months = try CronField.month.parse(fields[3])
+        self.daysOfWeek = try CronField.dayOfWeek.parse(fields[4])
+    }
+
+    /// The first run later than `moment`; `nil` if there is none within 40 years, as for 30 February, or before the
+    /// year 10000.
+    package func next(after moment: Timestamp, in zone: TimeZone) -> Timestamp? {
+        let seconds = moment.calendarSeconds
+        let minute = (seconds + zone.offset(at: seconds)).floored(by: 60)
+        let isFixed = !self.minutes.isWildcard && !self.hours.isWildcard
+        return isFixed
+            ? self.nextOnTheWall(after: moment, from: minute, in: zone)
+            : self.nextElapsed(after: moment, from: minute, in: zone)
+    }
+
+    private func nextOnTheWall(after moment: Timestamp, from minute: Int64, in zone: TimeZone) -> Timestamp? {
+        var minute = minute
+        while let match = self.match(from: minute) {
+            let run = Timestamp(seconds: zone.moment(ofLocalSeconds: match * 60))
+            if run > moment { return run }
+            // In the second pass of a repeated hour all that its clock shows has been.
+            minute = match + 1
+        }
+        return nil
+    }
+
+    private func nextElapsed(after moment: Timestamp, from minute: Int64, in zone: TimeZone) -> Timestamp? {
+        var span = zone.span(from: moment.calendarSeconds)
+        var minute = minute + 1
+        while let match = self.match(from: minute) {
+            if match * 60 < span.localEnd {
+                let run = Timestamp(seconds: match * 60 - span.offset)
+                return run > moment ? run : nil
+            }
+            span = zone.span(from: span.end)
+            minute = (span.localStart + 59).floored(by: 60)
+        }
+        return nil
+    }
+
+    /// The first minute of the local clock that fits, `minute` or later; both counted since the clock's 1970.
+    private func match(from minute: Int64) -> Int64? {
+        var date = CivilDate(dayNumber: minute.floored(by: 1440))
+        // The calendar has ended: its last day would come again and again.
+        guard date.dayNumber >= minute.floored(by: 1440) else { return nil }
+        var minuteOfDay = Int(minute - minute.floored(by: 1440) * 1440)
+        let last = min(date.year + Self.horizon, 9999)
+        while date.year <= last {
+            guard self.months.contains(date.month) else {
+                let next = date.startOfNextMonth
+                // The calendar's last month has no next.
+                guard next > date else { return nil }
+                (date, minuteOfDay) = (next, 0)
+                continue
+            }
+            if self.allows(date), let time = self.time(from: minuteOfDay) { return date.dayNumber * 1440 + Int64(time) }
+            let next = date.next
+            guard next > date else { return nil }
+            (date, minuteOfDay) = (next, 0)
+        }
+        return nil
+    }
+
+    private func allows(_ date: CivilDate) -> Bool {
+        let fitsMonth = self.daysOfMonth.contains(date.day)
+        let fitsWeek = self.daysOfWeek.contains(date.weekday.index)
+        let isEither = !self.daysOfMonth.isWildcard && !self.daysOfWeek.isWildcard
+        return isEither ? fitsMonth || fitsWeek : fitsMonth && fitsWeek
+    }
+
+    private func time(from minuteOfDay: Int) -> Int? {
+        let (hour, minute) = minuteOfDay.quotientAndRemainder(dividingBy: 60)
+        if self.hours.contains(hour), let minute = self.minutes.first(from: minute) { return hour * 60 + minute }
+        guard let hour = self.hours.first(from: hour + 1), let minute = self.minutes.first(from: 0) else { return nil }
+        return hour * 60 + minute
+    }
+}

@@ -1,0 +1,130 @@
+/// One of the five fields of a cron expression.
+package enum CronField: String, CaseIterable, Sendable {
+    case minute
+    case hour
+    case dayOfMonth = "day of month"
+    case month
+    case dayOfWeek = "day of week"
+
+    /// What may be written. In the day of week both 0 and 7 are Sunday.
+    var range: ClosedRange<Int> {
+        switch self {
+        case .minute: 0...59
+        case .hour: 0...23
+        case .dayOfMonth: 1...31
+        case .month: 1...12
+        case .dayOfWeek: 0...7
+        }
+    }
+
+    /// Names that stand for numbers, the first for the range's lower bound.
+    private var names: [String] {
+        switch self {
+        case .minute, .hour, .dayOfMonth: []
+        case .month: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+        case .dayOfWeek: Weekday.allCases.map(\.rawValue)
+        }
+    }
+
+    /// The values that `text` allows.
+    func parse(_ text: Substring) throws(CronError) -> CronValues {
+        var bits: UInt64 = 0
+        for item in text.split(separator: ",", omittingEmptySubsequences: false) {
+            bits |= try self.item(item)
+        }
+        if self == .dayOfWeek, bits & 1 << 7 != 0 {
+            bits = bits & ~(1 << 7) | 1
+        }
+        let all = Self.bits(self == .dayOfWeek ? 0...6 : self.range, step: 1)
+        return CronValues(bits: bits, isWildcard: text.hasPrefix("*") || bits == all)
+    }
+
+    /// One entry of a list: `*`, a value or a range; the first and last with a step if need be.
+    private func item(_ item: Substring) throws(CronError) -> UInt64 {
+        let parts = item.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let base = parts.first, !base.isEmpty else { throw self.fault("an entry is empty") }
+        let range = try self.range(base)
+        guard parts.count == 2 else { return Self.bits(range, step: 1) }
+        guard base == "*" || base.contains("-") else {
+            throw self.fault("a step needs * or a range before it: */5 or 10-30/5, not \(Self.quoted(item))")
+        }
+        guard let step = Self.number(parts[1]), (1...self.range.upperBound).contains(step) else {
+            throw self.fault("a step is 1 to \(self.range.upperBound), not \(Self.quoted(parts[1]))")
+        }
+        return Self.bits(range, step: step)
+    }
+
+    private func range(_ text: Substring) throws(CronError) -> ClosedRange<Int> {
+        guard text != "*" else { return self == .dayOfWeek ? 0...6 : self.range }
+        let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        let first = try self.value(ends[0])
+        guard ends.count == 2 else { return first...first }
+        var last = try self.value(ends[1])
+        // Sunday closes a range as well as it opens one: fri-sun.
+        if self == .dayOfWeek, last == 0, first > 0 { last = 7 }
+        guard first <= last else { throw self.fault("the range \(Self.quoted(text)) runs backwards") }
+        return first...last
+    }
+
+    private func value(_ text: Substring) throws(CronError) -> Int {
+        if let index = self.names.firstIndex(of: text.lowercased()) { return self.range.lowerBound + index }
+        guard let number = Self.number(text) else {
+            let names = self.names.first.map { ", or a name such as \($0)" } ?? ""
+            let (low, high) = (self.range.lowerBound, self.range.upperBound)
+            throw self.fault("\(Self.quoted(text)) is no value: use \(low) to \(high)\(names)")
+        }
+        guard self.range.contains(number) else {
+            throw self.fault("\(number) is outside \(self.range.lowerBound) to \(self.range.upperBound)")
+        }
+        return number
+    }
+
+    private func fault(_ message: String) -> CronError {
+        CronError(field: self, message: message)
+    }
+
+    /// Up to four decimal digits and nothing else.
+    private static func number(_ text: Substring) -> Int? {
+        guard (1...4).contains(text.utf8.count) else { return nil }
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        return Int(text)
+    }
+
+    /// The text as the caller wrote it, cut to what fits an error message.
+    private static func quoted(_ text: Substring) -> String {
+        text.count > 20 ? "\"\(text.prefix(20))…\"" : "\"\(text)\""
+    }
+
+    private static func bits(_ range: ClosedRange<Int>, step: Int) -> UInt64 {
+        stride(from: range.lowerBound, through: range.upperBound, by: step).reduce(0) { $0 | 1 << UInt64($1) }
+    }
+}
+
+/// The values that one field allows.
+struct CronValues: Hashable, Sendable {
+    /// One bit per value.
+    var bits: UInt64
+    /// Whether the field begins with `*` or allows everything: cron then does not regard it as fixed.
+    var isWildcard: Bool
+
+    func contains(_ value: Int) -> Bool { self.bits >> UInt64(value) & 1 == 1 }
+
+    /// The least allowed value that is `value` or more.
+    func first(from value: Int) -> Int? {
+        guard value < 64 else { return nil }
+        let rest = self.bits >> UInt64(value)
+        return rest == 0 ? nil : value + rest.trailingZeroBitCount
+    }
+}
+
+/// Why a text is no cron expression.
+package struct CronError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// `nil` where the fault is of the whole expression.
+    package var field: CronField?
+    /// What is wrong and what to do.
+    package var message: String
+
+    package var description: String {
+        self.field.map { "\($0.rawValue): \(self.message)" } ?? self.message
+    }
+}

@@ -1,0 +1,84 @@
+import PushSupport
+
+/// Hours that return every day or on some weekdays, on the clock on the wall. They begin on such a day and may reach past
+/// midnight into the next: `22:00` to `07:00` on Friday ends on Saturday morning.
+package struct DailyHours: Hashable, Sendable {
+    package let from: LocalTime
+    /// Exclusive. Equal to ``from``: they last the whole 24 hours.
+    package let to: LocalTime
+    /// The days on which they begin.
+    package let days: Set<Weekday>
+
+    package init(from: LocalTime, to: LocalTime, days: Set<Weekday> = Set(Weekday.allCases)) {
+        self.from = from
+        self.to = to
+        self.days = days
+    }
+
+    func contains(_ time: LocalTime, on day: Weekday, after dayBefore: Weekday) -> Bool {
+        if self.from < self.to { return time >= self.from && time < self.to && self.days.contains(day) }
+        return time >= self.from ? self.days.contains(day) : time < self.to && self.days.contains(dayBefore)
+    }
+}
+
+extension DailyHours {
+    static let members: Set<String> = ["from", "to", "days"]
+
+    /// Reads `{"from":"09:00","to":"21:00","days":["mon","tue"]}`. `days` is every day if left out; `from` and `to` are
+    /// the whole day if both are.
+    init(_ fields: JSONFields) throws(RequestError) {
+        let (from, to) = (try fields.localTime("from"), try fields.localTime("to"))
+        let days = try Self.days(fields)
+        switch (from, to) {
+        case (let from?, let to?):
+            guard from != to else { throw fields.refusal("to", "invalid_value", "it must differ from from") }
+            self.init(from: from, to: to, days: days ?? Set(Weekday.allCases))
+        case (nil, nil):
+            guard let days else { throw fields.refusal("from", "missing_field", "give from and to, or days, or all") }
+            self.init(from: .midnight, to: .midnight, days: days)
+        case (nil, _):
+            throw fields.refusal("from", "missing_field", "from and to come together")
+        case (_, nil):
+            throw fields.refusal("to", "missing_field", "from and to come together")
+        }
+    }
+
+    private static func days(_ fields: JSONFields) throws(RequestError) -> Set<Weekday>? {
+        guard let names = try fields.strings("days", count: 7, maximum: 3) else { return nil }
+        var days: Set<Weekday> = []
+        for (index, name) in names.enumerated() {
+            guard let day = Weekday(rawValue: name.lowercased()) else {
+                let known = Weekday.allCases.map(\.rawValue).joined(separator: ", ")
+                throw fields.refusal("days[\(index)]", "invalid_value", "use \(known)")
+            }
+            days.insert(day)
+        }
+        guard !days.isEmpty else { throw fields.refusal("days", "invalid_value", "name at least one day") }
+        return days
+    }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = [:]
+        let isWholeDay = self.from == self.to
+        if !isWholeDay {
+            members["from"] = .string(self.from.description)
+            members["to"] = .string(self.to.description)
+        }
+        if isWholeDay || self.days.count < Weekday.allCases.count {
+            members["days"] = .array(
+                Weekday.allCases.filter { self.days.contains($0) }.map { .string($0.rawValue) }
+            )
+        }
+        return .object(members)
+    }
+}
+
+extension JSONFields {
+    func localTime(_ name: String) throws(RequestError) -> LocalTime? {
+        guard let text = try self.string(name, maximum: 16) else { return nil }
+        guard let time = LocalTime(text) else {
+            throw self.refusal(name, "invalid_time", "write it as 09:30, from 00:00 to 23:59")
+        }
+        return time
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+package import PushSupport
+package import PushTypes
+
+extension DeliveryTime {
+    private static let members: Set<String> = [
+        "at", "localTime", "defaultTimeZone", "past", "window", "quietHours", "timeZone",
+    ]
+
+    /// Reads the member `name` (`when`) of a request; `nil` if it is not there.
+    /// - Throws: ``RequestError`` that names the member at fault, also where the time is past, too far ahead or only after
+    ///   the notification's expiration.
+    package static func parse(
+        _ name: String,
+        in fields: JSONFields,
+        acceptedAt: Timestamp,
+        expiration: Expiration
+    ) throws(RequestError) -> DeliveryTime? {
+        guard let fields = try fields.fields(name, known: Self.members) else { return nil }
+        let time = try DeliveryTime(fields)
+        try time.check(fields, acceptedAt: acceptedAt)
+        try time.check(fields, acceptedAt: acceptedAt, expiration: expiration)
+        return time
+    }
+
+    /// Reads what ``json`` wrote, however long ago that was.
+    package init(stored: JSONValue) throws(RequestError) {
+        try self.init(JSONFields(stored: stored, name: "when", known: Self.members))
+    }
+
+    private init(_ fields: JSONFields) throws(RequestError) {
+        let window = try SendWindow.parse(fields)
+        let zone = try Self.zone(fields)
+        let beginning = try Self.beginning(fields, zone: zone)
+        if beginning == .now, window == nil {
+            throw fields.refusal("at", "missing_field", "say when: at, localTime, window or quietHours")
+        }
+        self.init(beginning: beginning, window: window, zone: zone)
+        try self.checkZoneIsUsed(fields)
+    }
+
+    private static func beginning(_ fields: JSONFields, zone: Zone) throws(RequestError) -> Beginning {
+        let at = try fields.moment("at")
+        let past = try Self.past(fields)
+        guard let text = try fields.string("localTime", maximum: 32) else {
+            if past != nil { throw fields.refusal("past", "conflicting_field", "it belongs to localTime") }
+            return at.map(Beginning.at) ?? .now
+        }
+        guard at == nil else {
+            throw fields.refusal("localTime", "conflicting_field", "give at or localTime, not both")
+        }
+        guard let local = LocalDateTime(text), local.date.year >= 1970 else {
+            throw fields.refusal("localTime", "invalid_time", "write it as 2026-11-25T09:30, without a time zone")
+        }
+        if case .fixed = zone, past != nil {
+            throw fields.refusal("past", "conflicting_field", "with one time zone for all, no device is late")
+        }
+        return .local(local, past: past ?? .send)
+    }
+
+    private static func past(_ fields: JSONFields) throws(RequestError) -> PastPolicy? {
+        guard let text = try fields.string("past", maximum: 16) else { return nil }
+        guard let past = PastPolicy(rawValue: text) else {
+            throw fields.refusal("past", "invalid_value", "use send, skip or nextDay")
+        }
+        return past
+    }
+
+    private static func zone(_ fields: JSONFields) throws(RequestError) -> Zone {
+        let standard = try fields.timeZone("defaultTimeZone")
+        guard fields.members["timeZone"] != nil, fields.members["timeZone"] != .string("device") else {
+            return .device(standard: standard ?? .gmt)
+        }
+        guard let zone = try fields.timeZone("timeZone") else { return .device(standard: standard ?? .gmt) }
+        guard standard == nil else {
+            throw fields.refusal("defaultTimeZone", "conflicting_field", "timeZone holds for all devices already")
+        }
+        return .fixed(zone)
+    }
+
+    private func checkZoneIsUsed(_ fields: JSONFields) throws(RequestError) {
+        if case .local = self.beginning { return }
+        guard self.window == nil else { return }
+        for name in ["timeZone", "defaultTimeZone"] where fields.members[name] != nil {
+            throw fields.refusal(name, "conflicting_field", "only localTime, window and quietHours need a time zone")
+        }
+    }
+}
+
+extension DeliveryTime {
+    /// Refuses what is past wherever it may apply, or too far ahead.
+    private func check(_ fields: JSONFields, acceptedAt: Timestamp) throws(RequestError) {
+        let (name, latest): (String, Timestamp)
+        switch (self.beginning, self.zone) {
+        case (.now, _): return
+        case (.at(let moment), _):
+            (name, latest) = ("at", moment)
+        case (.local(let local, _), .fixed(let zone)):
+            (name, latest) = ("localTime", zone.moment(of: local))
+        case (.local(let local, _), .device):
+            // The westernmost clocks are 12 h behind UTC.
+            (name, latest) = ("localTime", Timestamp(seconds: local.localSeconds + 12 * 3600))
+        }
+        guard latest >= acceptedAt.advanced(by: .zero - Self.tolerance) else {
+            throw fields.refusal(name, "past_time", "it lies in the past; leave it out to send now")
+        }
+        guard latest <= acceptedAt.advanced(by: Self.maximumDelay) else {
+            throw fields.refusal(name, "too_far_ahead", "at most 366 days ahead")
+        }
+    }
+
+    /// Refuses a start after the expiration, for the fixed zone or the standard one. Devices of other zones whose start
+    /// comes too late expire one by one.
+    private func check(
+        _ fields: JSONFields,
+        acceptedAt: Timestamp,
+        expiration: Expiration
+    ) throws(RequestError) {
+        guard case .at(let seconds) = expiration else { return }
+        guard let start = self.start(for: nil, acceptedAt: acceptedAt), start >= Timestamp(seconds: seconds) else {
+            return
+        }
+        let name =
+            switch self.beginning {
+            case .local: "localTime"
+            case .at: "at"
+            case .now: self.window?.windows.isEmpty == false ? "window" : "quietHours"
+            }
+        throw fields.refusal(
+            name,
+            "starts_after_expiration",
+            "sending would begin at \(start.rfc3339), when the notification has expired"
+        )
+    }
+
+    /// The canonical form, for the store and for answers.
+    package var json: JSONValue {
+        var members = self.window?.members ?? [:]
+        var usesZone = self.window != nil
+        switch self.beginning {
+        case .now: break
+        case .at(let moment): members["at"] = .string(moment.rfc3339)
+        case .local(let local, let past):
+            members["localTime"] = .string(local.description)
+            if case .device = self.zone { members["past"] = .string(past.rawValue) }
+            usesZone = true
+        }
+        guard usesZone else { return .object(members) }
+        switch self.zone {
+        case .fixed(let zone): members["timeZone"] = .string(zone.identifier)
+        case .device(let standard):
+            members["timeZone"] = .string("device")
+            members["defaultTimeZone"] = .string(standard.identifier)
+        }
+        return .object(members)
+    }
+}

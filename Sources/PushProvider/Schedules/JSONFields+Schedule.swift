@@ -1,0 +1,62 @@
+import Foundation
+package import PushSupport
+package import PushTypes
+
+extension JSONFields {
+    /// The members of a value that this program stored.
+    init(stored: JSONValue, name: String, known: Set<String>) throws(RequestError) {
+        guard case .object(let members) = stored else {
+            throw RequestError(.invalid, code: "wrong_type", message: "it must be an object", path: name)
+        }
+        try self.init(members: members, path: name, known: known)
+    }
+
+    /// A time zone by its name in the zone database.
+    func timeZone(_ name: String) throws(RequestError) -> TimeZone? {
+        guard let text = try self.string(name, maximum: DeviceRequest.maximumText) else { return nil }
+        guard let zone = TimeZone(named: text) else {
+            throw self.refusal(name, "invalid_time_zone", "use a name such as Europe/Berlin")
+        }
+        return zone
+    }
+
+    /// A moment as RFC 3339 text or in milliseconds since 1970.
+    package func moment(_ name: String) throws(RequestError) -> Timestamp? {
+        switch self.members[name] {
+        case nil: return nil
+        case .integer(let milliseconds):
+            guard (0...253_402_300_799_999).contains(milliseconds) else {
+                throw self.refusal(name, "invalid_time", "milliseconds since 1970, up to the year 9999")
+            }
+            return Timestamp(milliseconds: milliseconds)
+        case .string(let text):
+            guard let moment = Timestamp(rfc3339: text) else {
+                throw self.refusal(
+                    name,
+                    "invalid_time",
+                    "write it as 2026-11-25T09:30:00Z or 2026-11-25T10:30:00+01:00"
+                )
+            }
+            return moment
+        default: throw self.wrongType(name, "RFC 3339 text or milliseconds since 1970")
+        }
+    }
+
+    /// The member `name`, which is one object or an array of up to `count`. Empty if it is not there.
+    func objects(_ name: String, count: Int, known: Set<String>) throws(RequestError) -> [JSONFields] {
+        guard case .array(let values)? = self.members[name] else {
+            guard let single = try self.fields(name, known: known) else { return [] }
+            return [single]
+        }
+        guard (1...count).contains(values.count) else {
+            throw self.refusal(name, "invalid_value", "give 1 to \(count) of them, not \(values.count)")
+        }
+        var objects: [JSONFields] = []
+        for (index, value) in values.enumerated() {
+            let fault = self.wrongType("\(name)[\(index)]", "an object")
+            guard case .object(let members) = value else { throw fault }
+            objects.append(try JSONFields(members: members, path: fault.path, known: known))
+        }
+        return objects
+    }
+}

@@ -1,0 +1,74 @@
+package import PushStore
+package import PushSupport
+package import PushTypes
+
+/// Decides where the steady clock begins, and what is written down of it.
+///
+/// It begins where the wall clock is, unless that is behind the last mark or further ahead of it than ``plausible``: then
+/// it continues from the mark. A wall clock that keeps to what it says for ``proof`` of running time is believed at the next
+/// start. While the process runs the steady clock follows nothing but the time that passes.
+package struct ClockStateMachine: Hashable, Sendable {
+    /// The distance by which the wall clock may be ahead of the last mark at a start.
+    package static let plausible: Duration = .seconds(25 * 3600)
+    /// The time for which a wall clock that is further ahead has to keep to it.
+    package static let proof: Duration = .seconds(24 * 3600)
+    /// A difference between the clocks that has changed by more than this is a step of the wall clock.
+    package static let leastStep: Duration = .seconds(2)
+
+    /// The start of the steady clock.
+    package let start: Timestamp
+    /// The distance by which the wall clock is ahead of a steady clock that does not believe it; `nil` if it does.
+    package let disbelieved: Duration?
+    private var claim: Timestamp?
+    private var agreed: Duration
+    private var last: ClockReading
+
+    /// - Parameters:
+    ///   - mark: what was written down last.
+    ///   - isConfirmed: an operator says that the wall clock is right.
+    package init(mark: ClockMark?, wall: Timestamp, isConfirmed: Bool = false) {
+        self.agreed = .zero
+        guard let mark, !isConfirmed else {
+            self.start = wall
+            self.disbelieved = nil
+            self.last = ClockReading(wall)
+            return
+        }
+        let isPlausible = wall <= mark.steady.advanced(by: Self.plausible)
+        let keepsTo = mark.claim.map { wall >= $0 && wall <= $0.advanced(by: Self.plausible) } ?? false
+        if isPlausible || (keepsTo && mark.agreed >= Self.proof) {
+            self.start = max(wall, mark.steady)
+            self.disbelieved = nil
+        } else {
+            self.start = mark.steady
+            self.disbelieved = wall.since(mark.steady)
+            self.claim = wall
+            if keepsTo { self.agreed = mark.agreed }
+        }
+        self.last = ClockReading(wall: wall, steady: self.start)
+    }
+
+    /// The actions after a look at the clocks.
+    package struct Observation: Hashable, Sendable {
+        /// By how much the wall clock was set since the last look; `nil` if it was not.
+        package var step: Duration?
+        /// To be written down.
+        package var mark: ClockMark
+    }
+
+    package mutating func observe(_ clocks: ClockReading) -> Observation {
+        let elapsed = clocks.steady.since(self.last.steady)
+        let step = clocks.wall.since(self.last.wall) - elapsed
+        self.last = clocks
+        let isStep = step > Self.leastStep || step < .zero - Self.leastStep
+        if clocks.wall > clocks.steady.advanced(by: Self.plausible) {
+            self.agreed = isStep || self.claim == nil ? .zero : self.agreed + elapsed
+            self.claim = clocks.wall
+        } else {
+            self.claim = nil
+            self.agreed = .zero
+        }
+        let mark = ClockMark(steady: clocks.steady, claim: self.claim, agreed: self.agreed)
+        return Observation(step: isStep ? step : nil, mark: mark)
+    }
+}

@@ -1,0 +1,268 @@
+import Foundation
+
+/// Reads JSON text (RFC 8259) byte by byte, in time that grows with its length alone.
+///
+/// UTF-8 only; a byte order mark before the text is skipped. Of members with the same name the first counts. A number
+/// without a fraction that fits becomes an integer, however it is written: `1.0` and `1e2` too.
+struct JSONParser {
+    /// Deepest nesting taken. On a stack of 512 kB, reading or writing a value of 250 levels overflowed.
+    static let maximumDepth = 64
+    /// Values taken in one text, of all levels together.
+    static let maximumValues = 250_000
+    /// Longest number that is compared digit by digit with an integer, in bytes.
+    private static let longestExact = 400
+
+    private let bytes: [UInt8]
+    private var position = 0
+    private var values = 0
+
+    private init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        if bytes.starts(with: [0xef, 0xbb, 0xbf]) { self.position = 3 }
+    }
+
+    /// - Throws: ``RequestError`` with status 400.
+    static func parse(_ text: Data) throws(RequestError) -> JSONValue {
+        var parser = JSONParser(Array(text))
+        let value = try parser.value(depth: 0)
+        guard parser.next() == nil else { throw Self.invalid }
+        return value
+    }
+
+    private static var invalid: RequestError {
+        RequestError(.invalid, code: "invalid_json", message: "the body is not valid JSON in UTF-8")
+    }
+
+    private func byte(at index: Int) -> UInt8? {
+        index < self.bytes.count ? self.bytes[index] : nil
+    }
+
+    /// The next byte that is no white space; it stays the next one.
+    private mutating func next() -> UInt8? {
+        while let byte = self.byte(at: self.position) {
+            guard byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else { return byte }
+            self.position += 1
+        }
+        return nil
+    }
+
+    private mutating func value(depth: Int) throws(RequestError) -> JSONValue {
+        self.values += 1
+        guard self.values <= Self.maximumValues else {
+            throw RequestError(
+                .invalid,
+                code: "too_many_values",
+                message: "at most \(Self.maximumValues) values in one body: send it in parts"
+            )
+        }
+        switch self.next() {
+        case UInt8(ascii: "{"): return .object(try self.members(depth: try Self.deeper(depth)))
+        case UInt8(ascii: "["): return .array(try self.elements(depth: try Self.deeper(depth)))
+        case UInt8(ascii: "\""): return .string(try self.string())
+        case UInt8(ascii: "t"): return try self.word("true", .bool(true))
+        case UInt8(ascii: "f"): return try self.word("false", .bool(false))
+        case UInt8(ascii: "n"): return try self.word("null", .null)
+        case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): return try self.number()
+        default: throw Self.invalid
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    private static func deeper(_ depth: Int) throws(RequestError) -> Int {
+        guard depth < Self.maximumDepth else { throw JSONNesting.tooDeep }
+        return depth + 1
+    }
+
+    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(RequestError) -> JSONValue {
+        let end = self.position + word.utf8CodeUnitCount
+        guard end <= self.bytes.count,
+            word.withUTF8Buffer({ self.bytes[self.position..<end].elementsEqual($0) })
+        else { throw Self.invalid }
+        self.position = end
+        return value
+    }
+
+    private mutating func members(depth: Int) throws(RequestError) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        self.position += 1
+        guard self.next() != UInt8(ascii: "}") else {
+            self.position += 1
+            return members
+        }
+        while true {
+            guard self.next() == UInt8(ascii: "\"") else { throw Self.invalid }
+            let name = try self.string()
+            guard self.next() == UInt8(ascii: ":") else { throw Self.invalid }
+            self.position += 1
+            let value = try self.value(depth: depth)
+            if members[name] == nil { members[name] = value }
+            if try self.ends(with: UInt8(ascii: "}")) { return members }
+        }
+    }
+
+    private mutating func elements(depth: Int) throws(RequestError) -> [JSONValue] {
+        var elements: [JSONValue] = []
+        self.position += 1
+        guard self.next() != UInt8(ascii: "]") else {
+            self.position += 1
+            return elements
+        }
+        while true {
+            elements.append(try self.value(depth: depth))
+            if try self.ends(with: UInt8(ascii: "]")) { return elements }
+        }
+    }
+
+    /// Passes what follows an entry: a comma, or the end of the list.
+    private mutating func ends(with end: UInt8) throws(RequestError) -> Bool {
+        let byte = self.next()
+        guard byte == end || byte == UInt8(ascii: ",") else { throw Self.invalid }
+        self.position += 1
+        return byte == end
+    }
+}
+
+// MARK: - Numbers
+
+extension JSONParser {
+    private mutating func number() throws(RequestError) -> JSONValue {
+        let start = self.position
+        if self.byte(at: self.position) == UInt8(ascii: "-") { self.position += 1 }
+        let first = self.byte(at: self.position)
+        let digits = try self.digits()
+        guard first != UInt8(ascii: "0") || digits == 1 else { throw Self.invalid }
+        let hasFraction = try self.fraction()
+        let hasExponent = try self.exponent()
+        let text = String(decoding: self.bytes[start..<self.position], as: UTF8.self)
+        if !hasFraction, !hasExponent, let integer = Int64(text) { return .integer(integer) }
+        guard let number = Double(text), number.isFinite else {
+            throw RequestError(.invalid, code: "invalid_json", message: "a number in the body is too large")
+        }
+        if let integer = Int64(exactly: number), integer.magnitude < 1 << 53 { return .integer(integer) }
+        return Self.exactInteger(text).map { .integer($0) } ?? .number(number)
+    }
+
+    /// At least one; how many there were.
+    private mutating func digits() throws(RequestError) -> Int {
+        let start = self.position
+        while let byte = self.byte(at: self.position), Self.isDigit(byte) {
+            self.position += 1
+        }
+        guard self.position > start else { throw Self.invalid }
+        return self.position - start
+    }
+
+    /// Whether there was one.
+    private mutating func fraction() throws(RequestError) -> Bool {
+        guard self.byte(at: self.position) == UInt8(ascii: ".") else { return false }
+        self.position += 1
+        _ = try self.digits()
+        return true
+    }
+
+    /// Whether there was one.
+    private mutating func exponent() throws(RequestError) -> Bool {
+        guard let letter = self.byte(at: self.position), letter | 0x20 == UInt8(ascii: "e") else { return false }
+        self.position += 1
+        if let sign = self.byte(at: self.position), sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
+            self.position += 1
+        }
+        _ = try self.digits()
+        return true
+    }
+
+    /// The integers that a `Double` cannot tell from their neighbours.
+    private static func exactInteger(_ text: String) -> Int64? {
+        guard text.utf8.count <= Self.longestExact, let decimal = Decimal(string: text) else { return nil }
+        let integer = NSDecimalNumber(decimal: decimal).int64Value
+        return Decimal(integer) == decimal ? integer : nil
+    }
+}
+
+// MARK: - Texts
+
+extension JSONParser {
+    private mutating func string() throws(RequestError) -> String {
+        self.position += 1
+        let start = self.position
+        while let byte = self.byte(at: self.position), byte >= 0x20 {
+            switch byte {
+            case UInt8(ascii: "\""):
+                let text = self.bytes[start..<self.position]
+                self.position += 1
+                return try Self.text(text)
+            case UInt8(ascii: "\\"): return try self.escapedString(from: start)
+            default: self.position += 1
+            }
+        }
+        throw Self.invalid
+    }
+
+    /// A text with escapes, of which the bytes from `start` to here are known to have none.
+    private mutating func escapedString(from start: Int) throws(RequestError) -> String {
+        var text = Array(self.bytes[start..<self.position])
+        while let byte = self.byte(at: self.position), byte >= 0x20 {
+            self.position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return try Self.text(text[...])
+            case UInt8(ascii: "\\"): text += UTF8.encode(try self.escape()) ?? UTF8.encodedReplacementCharacter
+            default: text.append(byte)
+            }
+        }
+        throw Self.invalid
+    }
+
+    private mutating func escape() throws(RequestError) -> Unicode.Scalar {
+        defer { self.position += 1 }
+        switch self.byte(at: self.position) {
+        case UInt8(ascii: "\""): return "\""
+        case UInt8(ascii: "\\"): return "\\"
+        case UInt8(ascii: "/"): return "/"
+        case UInt8(ascii: "b"): return "\u{08}"
+        case UInt8(ascii: "f"): return "\u{0c}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return try self.scalar()
+        default: throw Self.invalid
+        }
+    }
+
+    /// From the `u` of an escape to its last digit. A character beyond U+FFFF is two of them; half of one is none.
+    private mutating func scalar() throws(RequestError) -> Unicode.Scalar {
+        let unit = try self.unit()
+        guard unit & 0xfc00 == 0xd800 else {
+            guard let scalar = Unicode.Scalar(unit) else { throw Self.invalid }
+            return scalar
+        }
+        guard self.byte(at: self.position + 1) == UInt8(ascii: "\\"),
+            self.byte(at: self.position + 2) == UInt8(ascii: "u")
+        else { throw Self.invalid }
+        self.position += 2
+        let low = try self.unit()
+        guard low & 0xfc00 == 0xdc00, let scalar = Unicode.Scalar(0x10000 + (unit & 0x3ff) << 10 + (low & 0x3ff)) else {
+            throw Self.invalid
+        }
+        return scalar
+    }
+
+    /// Four hexadecimal digits after the `u`; leaves the position at the last one.
+    private mutating func unit() throws(RequestError) -> UInt32 {
+        var unit: UInt32 = 0
+        for _ in 0..<4 {
+            self.position += 1
+            guard let byte = self.byte(at: self.position), let digit = Character(Unicode.Scalar(byte)).hexDigitValue
+            else { throw Self.invalid }
+            unit = unit << 4 | UInt32(digit)
+        }
+        return unit
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) throws(RequestError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Self.invalid }
+        return text
+    }
+}

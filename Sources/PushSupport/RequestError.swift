@@ -1,0 +1,95 @@
+package import Foundation
+
+/// An error that tells a caller why a request cannot be carried out.
+///
+/// It knows nothing of HTTP. `PushHTTP` maps the kind to a status.
+package struct RequestError: Error, Hashable, Sendable {
+    /// A class of failures that a caller treats alike.
+    package enum Kind: Sendable, CaseIterable {
+        /// The request is malformed or breaks a rule.
+        case invalid
+        /// A credential is missing or unknown.
+        case unauthenticated
+        /// The credential does not allow it.
+        case forbidden
+        /// What the request names does not exist.
+        case notFound
+        /// The path exists and the method does not.
+        case methodNotAllowed
+        /// The request did not arrive in time.
+        case timeout
+        /// The present state does not allow it.
+        case conflict
+        /// The body exceeds its limit.
+        case tooLarge
+        /// The content type is not understood.
+        case unsupportedType
+        /// The caller exceeded a rate.
+        case rateLimited
+        /// The server failed.
+        case internalError
+        /// The server cannot do it now.
+        case unavailable
+    }
+
+    package var kind: Kind
+    /// The name of the failure for programs: stable, snake case, such as `invalid_token`.
+    package var code: String
+    /// The explanation for people: what was wrong and what to do. It never holds a secret or a whole token.
+    package var message: String
+    /// The member of the body, the header or the query item at fault, such as `to.tokens[3]`.
+    package var path: String?
+
+    package init(_ kind: Kind, code: String, message: String, path: String? = nil) {
+        self.kind = kind
+        self.code = code
+        self.message = message
+        self.path = path
+    }
+}
+
+extension RequestError {
+    /// Decodes a request body.
+    ///
+    /// - Throws: ``RequestError`` that names the member at fault.
+    package static func decode<Body: Decodable>(_ type: Body.Type, from body: Data) throws(RequestError) -> Body {
+        if let fault = JSONNesting.fault(body) { throw fault }
+        do {
+            return try JSONDecoder().decode(type, from: body)
+        } catch let error as DecodingError {
+            throw RequestError(error)
+        } catch let error as RequestError {
+            throw error
+        } catch {
+            throw .invalidJSON
+        }
+    }
+
+    private static var invalidJSON: RequestError {
+        RequestError(.invalid, code: "invalid_json", message: "the body is not valid JSON")
+    }
+
+    private init(_ error: DecodingError) {
+        switch error {
+        case .keyNotFound(let key, let context):
+            let path = Self.path(context.codingPath + [key])
+            self.init(.invalid, code: "missing_field", message: "this member is required", path: path)
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            let path = Self.path(context.codingPath)
+            self.init(.invalid, code: "wrong_type", message: context.debugDescription, path: path)
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+            let path = Self.path(context.codingPath)
+            self.init(.invalid, code: "invalid_value", message: context.debugDescription, path: path)
+        default:
+            self = .invalidJSON
+        }
+    }
+
+    private static func path(_ keys: [any CodingKey]) -> String? {
+        guard !keys.isEmpty else { return nil }
+        return keys.reduce("") { path, key in
+            if let index = key.intValue { return "\(path)[\(index)]" }
+            return path.isEmpty ? key.stringValue : "\(path).\(key.stringValue)"
+        }
+    }
+}

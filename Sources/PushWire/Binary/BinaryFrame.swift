@@ -1,0 +1,97 @@
+package import NIOCore
+import PushTypes
+
+/// A notification and the form in which it crosses the wire (reference 5.1).
+package struct BinaryFrame: Hashable, Sendable {
+    /// Token lengths accepted, in bytes: shorter than 32 none was ever minted, longer than 100 the interface forbids.
+    package static let tokenLengths = 32...100
+    /// Longest frame read to its end, in bytes: twice what a legal one holds, so that a payload somewhat too long is
+    /// refused by name.
+    package static let maximumFrameLength = 8192
+
+    package var command: BinaryCommand
+    package var notification: BinaryNotification
+
+    package init(command: BinaryCommand, notification: BinaryNotification) {
+        self.command = command
+        self.notification = notification
+    }
+
+    /// The frame's bytes.
+    package var encoded: ByteBuffer {
+        var buffer = ByteBuffer()
+        self.write(to: &buffer)
+        return buffer
+    }
+
+    /// Appends the frame's bytes. A token or payload over 65,535 bytes is cut: ``fault`` tells before.
+    package func write(to buffer: inout ByteBuffer) {
+        switch self.command {
+        case .simple:
+            buffer.writeInteger(self.command.rawValue)
+            self.writeTokenAndPayload(to: &buffer)
+        case .enhanced:
+            buffer.writeInteger(self.command.rawValue)
+            buffer.writeMultipleIntegers(self.notification.identifier, self.notification.expiration ?? 0)
+            self.writeTokenAndPayload(to: &buffer)
+        case .framed:
+            self.writeItems(to: &buffer)
+        }
+    }
+
+    /// What a service would say of this notification without looking the token up, or `nil` if nothing.
+    package var fault: BinaryStatus? {
+        Self.fault(token: self.notification.token.count)
+            ?? Self.fault(payload: self.notification.payload.readableBytes, command: self.command)
+    }
+
+    static func fault(token length: Int) -> BinaryStatus? {
+        if length == 0 { return .missingDeviceToken }
+        return Self.tokenLengths.contains(length) ? nil : .invalidTokenSize
+    }
+
+    static func fault(payload length: Int, command: BinaryCommand) -> BinaryStatus? {
+        if length == 0 { return .missingPayload }
+        return length <= command.maximumPayloadLength ? nil : .invalidPayloadSize
+    }
+
+    private func writeTokenAndPayload(to buffer: inout ByteBuffer) {
+        Self.write(ByteBuffer(bytes: self.notification.token), to: &buffer)
+        Self.write(self.notification.payload, to: &buffer)
+    }
+
+    private func writeItems(to buffer: inout ByteBuffer) {
+        var items = ByteBuffer()
+        items.writeInteger(BinaryItem.token.rawValue)
+        Self.write(ByteBuffer(bytes: self.notification.token), to: &items)
+        items.writeInteger(BinaryItem.payload.rawValue)
+        Self.write(self.notification.payload, to: &items)
+        if self.notification.identifier != 0 {
+            items.writeMultipleIntegers(BinaryItem.identifier.rawValue, UInt16(4), self.notification.identifier)
+        }
+        if let expiration = self.notification.expiration {
+            items.writeMultipleIntegers(BinaryItem.expiration.rawValue, UInt16(4), expiration)
+        }
+        if let priority = self.notification.priority {
+            items.writeMultipleIntegers(BinaryItem.priority.rawValue, UInt16(1), priority.rawValue)
+        }
+        buffer.writeInteger(self.command.rawValue)
+        buffer.writeInteger(UInt32(clamping: items.readableBytes))
+        buffer.writeImmutableBuffer(items)
+    }
+
+    private static func write(_ bytes: ByteBuffer, to buffer: inout ByteBuffer) {
+        let value = bytes.getSlice(at: bytes.readerIndex, length: min(bytes.readableBytes, Int(UInt16.max))) ?? bytes
+        buffer.writeInteger(UInt16(clamping: value.readableBytes))
+        buffer.writeImmutableBuffer(value)
+    }
+}
+
+/// Item numbers of command 2 (reference 5.1).
+enum BinaryItem: UInt8 {
+    case token = 1
+    case payload = 2
+    case identifier = 3
+    case expiration = 4
+    case priority = 5
+}

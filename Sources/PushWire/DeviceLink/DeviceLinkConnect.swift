@@ -1,0 +1,110 @@
+import NIOCore
+package import PushTypes
+
+/// Command 7: a device says who it is. Only the fields that the service acts on are kept.
+package struct DeviceLinkConnect: Hashable, Sendable {
+    /// The base token held from earlier; `nil` on the first connect.
+    package var baseToken: [UInt8]?
+    package var state: DeviceLinkState
+    /// DER.
+    package var certificate: [UInt8]?
+    package var nonce: [UInt8]?
+    /// Two bytes of scheme, then the signature (see ``DeviceLinkSignature``).
+    package var signature: [UInt8]?
+    /// Field 128, ours: the device understands the extension fields of ``DeviceLinkMessage``.
+    package var understandsExtensions: Bool
+
+    package init(
+        baseToken: [UInt8]? = nil,
+        state: DeviceLinkState = .active,
+        certificate: [UInt8]? = nil,
+        nonce: [UInt8]? = nil,
+        signature: [UInt8]? = nil,
+        understandsExtensions: Bool = false
+    ) {
+        self.baseToken = baseToken
+        self.state = state
+        self.certificate = certificate
+        self.nonce = nonce
+        self.signature = signature
+        self.understandsExtensions = understandsExtensions
+    }
+
+    package init(_ packet: DeviceLinkPacket) {
+        self.baseToken = packet.bytes(1).flatMap { $0.isEmpty ? nil : $0 }
+        self.state = packet.integer(2, as: UInt8.self).flatMap(DeviceLinkState.init(rawValue:)) ?? .active
+        self.certificate = packet.bytes(12)
+        self.nonce = packet.bytes(13)
+        self.signature = packet.bytes(14)
+        self.understandsExtensions = packet.value(128) != nil
+    }
+
+    package var packet: DeviceLinkPacket {
+        DeviceLinkPacket(
+            .connect,
+            [
+                .bytes(1, self.baseToken), .integer(2, self.state.rawValue), .integer(5, UInt32(65)),
+                .bytes(12, self.certificate), .bytes(13, self.nonce), .bytes(14, self.signature),
+                .integer(16, UInt16(11)), self.understandsExtensions ? .integer(128, UInt8(1)) : nil,
+            ]
+        )
+    }
+}
+
+/// Whether a device is in use, in commands 7 and 20.
+package enum DeviceLinkState: UInt8, Hashable, Sendable {
+    case active = 1
+    case inactive = 2
+}
+
+/// Command 8: the service's answer to *Connect*.
+package struct DeviceLinkConnectResponse: Hashable, Sendable {
+    package enum Status: UInt8, Hashable, Sendable {
+        case ok = 0
+        /// The connection closes after it.
+        case refused = 2
+    }
+
+    package var status: Status
+    /// Sent when it is new or has changed.
+    package var baseToken: [UInt8]?
+    package var maximumMessageSize: UInt16
+    package var largeMessageSize: UInt16
+    package var serverTime: Timestamp
+
+    package init(
+        status: Status,
+        baseToken: [UInt8]? = nil,
+        maximumMessageSize: UInt16 = 4096,
+        largeMessageSize: UInt16 = 5120,
+        serverTime: Timestamp
+    ) {
+        self.status = status
+        self.baseToken = baseToken
+        self.maximumMessageSize = maximumMessageSize
+        self.largeMessageSize = largeMessageSize
+        self.serverTime = serverTime
+    }
+
+    /// `nil` without a status; an unknown status counts as refused.
+    package init?(_ packet: DeviceLinkPacket) {
+        guard let status = packet.integer(1, as: UInt8.self) else { return nil }
+        self.status = Status(rawValue: status) ?? .refused
+        self.baseToken = packet.bytes(3)
+        self.maximumMessageSize = packet.integer(4) ?? 4096
+        self.largeMessageSize = packet.integer(8) ?? 4096
+        self.serverTime = Timestamp(milliseconds: Int64(clamping: packet.integer(10, as: UInt64.self) ?? 0))
+    }
+
+    /// Fields 1, 4, 5, 6 and 10 are always there: an independent client insists on them.
+    package var packet: DeviceLinkPacket {
+        DeviceLinkPacket(
+            .connectResponse,
+            [
+                .integer(1, self.status.rawValue), .bytes(3, self.baseToken), .integer(4, self.maximumMessageSize),
+                .integer(5, UInt16(2)), .bytes(6, [UInt8]()), .integer(8, self.largeMessageSize),
+                .integer(10, UInt64(clamping: self.serverTime.milliseconds)),
+            ]
+        )
+    }
+}

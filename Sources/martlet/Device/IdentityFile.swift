@@ -1,0 +1,35 @@
+import Foundation
+import PushDevice
+import PushSupport
+
+/// Keeps a device's identity in a file that only its owner can read.
+struct IdentityFile: Sendable {
+    let path: String
+
+    /// The identity in the file; if there is no file, a new one from `activate`, which is then kept.
+    func loadOrCreate(_ activate: () async throws -> DeviceIdentity) async throws -> DeviceIdentity {
+        if FileManager.default.fileExists(atPath: self.path) {
+            do {
+                return try JSONDecoder().decode(
+                    DeviceIdentity.self,
+                    from: Data(contentsOf: URL(filePath: self.path))
+                )
+            } catch {
+                throw SettingsError(
+                    "\(self.path) holds no device identity (remove it to activate anew): \(ErrorDescription.of(error))"
+                )
+            }
+        }
+        let identity = try await activate()
+        try self.save(identity)
+        return identity
+    }
+
+    func save(_ identity: DeviceIdentity) throws {
+        let folder = URL(filePath: self.path).deletingLastPathComponent().path
+        if !FileManager.default.fileExists(atPath: folder) { _ = DurableFile.makePrivateFolder(folder) }
+        guard DurableFile.replace(self.path, Array(try JSONEncoder().encode(identity))) else {
+            throw SettingsError("\(self.path) cannot be written: \(DurableFile.lastError)")
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import PushDevice
+import ServiceLifecycle
+
+/// Prints a device's tokens, then each notification, to standard output.
+struct NotificationPrinter: Service {
+    let device: Device
+    let topics: [String]
+    let channels: [FollowedChannel]
+    let file: IdentityFile
+    let asJSON: Bool
+
+    func run() async throws {
+        for topic in self.topics {
+            let token = try await self.device.deviceToken(for: topic)
+            StandardError.line("device token for \(topic): \(token)")
+        }
+        for channel in self.channels { try await self.device.follow(channel: channel.id, of: channel.app) }
+        try self.file.save(self.device.identity)
+        StandardError.line("waiting for notifications; Ctrl-C ends")
+        for await notification in self.device.notifications.cancelOnGracefulShutdown() {
+            StandardOutput.line(
+                self.asJSON ? NotificationText.json(notification) : NotificationText.plain(notification)
+            )
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import PushSupport
+import PushTesting
+import Testing
+
+@testable import ProviderAPI
+
+@Suite struct FormFieldsTests {
+    private static func multipart(_ text: String, _ contentType: String = "multipart/form-data; boundary=b") throws
+        -> FormFields
+    {
+        try MultipartForm.fields(of: Array(text.utf8), contentType: contentType)
+    }
+
+    @Test func percentEncodedFormsAreRead() throws {
+        let form = try FormFields(urlEncoded: "devId=a%20b+c&&TOKEN=x%3D%3d&empty=&bare&%C3%BC=1".utf8)
+        #expect(form["devid"] == "a b c")
+        #expect(form["token"] == "x==")
+        #expect(form["empty"] == "")
+        #expect(form["bare"] == "")
+        #expect(form["ü"] == "1")
+        #expect(form["none"] == nil)
+    }
+
+    @Test(arguments: ["a=%", "a=%4", "a=%zz", "a=%ff", String(repeating: "a=1&", count: 65)])
+    func percentEncodedGarbageIsRefused(text: String) {
+        #expect(throws: RequestError.self) { try FormFields(urlEncoded: text.utf8) }
+    }
+
+    @Test(arguments: ["b", "\"b\"", "b; charset=utf-8", "\"b\" ; x=\"y;boundary=z\""])
+    func multipartIsRead(boundary: String) throws {
+        let text = """
+            preamble\r\n--b \r\nContent-Type: text/plain\r\nContent-Disposition: form-data; filename="f"; name="a"\r
+            \r\nline 1\r\n--c\r\nline 2\r\n--b\r\ncontent-disposition: form-data; NAME=\"q\\\"\"\r\n\r\n\r\n--b--epilogue
+            """
+        let form = try Self.multipart(text, "multipart/form-data; boundary=\(boundary)")
+        #expect(form.fields.map(\.name) == ["a", "q\""])
+        #expect(form.fields.map(\.value) == ["line 1\r\n--c\r\nline 2", ""])
+    }
+
+    @Test(arguments: [
+        "", "--b", "--b\r\n", "--b\r\n\r\n", "--b\r\nx\r\n\r\n1\r\n--b--", "--b\r\nA: b\r\n\r\n1\r\n--b--",
+        "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1", "--bx",
+        "--b\r\nContent-Disposition: form-data; name=\"\"\r\n\r\n1\r\n--b--",
+        "--b\r\nA: \(String(repeating: "x", count: 5000))\r\n\r\n1\r\n--b--",
+        "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\(String(repeating: "x", count: 9000))\r\n--b--",
+        String(repeating: "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n", count: 65) + "--b--",
+    ])
+    func brokenMultipartIsRefused(text: String) {
+        #expect(throws: RequestError.self) { try Self.multipart(text) }
+    }
+
+    @Test(arguments: ["", "; boundary=", "; boundary=\"\"", "; boundary=ü", "; boundary=\"a \""])
+    func aBoundaryMustBeOne(parameters: String) {
+        #expect(throws: RequestError.self) { try Self.multipart("--b--", "multipart/form-data\(parameters)") }
+    }
+
+    @Test func garbageNeverHarms() {
+        var generator = SeededGenerator(seed: 11)
+        let pieces = ["--b", "\r\n", "--", "Content-Disposition: form-data; name=", "\"", "a", ";", ":", "\\", "\u{0}"]
+        var read = 0
+        for _ in 0..<5000 {
+            let text = (0..<20).compactMap { _ in pieces.randomElement(using: &generator) }.joined()
+            if (try? Self.multipart(text)) != nil { read += 1 }
+            if (try? FormFields(json: Array(text.utf8))) != nil { read += 1 }
+            _ = HeaderParameters(text)
+        }
+        #expect(read < 5000)
+    }
+
+    @Test func aNameMayBeginWithACombiningMark() {
+        #expect(HeaderParameters("form-data; name=\"\u{301}a;\\\"b\"; x=\u{301}y")["name"] == "\u{301}a;\"b")
+        #expect(HeaderParameters("form-data; name=\"\u{301}a\"; x=\u{301}y")["x"] == "\u{301}y")
+    }
+
+    @Test func jsonIsReadAsTheFrameworkNamesIt() throws {
+        let form = try FormFields(json: Array(#"{"apns_device":{"token":"x","n":1},"b":true,"c":[1],"d":null}"#.utf8))
+        #expect(form["apns_device[token]"] == "x")
+        #expect(form["apns_device[n]"] == "1")
+        #expect(form["b"] == "1")
+        #expect(form["c"] == nil)
+    }
+
+    @Test func aDoorNeedsAProperKey() {
+        typealias Door = CompatibilityConfiguration.Door
+        #expect(Door(key: nil) == nil)
+        #expect(Door(key: "short") == nil)
+        #expect(Door(key: "0123456789abcde/") == nil)
+        #expect(Door(key: nil, accounts: [""]) == nil)
+        #expect(Door(key: "0123456789abcdef")?.opens(with: "0123456789abcdef") == true)
+        #expect(Door(key: "0123456789abcdef")?.opens(with: "0123456789abcdeg") == false)
+        #expect(Door(key: nil, accounts: ["ABC"])?.opens(for: "abc") == true)
+        #expect(Door(key: nil, accounts: ["ABC"])?.opens(with: "abc") == false)
+    }
+
+    @Test func thePageEscapesWhatItShows() {
+        let html = NotifyPage.html(#"<script>"&'"#)
+        #expect(html.contains("&lt;script&gt;&quot;&amp;&#39;"))
+        #expect(!html.contains("<script"))
+        // An Arabic number sign joins what follows it to one character.
+        let joined = NotifyPage.escaped("\u{600}<script>\u{600}&\u{600}\"\u{301}")
+        #expect(
+            Array(joined.unicodeScalars)
+                == Array("\u{600}&lt;script&gt;\u{600}&amp;\u{600}&quot;\u{301}".unicodeScalars)
+        )
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import PushGateway
+
+/// Reference 2.1 and the vectors of 8.1.
+@Suite struct ProviderTokenVerifierTests {
+    @Test(arguments: [Vectors.providerToken, Vectors.providerTokenDER, Vectors.providerToken + "=="])
+    func bothFormsOfASignatureAreGood(token: String) throws {
+        #expect(try Self.verify(token).get().key.teamID == Vectors.teamID)
+    }
+
+    @Test(arguments: [Vectors.providerTokenForged, "", "..", "a.b.c", "a.b", String(repeating: "A", count: 5000)])
+    func whatWasNotSignedIsInvalid(token: String) {
+        #expect(Self.verify(token) == .failure(.invalidProviderToken))
+    }
+
+    @Test(arguments: [(3600, nil), (3601, Reason.expiredProviderToken), (-3600, nil), (-3601, .invalidProviderToken)])
+    func ageIsLimitedToAnHour(seconds: Int, reason: Reason?) {
+        let now = Vectors.issuedAt.advanced(by: .seconds(seconds))
+        switch Self.verify(Vectors.providerToken, now: now) {
+        case .success: #expect(reason == nil)
+        case .failure(let found): #expect(found == reason)
+        }
+    }
+
+    @Test(arguments: [
+        #"{"iss":"DEF123GHIJ","iat":"1700000000"}"#, #"{"iss":"DEF123GHIJ","iat":1700000000.75}"#,
+        #"{"iss":"DEF123GHIJ","iat":1700000000,"exp":1,"aud":["x"],"sub":null}"#,
+        "{\n  \"kid\" : \"ABC123DEFG\",\n  \"iat\" : \"1700000000\",\n  \"iss\" : \"DEF123GHIJ\"\n}",
+    ])
+    func thePeculiaritiesOfRealClientsAreTolerated(claims: String) throws {
+        for header in [#"{"typ":"JWT","alg":"ES256","kid":"ABC123DEFG"}"#, #"{"alg":"ES256","kid":"ABC123DEFG"}"#] {
+            let token = try TestKey().sign(header: header, claims: claims)
+            #expect(try Self.verify(token).get().issuedAt == Vectors.issuedAt)
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"alg":"none","kid":"ABC123DEFG"}"#, #"{"iss":"DEF123GHIJ","iat":1700000000}"#),
+        (#"{"alg":"HS256","kid":"ABC123DEFG"}"#, #"{"iss":"DEF123GHIJ","iat":1700000000}"#),
+        (#"{"alg":"ES256","kid":"OTHERKEY00"}"#, #"{"iss":"DEF123GHIJ","iat":1700000000}"#),
+        (#"{"alg":"ES256"}"#, #"{"iss":"DEF123GHIJ","iat":1700000000}"#),
+        (#"{"kid":"ABC123DEFG"}"#, #"{"iss":"DEF123GHIJ","iat":1700000000}"#),
+        (#"{"alg":"ES256","kid":"ABC123DEFG"}"#, #"{"iss":"OTHERTEAM1","iat":1700000000}"#),
+        (#"{"alg":"ES256","kid":"ABC123DEFG"}"#, #"{"iss":"DEF123GHIJ"}"#),
+        (#"{"alg":"ES256","kid":"ABC123DEFG"}"#, #"{"iss":"DEF123GHIJ","iat":"soon"}"#),
+        (#"{"alg":"ES256","kid":"ABC123DEFG"}"#, #"{"iss":"DEF123GHIJ","iat":"nan"}"#),
+        (#"{"alg":"ES256","kid":"ABC123DEFG"}"#, #"{"iss":"DEF123GHIJ","iat":"1700000000000"}"#),
+        (#"{"alg":"ES256","kid":"ABC123DEFG"}"#, #"{"iss":"DEF123GHIJ","iat":1e300}"#),
+        (#"[]"#, #"5"#),
+    ])
+    func aSignedTokenThatSaysTheWrongThingsIsInvalid(header: String, claims: String) throws {
+        #expect(Self.verify(try TestKey().sign(header: header, claims: claims)) == .failure(.invalidProviderToken))
+    }
+
+    @Test func aTokenWithAByteChangedIsNoTokenAndNothingCrashes() throws {
+        var generator = SeededGenerator(seed: 1)
+        let token = Array(Vectors.providerToken.utf8)
+        for _ in 0..<500 {
+            var changed = token
+            for _ in 0..<Int.random(in: 1...3, using: &generator) {
+                let index = Int.random(in: changed.indices, using: &generator)
+                changed[index] ^= UInt8.random(in: 1...255, using: &generator)
+            }
+            let text = String(decoding: changed, as: UTF8.self)
+            // The last digit of base64 carries bits that mean nothing.
+            guard !text.hasPrefix(Vectors.providerToken.dropLast()), text != Vectors.providerToken else { continue }
+            #expect(Self.verify(text) == .failure(.invalidProviderToken), "\(text)")
+        }
+    }
+
+    @Test func randomTextIsNoToken() {
+        var generator = SeededGenerator(seed: 2)
+        let characters = Array("eyJhbGciOiJFUzI1NiJ9.=-_{}\"\0é".unicodeScalars)
+        for _ in 0..<500 {
+            var text = ""
+            for _ in 0..<Int.random(in: 0...200, using: &generator) {
+                if let next = characters.randomElement(using: &generator) { text.unicodeScalars.append(next) }
+            }
+            #expect(Self.verify(text) == .failure(.invalidProviderToken))
+        }
+    }
+
+    private static func verify(
+        _ token: String,
+        now: Timestamp = Vectors.issuedAt
+    ) -> Result<VerifiedProviderToken, Reason> {
+        let key = try? TestKey().registered
+        return ProviderTokenVerifier.verify(token, key: { $0 == Vectors.keyID ? key : nil }, now: now)
+    }
+}

@@ -1,0 +1,132 @@
+import NIOCore
+import NIOEmbedded
+import NIOTLS
+import PushTesting
+import PushTypes
+import PushWire
+import Testing
+
+@testable import PushGateway
+
+/// Bytes and the core on the two sides of a handler.
+@Suite(.timeLimit(.minutes(5))) struct BinaryServiceHandlerTests {
+    @Test func goodNotificationsReachTheCoreInTheirOrderAndNothingIsSaid() async throws {
+        let intake = TestIntake()
+        let channel = try await Self.channel(LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())))
+        try await channel.writeInbound(ByteBuffer(bytes: BinaryVector.good.flatMap(\.bytes)))
+        #expect(intake.pushes.map(\.token.hex) == BinaryVector.good.map { _ in Vectors.tokenA })
+        #expect(intake.pushes.map(\.notification.expiration).dropFirst().first == .at(seconds: 1_700_003_600))
+        #expect(try await channel.readOutbound(as: ByteBuffer.self) == nil)
+        #expect(channel.isActive)
+    }
+
+    @Test func anErrorPacketIsOneWriteAndThenTheWriteSideIsClosed() async throws {
+        let intake = TestIntake()
+        let channel = try await Self.channel(LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())))
+        let foreign = Self.notification(7, token: LegacyFixtures.foreignToken)
+        try await channel.writeInbound(ByteBuffer(bytes: BinaryVector.enhanced.bytes + foreign))
+        try await channel.writeInbound(ByteBuffer(bytes: BinaryVector.enhanced.bytes))
+        let packet = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
+        #expect(Hexadecimal.encode(packet.readableBytesView) == "080800000007")
+        #expect(intake.pushes.count == 1)
+        try await channel.closeFuture.get()
+    }
+
+    @Test(
+        arguments: [
+            (Result.failure(.badCertificate), "080300000001"),
+            (.success(LegacyFixtures.identity(environments: [.production])), "080300000001"),
+            (.failure(.forbidden), "08ff00000001"),
+        ] as [(Result<CertificateIdentity, Reason>, String)]
+    )
+    func aBadCertificateIsToldAtTheFirstNotification(
+        identity: Result<CertificateIdentity, Reason>,
+        answer: String
+    ) async throws {
+        let intake = TestIntake()
+        let channel = try await Self.channel(LegacyFixtures.door(intake, identity: identity))
+        try await channel.writeInbound(ByteBuffer(bytes: BinaryVector.enhanced.bytes))
+        let packet = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
+        #expect(Hexadecimal.encode(packet.readableBytesView) == answer)
+        #expect(intake.pushes.isEmpty)
+    }
+
+    @Test func aTokenThatIsGoneIsAcceptedSilently() async throws {
+        let intake = TestIntake()
+        let channel = try await Self.channel(LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())))
+        try await channel.writeInbound(ByteBuffer(bytes: Self.notification(1, token: LegacyFixtures.goneToken)))
+        channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        let packet = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
+        #expect(Hexadecimal.encode(packet.readableBytesView) == "080a00000001")
+        #expect(intake.gone == [LegacyFixtures.goneToken])
+    }
+
+    @Test func whatTheCoreCannotStoreIsAProcessingError() async throws {
+        let intake = TestIntake(failing: ["2"])
+        let channel = try await Self.channel(LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())))
+        let bytes = (1...3).flatMap { Self.notification(UInt32($0), payload: "\($0)") }
+        try await channel.writeInbound(ByteBuffer(bytes: bytes))
+        let packet = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
+        #expect(Hexadecimal.encode(packet.readableBytesView) == "080100000002")
+    }
+
+    @Test func noMoreIsTakenWhileTooMuchIsUnsettled() async throws {
+        let intake = TestIntake(holds: true)
+        let door = LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())) { $0.inFlight = 2 }
+        let channel = try await Self.channel(door)
+        try await channel.writeInbound(ByteBuffer(bytes: BinaryVector.good.flatMap(\.bytes)))
+        #expect(intake.pushes.count == 2)
+        intake.settleAll()
+        await channel.testingEventLoop.run()
+        #expect(intake.pushes.count == 4)
+    }
+
+    @Test func whatAClientSentBeforeItClosedIsTaken() async throws {
+        let intake = TestIntake(holds: true)
+        let door = LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())) { $0.inFlight = 1 }
+        let channel = try await Self.channel(door)
+        try await channel.writeInbound(ByteBuffer(bytes: BinaryVector.good.flatMap(\.bytes)))
+        try await channel.close().get()
+        for count in 2...4 {
+            intake.settleAll()
+            await channel.testingEventLoop.run()
+            #expect(intake.pushes.count == count)
+        }
+    }
+
+    @Test func aConnectionWithoutAByteIsClosed() async throws {
+        let time = ManualTime()
+        let door = LegacyFixtures.door(identity: .success(LegacyFixtures.identity()), time: time)
+        let channel = try await Self.channel(door)
+        time.advance(by: .seconds(300))
+        await channel.testingEventLoop.advanceTime(by: .seconds(300))
+        #expect(!channel.isActive)
+    }
+
+    private static func channel(_ door: BinaryListener) async throws -> NIOAsyncTestingChannel {
+        let channel = try await NIOAsyncTestingChannel { channel in
+            try channel.pipeline.syncOperations.addHandler(BinaryServerHandler(door: door) { _ in [1] })
+        }
+        try await channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+        try await channel.testingEventLoop.executeInContext {
+            channel.pipeline.syncOperations.fireUserInboundEventTriggered(
+                TLSUserEvent.handshakeCompleted(negotiatedProtocol: nil)
+            )
+        }
+        return channel
+    }
+
+    /// Command 1.
+    private static func notification(
+        _ identifier: UInt32,
+        token: String = Vectors.tokenA,
+        payload: String = Vectors.payload
+    ) -> [UInt8] {
+        let notification = BinaryNotification(
+            token: Hexadecimal.decode(token) ?? [],
+            payload: ByteBuffer(string: payload),
+            identifier: identifier
+        )
+        return Array(BinaryFrame(command: .enhanced, notification: notification).encoded.readableBytesView)
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import NIOCore
+import PushSupport
+import PushTesting
+import PushTypes
+import PushWire
+import Synchronization
+
+@testable import PushGateway
+
+/// A core that keeps what it is given, and settles it at once, or later, or not.
+final class TestIntake: PushSubmitter {
+    private struct State {
+        var submissions: [Submission] = []
+        var gone: [String] = []
+        var failing: Set<String>
+    }
+
+    private let state: Mutex<State>
+    private let holds: Bool
+
+    /// - Parameters:
+    ///   - holds: whether settling is left to ``settleAll()``.
+    ///   - failing: payloads that it cannot store.
+    init(holds: Bool = false, failing: Set<String> = []) {
+        self.holds = holds
+        self.state = Mutex(State(failing: failing))
+    }
+
+    var pushes: [AcceptedPush] { self.state.withLock { $0.submissions.map(\.push) } }
+
+    var payloads: [String] { self.pushes.map { String(buffer: $0.notification.payload) } }
+
+    /// The tokens that are gone.
+    var gone: [String] { self.state.withLock { $0.gone } }
+
+    func submit(_ submissions: [Submission]) {
+        self.state.withLock { $0.submissions += submissions }
+        if !self.holds { self.settle(submissions) }
+    }
+
+    func refusedUnregistered(_ token: DeviceToken, device: UUID, topic: TopicHash, apnsID: String, since: Timestamp) {
+        self.state.withLock { $0.gone.append(token.hex) }
+    }
+
+    func settleAll() {
+        self.settle(self.state.withLock { $0.submissions })
+    }
+
+    private func settle(_ submissions: [Submission]) {
+        let failing = self.state.withLock { $0.failing }
+        for submission in submissions {
+            let payload = String(buffer: submission.push.notification.payload)
+            let settlement = SubmissionResult(
+                ticket: submission.ticket,
+                refusal: failing.contains(payload) ? .internalServerError : nil
+            )
+            submission.owner.settled([settlement])
+        }
+    }
+}
+
+/// What the doors' tests know of tokens and certificates.
+enum LegacyFixtures {
+    static let device = UUID()
+    /// Token B of reference 8 belongs to another app here.
+    static let foreignToken = "2ca004c150548759e45a0c2ce605d028bec4f96268a707abb471d1de9056b203"
+    static let goneToken = String(repeating: "ab", count: 32)
+    static let goneSince = Timestamp(seconds: 1_699_999_000)
+
+    static func status(of token: DeviceToken) -> TokenStatus {
+        switch token.hex {
+        case Vectors.tokenA, Vectors.tokenC: .active(device: self.device, topic: Self.hash(Vectors.bundleID))
+        case self.foreignToken: .active(device: self.device, topic: Self.hash("com.example.Other"))
+        case self.goneToken:
+            .gone(device: self.device, topic: Self.hash(Vectors.bundleID), since: self.goneSince)
+        default: .unknown
+        }
+    }
+
+    static func identity(
+        topics: [String] = [Vectors.bundleID],
+        environments: Set<PushEnvironment> = [.sandbox]
+    ) -> CertificateIdentity {
+        let topics = topics.compactMap { Topic($0) }
+        guard let first = topics.first else { preconditionFailure("no topic") }
+        return CertificateIdentity(serial: "01", environments: environments, defaultTopic: first, topics: Set(topics))
+    }
+
+    /// Everybody is `identity`.
+    static func certificates(_ identity: Result<CertificateIdentity, Reason>) -> CertificateCheck {
+        CertificateCheck(environment: .sandbox, identify: { _ in identity })
+    }
+
+    static func door(
+        _ intake: TestIntake = TestIntake(),
+        identity: Result<CertificateIdentity, Reason>,
+        isStrict: Bool = false,
+        time: any TimeSource = ManualTime(),
+        configure: (inout BinaryServerStateMachine.Limits) -> Void = { _ in }
+    ) -> BinaryListener {
+        var limits = BinaryServerStateMachine.Limits()
+        configure(&limits)
+        return BinaryListener(
+            status: Self.status,
+            intake: intake,
+            certificates: Self.certificates(identity),
+            faults: FaultPlan(),
+            isStrict: isStrict,
+            limits: limits,
+            time: time,
+            logger: silentLogger
+        )
+    }
+
+    static func hash(_ topic: String) -> TopicHash {
+        guard let topic = Topic(topic) else { preconditionFailure("no topic: \(topic)") }
+        return TopicHash(topic)
+    }
+}

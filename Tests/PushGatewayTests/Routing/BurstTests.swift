@@ -1,0 +1,203 @@
+import Foundation
+import NIOCore
+import PushTesting
+import PushTypes
+import PushWire
+import Synchronization
+import Testing
+
+@testable import PushGateway
+
+/// Many pushes at once to one device: it gets all while it is there, and of each that it does not get is told what became
+/// of it (findings D1).
+@Suite(.timeLimit(.minutes(5))) struct BurstTests {
+    let time = ManualTime()
+
+    @Test func aThousandPushesToADeviceThatTakesItsTimeArriveAll() async throws {
+        try await withCore(self.time) { core, device in
+            try await device.connect(core)
+            let answers = Answers()
+            core.router.submit(try Self.submissions(device, 1...1000, answers))
+            // Nothing is acknowledged: all are answered because they are stored, none in the place of another.
+            #expect(await answers.all(1000).allSatisfy { $0.isAccepted })
+            #expect(try await core.stored() == 1000)
+            #expect(device.link.messages.map(\.notification.id) == (1...1000).map { "\($0)" })
+            device.acknowledgeAll(core)
+            #expect(try await core.stored() == 0)
+            #expect(try await core.count(.delivered, device) == 1000)
+            #expect(try await core.count(.storedOffline, device) == 0, "it is online")
+            #expect(try await core.count(.replaced, device) == 0)
+        }
+    }
+
+    @Test func acknowledgementsMayComeInAnyOrder() async throws {
+        try await withCore(self.time) { core, device in
+            try await device.connect(core)
+            let answers = Answers()
+            core.router.submit(try Self.submissions(device, 1...100, answers))
+            _ = await answers.all(100)
+            for id in (51...100).reversed() { device.acknowledge(core, [UInt32(id)]) }
+            #expect(try await core.stored() == 50)
+            device.disconnect(core)
+            #expect(try await core.stored() == 1)
+            #expect(try await device.connect(core) == ["50"])
+        }
+    }
+
+    @Test func aboveTheBoundAPushIsRefusedAndNoOtherLost() async throws {
+        var limits = RoutingMachine.Limits()
+        limits.unacknowledged = 2
+        try await withCore(self.time, limits: limits) { core, device in
+            try await device.connect(core)
+            let answers = Answers()
+            core.router.submit(try Self.submissions(device, 1...3, answers))
+            let all = await answers.all(3)
+            #expect(all.filter { !$0.isAccepted } == [SubmissionResult(ticket: 3, id: "3", refusal: .tooManyRequests)])
+            #expect(try await core.count(.refusedTooMany, device) == 1)
+            #expect(try await core.count(.received, device) == 2)
+            device.acknowledgeAll(core)
+            #expect(device.link.messages.map(\.notification.id) == ["1", "2"])
+            core.router.submit(try Self.submissions(device, 4...4, answers))
+            #expect(device.link.messages.map(\.notification.id) == ["1", "2", "4"], "there is room again")
+        }
+    }
+
+    @Test(arguments: [true, false]) func bytesAreBoundedToo(isPerDevice: Bool) async throws {
+        let one = try TestDevice().push("1")
+        let cost = Message(
+            sequence: 1,
+            device: one.device,
+            token: [],
+            notification: one.notification,
+            topicHash: one.topicHash,
+            acceptedAt: self.time.now,
+            expiresAt: nil
+        ).cost
+        var limits = RoutingMachine.Limits()
+        if isPerDevice { limits.unacknowledgedBytes = 2 * cost } else { limits.totalBytes = 2 * cost }
+        try await withCore(self.time, limits: limits) { core, device in
+            try await device.connect(core)
+            let answers = Answers()
+            core.router.submit(try Self.submissions(device, 1...3, answers))
+            #expect(await answers.all(3).filter { !$0.isAccepted }.map(\.id) == ["3"])
+            device.acknowledgeAll(core)
+            #expect(core.router.load.bytes == 0)
+        }
+    }
+
+    @Test func atDisconnectionTheNewestIsStoredAndTheOthersAreReplaced() async throws {
+        try await withCore(self.time) { core, device in
+            try await device.connect(core)
+            let answers = Answers()
+            core.router.submit(try Self.submissions(device, 1...3, answers))
+            device.disconnect(core)
+            #expect(await answers.all(3).allSatisfy { $0.isAccepted })
+            #expect(try await core.stored() == 1)
+            #expect(try await core.count(.replaced, device) == 2)
+            #expect(try await core.count(.storedOffline, device) == 1)
+            #expect(core.router.load.bytes == 0)
+            #expect(try await device.connect(core) == ["3"])
+        }
+    }
+
+    @Test func whatWasStoredForADeviceThatWasThereIsReplacedToo() async throws {
+        try await withCore(self.time) { core, device in
+            try await device.connect(core)
+            let answers = Answers()
+            core.router.submit(try Self.submissions(device, 1...3, answers))
+            _ = await answers.all(3)
+            #expect(try await core.stored() == 3)
+            device.disconnect(core)
+            #expect(try await core.stored() == 1)
+            #expect(try await core.count(.replaced, device) == 2)
+            try await core.submit(device.push("4"))
+            #expect(try await core.count(.replaced, device) == 3)
+            #expect(try await device.connect(core) == ["4"])
+        }
+    }
+
+    @Test func aGatewayThatEndsKeepsAllThatIsOnItsWay() async throws {
+        try await withCore(self.time) { core, device in
+            try await device.connect(core)
+            let answers = Answers()
+            core.router.submit(try Self.submissions(device, 1...3, answers))
+            try await core.router.end()
+            #expect(await answers.all(3).allSatisfy { $0.isAccepted })
+            #expect(try await core.stored() == 3)
+            #expect(try await device.connect(core) == ["1", "2", "3"])
+        }
+    }
+
+    @Test func aDeviceThatBlocksItselfAndAcknowledgesNothingHasToComeAgain() async throws {
+        var limits = RoutingMachine.Limits()
+        limits.unacknowledged = 2
+        try await withCore(self.time, limits: limits) { core, device in
+            try await device.connect(core)
+            core.router.submit(try Self.submissions(device, 1...2, Answers()))
+            self.time.advance(by: .seconds(59))
+            core.router.tick()
+            #expect(!device.link.isClosed)
+            self.time.advance(by: .seconds(1))
+            core.router.tick()
+            #expect(device.link.isClosed)
+        }
+    }
+
+    @Test func aTopicThatADeviceDoesNotAskForIsNotCalledOffline() async throws {
+        try await withCore(self.time) { core, device in
+            try await device.connect(core, filter: DeviceLinkFilter(enabled: []))
+            try await core.submit(device.push("1"))
+            #expect(try await core.count(.storedUnfiltered, device) == 1)
+            #expect(try await core.count(.storedOffline, device) == 0)
+        }
+    }
+
+    @Test func aHeldPushTakesTheHeldOnesPlaceAndLeavesWhatIsOnItsWay() async throws {
+        try await withCore(self.time) { core, device in
+            try await device.connect(core, isActive: false)
+            try await core.submit(device.push("1"))
+            for id in ["2", "3"] { try await core.submit(device.push(id, priority: .low)) }
+            #expect(device.link.messages.map(\.notification.id) == ["1"])
+            #expect(try await core.stored() == 2, "1 is on its way, 3 is held")
+            device.acknowledgeAll(core)
+            #expect(try await core.stored() == 1)
+            core.router.stateChanged(device.id, session: device.session, isActive: true)
+            try await core.router.settle()
+            #expect(device.link.messages.map(\.notification.id) == ["1", "3"])
+        }
+    }
+
+    private static func submissions(
+        _ device: TestDevice,
+        _ numbers: ClosedRange<Int>,
+        _ answers: Answers
+    ) throws -> [Submission] {
+        try numbers.map { Submission(push: try device.push("\($0)"), owner: answers, ticket: UInt32($0)) }
+    }
+}
+
+/// The owner of many submissions.
+private final class Answers: SubmissionDelegate {
+    private let (stream, continuation) = AsyncStream.makeStream(of: SubmissionResult.self)
+
+    func settled(_ settlements: [SubmissionResult]) {
+        for settlement in settlements { self.continuation.yield(settlement) }
+    }
+
+    /// Waits for so many, in the order of their tickets.
+    func all(_ count: Int) async -> [SubmissionResult] {
+        var all: [SubmissionResult] = []
+        for await settlement in self.stream {
+            all.append(settlement)
+            if all.count == count { break }
+        }
+        return all.sorted { $0.ticket < $1.ticket }
+    }
+}
+
+extension TestCore {
+    fileprivate func count(_ name: Event.Name, _ device: TestDevice) async throws -> Int {
+        try await self.router.settle()
+        return try await self.events.events(EventFilter(device: device.id), limit: 10_000).count { $0.name == name }
+    }
+}

@@ -1,0 +1,223 @@
+import Foundation
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import PushProvider
+
+@Suite struct ContentRendererTests {
+    @Test func valuesComeFromTheDevice() throws {
+        let body =
+            #"{"alert":{"title":"{{user}} {{ name }}","body":"{{n}} {{yes}} {{locale}} {{timeZone}} {{appVersion}}"},"#
+            + #""data":{"deep":[{"a":"<{{name}}>"}],"{{name}}":1},"template":true}"#
+        let subject = RenderSubject(
+            locale: "de_DE",
+            user: "u1",
+            timeZone: "Europe/Berlin",
+            appVersion: "1.2",
+            attributes: Data(#"{"x":{"name":"no"}, "name" : "Zoë" ,"n":-1.5e3,"yes":true}"#.utf8)
+        )
+        #expect(
+            try Content.render(body, for: subject)
+                == #"{"aps":{"alert":{"body":"-1.5e3 true de_DE Europe/Berlin 1.2","title":"u1 Zoë"}},"#
+                + #""deep":[{"a":"<Zoë>"}],"{{name}}":1}"#
+        )
+    }
+
+    @Test(
+        arguments: [
+            (#"{"a":"v"}"#, "v"), (#"{"a":""}"#, "d"), (#"{"a":null}"#, "d"), (#"{"a":{"a":1}}"#, "d"), (#"{}"#, "d"),
+            (#"{"a":[1,"}"]}"#, "d"), (#"{"A":"v"}"#, "d"), (#"{"a":"v","a":"w"}"#, "v"), (#" { "a" : 0 } "#, "0"),
+            (#"{"\u0061":"v"}"#, "v"), (#"{"b":"\"a\":\"w\"","a":"v"}"#, "v"), (#"{"a":false}"#, "false"),
+        ]
+    )
+    func aDefaultStandsForWhatIsMissingOrEmpty(attributes: String, value: String) throws {
+        let text = try Content.render(
+            #"{"alert":"{{a|d}}","template":true}"#,
+            for: RenderSubject(attributes: attributes)
+        )
+        #expect(text == #"{"aps":{"alert":"\#(value)"}}"#)
+    }
+
+    @Test func withoutDefaultAMissingValueFailsAndAnEmptyOneIsEmpty() throws {
+        let body = #"{"alert":"<{{a}}>","template":true}"#
+        #expect(throws: RenderFailure.missingValue("a")) { try Content.render(body) }
+        #expect(throws: RenderFailure.missingValue("a")) {
+            try Content.render(body, for: RenderSubject(attributes: #"{"b":1}"#))
+        }
+        #expect(try Content.render(body, for: RenderSubject(attributes: #"{"a":""}"#)) == #"{"aps":{"alert":"<>"}}"#)
+        #expect(RenderFailure.missingValue("a").description.contains("{{a}}"))
+    }
+
+    @Test func aDeviceDoesNotSeeTheValuesOfTheOneBefore() throws {
+        var renderer = try Content.renderer(try Content.parse(#"{"alert":"{{a|d}}","template":true}"#))
+        _ = try renderer.render(for: RenderSubject(attributes: #"{"a":"secret"}"#))
+        for subject in [RenderSubject(), RenderSubject(attributes: "{}"), RenderSubject(attributes: #"{"b":1}"#)] {
+            #expect(String(decoding: try renderer.render(for: subject), as: UTF8.self) == #"{"aps":{"alert":"d"}}"#)
+        }
+    }
+
+    @Test(
+        arguments: [
+            #""}},"x":{""#, #"\"}},\"x\":{\""#, "\\", "\\\"", "\u{0}\u{1f}\u{7f}", "a\nb\tc\r", "\u{2028}\u{2029}",
+            "{{a}}", "}}", "é👩‍👩‍👧‍👦\u{202e}", "</script>", "\u{fffd}", #"\u0022"#,
+        ]
+    )
+    func aValueCannotLeaveItsString(value: String) throws {
+        let attributes = try JSONValue.object(["a": .string(value)]).text
+        let body = #"{"alert":"<{{a}}>","sound":"{{user}}","data":{"fallback":"{{none|\"},\"}}"},"template":true}"#
+        let text = try Content.render(body, for: RenderSubject(user: value, attributes: attributes))
+        let wanted: [String: JSONValue] = [
+            "aps": .object(["alert": .string("<\(value)>"), "sound": .string(value)]), "fallback": .string(#""},""#),
+        ]
+        #expect(try JSONValue(parsing: Data(text.utf8)) == .object(wanted))
+    }
+
+    @Test(
+        arguments: [
+            (#""\ud83d\ude00""#, "😀"), (#""\ud83d""#, "\u{fffd}"), (#""\ude00x""#, "\u{fffd}x"),
+            (#""\ud83dx""#, "\u{fffd}x"), (#""\ud83d\ud83d""#, "\u{fffd}\u{fffd}"), (#""\u12""#, "\u{fffd}12"),
+            (#""\q""#, "q"), (#""\/\b\f\n\r\t""#, "/\u{8}\u{c}\n\r\t"), (#""\u00e9""#, "é"), (#""\u0000""#, "\u{0}"),
+        ]
+    )
+    func escapesInStoredAttributesAreUnderstood(stored: String, value: String) throws {
+        let text = try Content.render(
+            #"{"alert":"{{a}}","template":true}"#,
+            for: RenderSubject(attributes: #"{"a":\#(stored)}"#)
+        )
+        #expect(try JSONValue(parsing: Data(text.utf8)) == .object(["aps": .object(["alert": .string(value)])]))
+    }
+
+    @Test(
+        arguments: [
+            "[]", "x", "{", #"{"a""#, #"{"a":"#, #"{"a":"b"#, #"{"a":"b\"#, #"{"b":1 "c":2}"#, #"{"b":1,"#,
+            #"{"b":[1}"#,
+            #"{"b":]}"#, "{b:1}", " ", #"{"b":{"#, #"{"b":1"#,
+        ]
+    )
+    func damagedAttributesAreAFailure(attributes: String) {
+        #expect(throws: RenderFailure.damagedAttributes) {
+            try Content.render(#"{"alert":"{{a|d}}","template":true}"#, for: RenderSubject(attributes: attributes))
+        }
+    }
+
+    @Test func anyBytesAsAttributesGiveJSONOrAFailure() throws {
+        var generator = SeededGenerator(seed: 7)
+        var renderer = try Content.renderer(
+            try Content.parse(#"{"alert":"{{a|d}}{{b|}}{{ä|}}","data":{"x":"{{c|}}"},"template":true}"#)
+        )
+        let pieces = [
+            "{", "}", "[", "]", "\"", ":", ",", "\\", "\\u", "d83d", "\"a\":", "\"b\"", "1", "null", "\u{0}", " ", "ä",
+        ]
+        for _ in 0..<5000 {
+            var bytes = Data("{".utf8)
+            for _ in 0..<Int.random(in: 0..<16, using: &generator) {
+                if Bool.random(using: &generator) {
+                    bytes += (pieces.randomElement(using: &generator) ?? "").utf8
+                } else {
+                    bytes.append(UInt8.random(in: 0...255, using: &generator))
+                }
+            }
+            guard let output = try? renderer.render(for: RenderSubject(attributes: bytes)) else { continue }
+            let value = try? JSONValue(parsing: Data(output))
+            guard case .object(let members)? = value else {
+                Issue.record("no JSON from \(Array(bytes))")
+                continue
+            }
+            #expect(members.count == 2)
+        }
+    }
+
+    @Test func aLongValueIsCutBetweenCharacters() throws {
+        let family = "👩‍👩‍👧‍👦"
+        let long = String(repeating: family, count: 200)
+        let attributes = try JSONValue.object(["a": .string(long), "b": .string(String(repeating: "x", count: 5000))])
+            .text
+        let text = try Content.render(
+            #"{"alert":"{{a}}","data":{"b":"{{b}}"},"template":true}"#,
+            for: RenderSubject(attributes: attributes)
+        )
+        let fit = String(repeating: family, count: ContentRenderer.maximumValue / family.utf8.count)
+        #expect(text == #"{"aps":{"alert":"\#(fit)"},"b":"\#(String(repeating: "x", count: 1024))"}"#)
+    }
+
+    @Test func aPayloadThatGrowsTooLargeIsAFailure() {
+        let subject = RenderSubject(user: String(repeating: "x", count: 1000))
+        #expect(throws: RenderFailure.tooLarge(size: 5020, limit: 4096)) {
+            try Content.render(#"{"alert":"{{user}}{{user}}{{user}}{{user}}{{user}}","template":true}"#, for: subject)
+        }
+    }
+
+    @Test func theBadgeIsTheUsersCount() throws {
+        let body = #"{"alert":"x","badge":{"increment":2},"data":{"a":1}}"#
+        #expect(
+            try Content.render(body, for: RenderSubject(badge: 7)) == #"{"aps":{"badge":7,"alert":"x"},"a":1}"#
+        )
+        #expect(try Content.render(body) == #"{"aps":{"alert":"x"},"a":1}"#)
+        #expect(try Content.render(#"{"badge":"-1"}"#, for: RenderSubject(badge: 0)) == #"{"aps":{"badge":0}}"#)
+        #expect(throws: RenderFailure.missingBadge) { try Content.render(#"{"badge":"+1"}"#) }
+    }
+
+    @Test func aCountStaysWithinItsRange() {
+        #expect(BadgeChange(increment: 2)?.applied(to: 5) == 7)
+        #expect(BadgeChange(increment: -9)?.applied(to: 5) == 0)
+        #expect(BadgeChange(increment: 5)?.applied(to: Int.max) == BadgeChange.maximumCount)
+        #expect(BadgeChange(increment: -5)?.applied(to: Int.min) == 0)
+        #expect(BadgeChange(increment: 1001) == nil)
+    }
+
+    @Test func theRendererSaysWhatItNeeds() throws {
+        let needs = { (body: String) in try Content.renderer(try Content.parse(body)).needs }
+        #expect(try needs(#"{"alert":"x"}"#) == RenderNeeds())
+        var wanted = RenderNeeds()
+        wanted.locale = true
+        #expect(try needs(#"{"alert":"x","localizations":{"de":{"alert":"y"}}}"#) == wanted)
+        wanted.attributes = true
+        wanted.timeZone = true
+        #expect(try needs(#"{"alert":"{{locale}}{{timeZone}}{{a}}","template":true}"#) == wanted)
+        wanted = RenderNeeds()
+        (wanted.badge, wanted.user, wanted.appVersion) = (true, true, true)
+        #expect(try needs(#"{"alert":"{{user}}{{appVersion}}","badge":"+1","template":true}"#) == wanted)
+    }
+
+    @Test func whatDoesNotDependOnTheDeviceIsFixed() throws {
+        var renderer = try Content.renderer(try Content.parse(#"{"alert":"x"}"#))
+        #expect(renderer.fixed == Data(#"{"aps":{"alert":"x"}}"#.utf8))
+        #expect(try renderer.render(for: RenderSubject()) == Array(#"{"aps":{"alert":"x"}}"#.utf8))
+    }
+
+    @Test(
+        arguments: [
+            "", "{}", "[]", #"{"version":2,"payload":{}}"#, #"{"version":1}"#, #"{"version":1,"payload":[]}"#,
+            #"{"version":1,"payload":{},"localizations":[]}"#, #"{"version":1,"payload":{},"localizations":{"de":1}}"#,
+            #"{"version":1,"payload":{},"badge":1}"#, #"{"version":1,"payload":{},"badge":{"increment":9999999}}"#,
+            #"{"version":1,"payload":{},"badge":{"increment":1}}"#,
+            #"{"version":1,"payload":{"a":"{{"},"variables":true}"#,
+        ]
+    )
+    func damagedContentIsSaidToBe(payload: String) {
+        #expect(throws: RenderFailure.damagedContent) {
+            try ContentRenderer(payload: Data(payload.utf8), isTemplate: true, pushType: .alert)
+        }
+    }
+
+    @Test func thePreviewIsWhatTheDeviceGets() throws {
+        let body =
+            #"{"alert":"Hi {{name|you}}{{other}}","localizations":{"de":{"alert":"Hallo {{name}}"}},"template":true}"#
+        let content = try Content.parse(body)
+        let plain = try ContentPreview(content, for: nil)
+        #expect(String(decoding: plain.payload, as: UTF8.self) == #"{"aps":{"alert":"Hi you"}}"#)
+        #expect(plain.locale == nil)
+        #expect(plain.limit == 4096)
+        #expect(plain.warnings == content.warnings)
+        var subject = RenderSubject(attributes: #"{"name":"Eva"}"#)
+        subject.locale = "de_AT"
+        let german = try ContentPreview(content, for: subject)
+        #expect(String(decoding: german.payload, as: UTF8.self) == #"{"aps":{"alert":"Hallo Eva"}}"#)
+        #expect(german.locale == "de")
+        #expect(throws: RenderFailure.missingValue("other")) {
+            try ContentPreview(content, for: RenderSubject(attributes: "{}"))
+        }
+    }
+}

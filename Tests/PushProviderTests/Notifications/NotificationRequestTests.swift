@@ -1,0 +1,155 @@
+import Foundation
+import PushProvider
+import PushStore
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+@Suite struct NotificationRequestTests {
+    @Test(
+        arguments: [
+            (#"{"alert":"x"}"#, "missing_field", "to"),
+            (#"{"to":{},"alert":"x"}"#, "missing_field", "to"),
+            (#"{"to":{"all":false},"alert":"x"}"#, "invalid_value", "to.all"),
+            (#"{"to":{"all":false},"alert":"x"}"#, "invalid_value", "to.all"),
+            (#"{"to":{"everyone":true},"alert":"x"}"#, "unknown_field", "to.everyone"),
+            (#"{"to":{"tokens":[]},"alert":"x"}"#, "invalid_value", "to.tokens"),
+            (#"{"to":{"tokens":["aa","zz!"]},"alert":"x"}"#, "invalid_token", "to.tokens[1]"),
+            (#"{"to":{"tokens":"aa"},"alert":"x"}"#, "wrong_type", "to.tokens"),
+            (#"{"to":{"user":5},"alert":"x"}"#, "wrong_type", "to.user"),
+            (#"{"to":{"all":true},"alrt":"x"}"#, "unknown_field", "alrt"),
+            (#"{"to":{"all":true}}"#, "missing_content", "alert"),
+            (#"{"to":{"all":true},"alert":{}}"#, "missing_content", "alert"),
+            (#"{"to":{"all":true},"alert":{"titel":"x"}}"#, "unknown_field", "alert.titel"),
+            (#"{"to":{"all":true},"alert":5}"#, "wrong_type", "alert"),
+            (#"{"to":{"all":true},"alert":"x","badge":-1}"#, "invalid_value", "badge"),
+            (#"{"to":{"all":true},"alert":"x","badge":true}"#, "wrong_type", "badge"),
+            (#"{"to":{"all":true},"alert":"x","badge":1.5}"#, "wrong_type", "badge"),
+            (#"{"to":{"all":true},"alert":"x","data":{"aps":{}}}"#, "reserved_field", "data.aps"),
+            (#"{"to":{"all":true},"data":{"a":1}}"#, "not_visible", "alert"),
+            (#"{"to":{"all":true},"alert":"x","payload":{}}"#, "conflicting_field", "alert"),
+            (#"{"to":{"all":true},"payload":{"aps":5}}"#, "wrong_type", "payload.aps"),
+            (#"{"to":{"all":true},"payload":[]}"#, "wrong_type", "payload"),
+            (#"{"to":{"all":true},"alert":"x","pushType":"alarm"}"#, "invalid_push_type", "pushType"),
+            (#"{"to":{"all":true},"alert":"x","pushType":"background"}"#, "not_background", "alert"),
+            (
+                #"{"to":{"all":true},"data":{"a":1},"pushType":"background","priority":10}"#, "invalid_priority",
+                "priority"
+            ),
+            (#"{"to":{"all":true},"alert":"x","priority":7}"#, "invalid_priority", "priority"),
+            (#"{"to":{"all":true},"alert":"x","expiration":3600}"#, "invalid_expiration", "expiration"),
+            (#"{"to":{"all":true},"alert":"x","expiration":-1}"#, "invalid_value", "expiration"),
+            (#"{"to":{"all":true},"alert":"x","environment":"mars"}"#, "invalid_environment", "environment"),
+            (#"[]"#, "invalid_json", nil), (#"{"#, "invalid_json", nil), ("", "invalid_json", nil),
+        ] as [(String, String, String?)]
+    )
+    func aFaultNamesItsMember(body: String, code: String, field: String?) {
+        let refusal = Self.refusal(body)
+        #expect(refusal?.kind == .invalid)
+        #expect(refusal?.code == code)
+        #expect(refusal?.path == field)
+    }
+
+    @Test func aLiveActivityIsOfNowUnlessItIsSentLater() throws {
+        let update = #"{"to":{"all":true},"liveActivity":{"event":"update","contentState":{}}"#
+        let payload = String(decoding: try Self.parse(update + "}").content.payload, as: UTF8.self)
+        #expect(payload.contains(#""timestamp":\#(Vectors.issuedAt.seconds)"#))
+        let later = Self.refusal(update + #","when":{"at":"2023-11-15T00:00:00Z"}}"#)
+        #expect(later?.path == "liveActivity.timestamp")
+    }
+
+    @Test func aCollapseIDIsCountedInBytes() throws {
+        let id = String(repeating: "é", count: 32)
+        #expect(try Self.parse(#"{"to":{"all":true},"alert":"x","collapseId":"\#(id)"}"#).content.collapseID == id)
+        #expect(Self.refusal(#"{"to":{"all":true},"alert":"x","collapseId":"\#(id)é"}"#)?.path == "collapseId")
+    }
+
+    @Test(arguments: [(4076, "alert", true), (4077, "alert", false), (5100, "voip", true), (5101, "voip", false)])
+    func thePayloadLimitIsThatOfThePushType(length: Int, type: String, fits: Bool) {
+        let text = String(repeating: "a", count: length)
+        let refusal = Self.refusal(#"{"to":{"all":true},"alert":"\#(text)","pushType":"\#(type)"}"#)
+        #expect((refusal == nil) == fits)
+        if !fits { #expect(refusal?.code == "payload_too_large") }
+    }
+
+    @Test func aSimpleRequestMakesTheSimplestPayload() throws {
+        let request = try Self.parse(#"{"to":{"all":true},"alert":"Hi"}"#)
+        #expect(String(decoding: request.content.payload, as: UTF8.self) == Vectors.payload)
+        #expect(request.content.topic.name == Vectors.bundleID)
+        #expect(request.content.priority == .immediate)
+        #expect(request.audience == .devices(.everyone))
+    }
+
+    @Test func aBackgroundPushNeedsOnlyItsData() throws {
+        let request = try Self.parse(#"{"to":{"all":true},"data":{"id":7},"pushType":"background"}"#)
+        #expect(String(decoding: request.content.payload, as: UTF8.self) == #"{"aps":{"content-available":1},"id":7}"#)
+        #expect(request.content.priority == .powerAware)
+    }
+
+    @Test func thePushTypeMakesTheTopic() throws {
+        let request = try Self.parse(#"{"to":{"all":true},"payload":{"call":1},"pushType":"voip"}"#)
+        #expect(request.content.topic.name == "com.example.MyApp.voip")
+    }
+
+    @Test func aRawPayloadKeepsItsValues() throws {
+        let payload = #"{"a":[1,2.5,null,true,"é/"],"aps":{"alert":"x"},"big":9007199254740993}"#
+        let request = try Self.parse(#"{"to":{"all":true},"payload":\#(payload)}"#)
+        #expect(String(decoding: request.content.payload, as: UTF8.self) == payload)
+    }
+
+    @Test func aTokenNamedTwiceIsSentToOnce() throws {
+        let request = try Self.parse(#"{"to":{"tokens":["AA","aa","qg=="]},"alert":"x"}"#)
+        #expect(request.audience == .tokens([try #require(DeviceToken(bytes: [0xaa]))]))
+    }
+
+    @Test(arguments: [
+        (#"{}"#, "missing_field", "token"), (#"{"token":"zz!"}"#, "invalid_token", "token"),
+        (#"{"token":"aa","environment":"x"}"#, "invalid_environment", "environment"),
+        (#"{"token":"aa","timeZone":"Mars/Olympus"}"#, "invalid_time_zone", "timeZone"),
+        (#"{"token":"aa","tags":[""]}"#, "invalid_value", "tags[0]"),
+        (#"{"token":"aa","tag":["x"]}"#, "unknown_field", "tag"),
+    ])
+    func aRegistrationsFaultNamesItsMember(body: String, code: String, field: String) {
+        #expect {
+            try DeviceRequest.parse(Data(body.utf8))
+        } throws: { error in
+            let refusal = error as? RequestError
+            return refusal?.code == code && refusal?.path == field
+        }
+    }
+
+    @Test func aRegistrationIsReadWhole() throws {
+        let body =
+            #"{"token":"MCvTjMFq32yTg+iEi5HYla/MsqWl0dUkNfFMRwqnF2c=","environment":"development","user":"alice","#
+            + #""locale":"de_DE","timeZone":"Europe/Berlin","tags":["a","b"]}"#
+        let registration = try DeviceRequest.parse(Data(body.utf8))
+        #expect(registration.token.hex == Vectors.tokenA)
+        #expect(registration.environment == .sandbox)
+        #expect(registration.tags == ["a", "b"])
+    }
+
+    @Test func anyJSONIsReadOrRefused() {
+        var generator = SystemRandomNumberGenerator()
+        let pieces = ["{", "}", "[", "]", "\"to\"", ":", ",", "null", "1e999", "-", "\"\\u0000\"", "true", "\u{fffd}"]
+        for _ in 0..<500 {
+            let text = (0..<12).compactMap { _ in pieces.randomElement(using: &generator) }.joined()
+            _ = Self.refusal(text)
+        }
+        _ = Self.refusal(String(repeating: "[", count: 100_000))
+    }
+
+    private static func parse(_ body: String) throws -> NotificationRequest {
+        let bundleID = try #require(Topic(Vectors.bundleID))
+        return try NotificationRequest(parsing: Data(body.utf8), bundleID: bundleID, now: Vectors.issuedAt)
+    }
+
+    private static func refusal(_ body: String) -> RequestError? {
+        do {
+            _ = try Self.parse(body)
+            return nil
+        } catch {
+            return error as? RequestError
+        }
+    }
+}

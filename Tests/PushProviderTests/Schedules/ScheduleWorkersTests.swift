@@ -1,0 +1,160 @@
+import Foundation
+import PushStore
+import PushSupport
+import PushTesting
+import PushTypes
+import Synchronization
+import Testing
+
+@testable import PushProvider
+
+/// Runs of many schedules, of several apps, and what people decide meanwhile.
+@Suite(.timeLimit(.minutes(5))) struct ScheduleLanesTests {
+    @Test func anAppHasOneLaneAndAllTogetherHaveAFew() {
+        let (lanes, now) = (SharedScheduleWorkers(), ContinuousClock.now)
+        for app in 1...Int64(ScheduleWorkers.maximum) {
+            #expect(lanes.begin(app))
+            #expect(!lanes.begin(app), "it has its turn already")
+        }
+        #expect(lanes.isFull)
+        #expect(lanes.unavailable(at: now) == nil)
+        #expect(!lanes.begin(99))
+        lanes.ended(1, restsUntil: now + .seconds(5))
+        #expect(!lanes.isFull)
+        #expect(lanes.unavailable(at: now)?.contains(1) == true, "what failed is not tried again at once")
+        #expect(lanes.copy.untilRested(now) == .seconds(5))
+        #expect(lanes.unavailable(at: now + .seconds(6))?.contains(1) == false)
+        #expect(lanes.begin(1))
+    }
+
+    /// Of ten schedules that were deleted six still sent.
+    @Test(arguments: StoreBackend.available)
+    func whatIsDeletedPausedOrReplacedDuringALookSendsNothing(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...1)
+            var schedules: [ScheduleRecord] = []
+            for number in 0..<10 { schedules.append(try Self.schedule(fixture, app: fixture.app, "\(number)")) }
+            for schedule in schedules { try await fixture.store.addSchedule(schedule) }
+            fixture.time.advance(by: .seconds(3600))
+            // The first run that is counted finds everybody busy with the others.
+            let isFirst = Mutex(true)
+            let store = fixture.store
+            let others = schedules.map(\.id)
+            let runner = Self.runner(fixture) { app, audience, environment in
+                if isFirst.withLock({ first in
+                    defer { first = false }; return first
+                }) {
+                    for (index, id) in others.enumerated().dropFirst() {
+                        switch index % 3 {
+                        case 0: _ = try await store.deleteSchedule(id)
+                        case 1: try await store.changeSchedule(id, .pause(version: nil))
+                        default:
+                            let later = ScheduleChange.replace(
+                                name: "later",
+                                request: Data("{}".utf8),
+                                rule: Data(#"{"cron":"0 0 1 1 *","timeZone":"UTC"}"#.utf8),
+                                nextRunAt: fixture.time.now.advanced(by: .seconds(86_400))
+                            )
+                            try await store.changeSchedule(id, later)
+                        }
+                    }
+                }
+                return try await store.count(app: app, audience: audience, environment: environment)
+            }
+            while await runner.step() {}
+            let listed = try await store.notifications(app: nil, state: nil, before: nil, limit: 100)
+            #expect(listed.notifications.compactMap(\.run?.schedule) == [schedules[0].id])
+            for schedule in try await store.schedules(app: fixture.app).dropFirst() {
+                #expect(schedule.lastRunAt == nil, "it has not run")
+            }
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func anAppWhoseAudiencesTakeLongDelaysNoOther(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            let store = fixture.store
+            let slow = try await store.addApp(bundleID: try #require(Topic("slow")), name: nil, now: fixture.time.now)
+                .app.id
+            // More than one look finds.
+            for number in 0..<60 { try await store.addSchedule(try Self.schedule(fixture, app: slow, "\(number)")) }
+            let theirs = try Self.schedule(fixture, app: fixture.app, "theirs", cron: "1 * * * *")
+            try await store.addSchedule(theirs)
+            try await fixture.register(1...1)
+            fixture.time.advance(by: .seconds(3600))
+            let gate = Gate()
+            let runner = Self.runner(fixture) { app, audience, environment in
+                if app == slow { await gate.wait() }
+                return try await store.count(app: app, audience: audience, environment: environment)
+            }
+            try await withServices([runner]) {
+                for hour in 1...3 {
+                    while try await store.notifications(app: fixture.app, state: nil, before: nil, limit: 9)
+                        .notifications.count < hour
+                    {
+                        try Task.checkCancellation()
+                        await Task.yield()
+                    }
+                    fixture.time.advance(by: .seconds(3600))
+                }
+                let none = try await store.notifications(app: slow, state: nil, before: nil, limit: 9)
+                #expect(none.notifications.isEmpty, "its first run is still being counted")
+                gate.open()
+                while try await store.notifications(app: slow, state: nil, before: nil, limit: 100)
+                    .notifications.count < 60
+                {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+            }
+        }
+    }
+
+    private static func runner(
+        _ fixture: DispatchFixture,
+        _ count: @escaping NotificationAcceptor.CountDevices
+    ) -> ScheduleRunner {
+        var settings = ScheduleRunner.Settings()
+        settings.sleep = .milliseconds(20)
+        return ScheduleRunner(
+            store: fixture.store,
+            intake: NotificationAcceptor(
+                store: fixture.store,
+                wakes: fixture.wakes,
+                time: fixture.time,
+                countDevices: count
+            ),
+            wake: WakeSignal(),
+            settings: settings,
+            time: fixture.time,
+            logger: silentLogger
+        )
+    }
+
+    private static func schedule(
+        _ fixture: DispatchFixture,
+        app: Int64,
+        _ name: String,
+        cron: String = "0 * * * *"
+    ) throws -> ScheduleRecord {
+        let rule: JSONValue = ["cron": .string(cron), "timeZone": "UTC"]
+        let request: JSONValue = ["to": ["all": true], "alert": "Tick"]
+        return ScheduleRecord(
+            id: UUID(),
+            app: app,
+            name: name,
+            request: try request.text,
+            rule: try rule.text,
+            nextRunAt: try RecurringSchedule(stored: rule).nextRun(after: fixture.time.now),
+            createdAt: fixture.time.now
+        )
+    }
+}
+
+/// Lets nobody through until it is opened.
+private final class Gate: Sendable {
+    private let passage = OneShotValue<Void>()
+
+    func wait() async { try? await self.passage.value }
+    func open() { self.passage.resolve(.success(())) }
+}

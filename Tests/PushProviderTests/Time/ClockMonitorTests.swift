@@ -1,0 +1,104 @@
+import Foundation
+import PushStore
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import PushProvider
+
+@Suite(.timeLimit(.minutes(5))) struct ClockKeeperTests {
+    private func keeper(_ fixture: DispatchFixture) -> ClockMonitor {
+        ClockMonitor(
+            store: fixture.store,
+            machine: ClockStateMachine(mark: nil, wall: fixture.time.now),
+            time: fixture.time,
+            wakes: [],
+            logger: silentLogger
+        )
+    }
+
+    /// Every hour, beginning with the next.
+    private func addSchedule(_ fixture: DispatchFixture) async throws -> UUID {
+        let rule: JSONValue = ["cron": "0 * * * *", "timeZone": "UTC"]
+        let schedule = ScheduleRecord(
+            id: UUID(),
+            app: fixture.app,
+            name: "hourly",
+            request: try JSONValue.object(["alert": "Hello", "to": ["all": true]]).text,
+            rule: try rule.text,
+            nextRunAt: Timestamp(seconds: 1_700_002_800),
+            lastRunAt: nil,
+            isPaused: false,
+            createdAt: fixture.time.now
+        )
+        try await fixture.store.addSchedule(schedule)
+        return schedule.id
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aScheduleGoesOnAfterTheClockWasAhead(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...1)
+            let id = try await self.addSchedule(fixture)
+            let keeper = self.keeper(fixture)
+            await keeper.step(isStart: true)
+            fixture.time.step(by: .seconds(40 * 86_400))
+            await keeper.step()
+            try await fixture.settle()
+            fixture.time.step(by: .seconds(-40 * 86_400))
+            await keeper.step()
+            let sent = fixture.sender.sent.count
+            #expect(sent <= 1)
+            #expect(try await fixture.store.schedule(id)?.nextRunAt == Timestamp(seconds: 1_700_002_800))
+            fixture.time.advance(by: .seconds(3600))
+            try await fixture.settle()
+            #expect(fixture.sender.sent.count == sent + 1)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aRunIsNotRepeatedAfterTheClockWasSetBack(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...1)
+            _ = try await self.addSchedule(fixture)
+            let keeper = self.keeper(fixture)
+            await keeper.step(isStart: true)
+            fixture.time.advance(by: .seconds(3600))
+            try await fixture.settle()
+            #expect(fixture.sender.sent.count == 1)
+            for _ in 0..<3 {
+                fixture.time.step(by: .seconds(-3600))
+                await keeper.step()
+                try await fixture.settle()
+                fixture.time.advance(by: .seconds(3600))
+                await keeper.step()
+                try await fixture.settle()
+            }
+            #expect(fixture.sender.sent.count == 1, "each planned moment has one run")
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func theMarkIsKept(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            let none = try await fixture.store.clockMark()
+            #expect(none == nil)
+            let keeper = self.keeper(fixture)
+            await keeper.step(isStart: true)
+            fixture.time.advance(by: .seconds(100))
+            await keeper.step(marks: false)
+            #expect(try await fixture.store.clockMark()?.steady == fixture.time.steady.advanced(by: .seconds(-100)))
+            await keeper.step()
+            let mark = ClockMark(steady: fixture.time.steady)
+            #expect(try await fixture.store.clockMark() == mark)
+            // Its own clock is ahead of it: that is written too.
+            fixture.time.step(by: .seconds(40 * 86_400))
+            await keeper.step()
+            fixture.time.advance(by: .seconds(50))
+            await keeper.step()
+            let claim = ClockMark(steady: fixture.time.steady, claim: fixture.time.now, agreed: .seconds(50))
+            #expect(try await fixture.store.clockMark() == claim)
+        }
+    }
+}

@@ -1,0 +1,234 @@
+import PushProvider
+import PushSender
+import PushStore
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+/// What answers do to tokens.
+@Suite(.timeLimit(.minutes(5))) struct HygieneTests {
+    @Test(arguments: StoreBackend.available)
+    func a410EndsTheDevice(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...2)
+            fixture.time.advance(by: .seconds(10))
+            fixture.sender.script(.numbered(1), .refused(410, .unregistered, at: fixture.time.now))
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            let progress = try await fixture.progress(of: notification).progress
+            #expect(progress.accepted == 1)
+            #expect(progress.rejected == 1)
+            #expect(try await fixture.device(1)?.isActive == false)
+            #expect(try await fixture.device(2)?.isActive == true)
+            let events = try await self.events(fixture)
+            #expect(events.map(\.action) == [.deactivated])
+            #expect(events.first?.reason == "Unregistered")
+            #expect(events.first?.notification == notification.id)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whoRegisteredAfterTheTimestampStays(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            let before = fixture.time.now
+            fixture.time.advance(by: .seconds(10))
+            try await fixture.register(1...1)
+            fixture.sender.script(.numbered(1), .refused(410, .unregistered, at: before))
+            try await fixture.accept([:])
+            try await fixture.settle()
+            #expect(try await fixture.device(1)?.isActive == true)
+            #expect(try await self.events(fixture).map(\.action) == [.keptAlive])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aBadTokenNeedsProofThatTheRestIsRight(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...1)
+            fixture.sender.script(.numbered(1), .refused(400, .badDeviceToken))
+            try await fixture.accept([:])
+            try await fixture.settle()
+            #expect(try await fixture.device(1)?.isActive == true)
+            #expect(try await fixture.device(1)?.suspicions == 1)
+            // Another token was accepted: environment, topic and credential are right.
+            try await fixture.register(2...2)
+            fixture.time.advance(by: .seconds(10))
+            fixture.sender.script(.numbered(1), .refused(400, .badDeviceToken))
+            try await fixture.accept([:])
+            try await fixture.settle()
+            #expect(try await fixture.device(1)?.isActive == false)
+            #expect(try await fixture.device(2)?.isActive == true)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aTokenOfTheOtherEnvironmentIsMoved(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, environments: [.sandbox, .production]) { fixture in
+            try await fixture.register(1...2, in: .production)
+            fixture.sender.script(.numbered(1), in: .production, .refused(400, .badDeviceToken))
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            let device = try #require(try await fixture.device(1))
+            #expect(device.environment == .sandbox)
+            #expect(device.isActive)
+            #expect(try await fixture.device(2)?.environment == .production)
+            #expect(try await self.events(fixture).map(\.action) == [.moved])
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 2)
+            let tries = fixture.sender.sent.filter { $0.token == .numbered(1) }
+            #expect(tries.map(\.environment) == [.production, .sandbox])
+            #expect(Set(tries.map(\.notification.id)).count == 1)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aTokenThatIsBadEverywhereIsNotMoved(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, environments: [.sandbox, .production]) { fixture in
+            try await fixture.register(1...1, in: .production)
+            fixture.sender.script(.numbered(1), .refused(400, .badDeviceToken), .refused(400, .badDeviceToken))
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            #expect(try await fixture.device(1)?.environment == .production)
+            #expect(try await fixture.device(1)?.isActive == true)
+            #expect(try await fixture.progress(of: notification).progress.rejected == 1)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func massDeathIsWithheldUntilSomebodyDecides(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 50) { fixture in
+            try await fixture.register(1...400)
+            fixture.time.advance(by: .seconds(10))
+            fixture.sender.always(.refused(410, .unregistered, at: fixture.time.now), in: .sandbox)
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            let paused = try await fixture.progress(of: notification)
+            #expect(paused.state == .paused)
+            #expect(paused.progress.pauseReason?.contains("dead") == true)
+            // What came before there were enough answers to judge by.
+            let active = try await self.active(fixture)
+            #expect(active >= 250)
+            let health = try await fixture.store.health(app: fixture.app, environment: .sandbox)
+            #expect(health.breakerOpenSince != nil)
+            let withheld = try await fixture.store.tokenEvents(
+                app: fixture.app,
+                token: nil,
+                action: .withheld,
+                before: nil,
+                limit: 1000
+            )
+            #expect(!withheld.isEmpty)
+            let settled = try await fixture.store.settleWithheld(
+                app: fixture.app,
+                environment: .sandbox,
+                deactivates: true,
+                now: fixture.time.now
+            )
+            #expect(settled == withheld.count)
+            #expect(try await self.active(fixture) == active - settled)
+            #expect(
+                try await fixture.store.health(app: fixture.app, environment: .sandbox).breakerOpenSince == nil
+            )
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func anOpenBreakerSurvivesARestart(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            var health = EnvironmentHealth()
+            health.breakerOpenSince = fixture.time.now
+            health.breakerReason = "too many"
+            try await fixture.store.setHealth(health, app: fixture.app, environment: .sandbox)
+            try await fixture.register(1...1)
+            fixture.time.advance(by: .seconds(10))
+            fixture.sender.script(.numbered(1), .refused(410, .unregistered, at: fixture.time.now))
+            try await fixture.accept([:])
+            try await fixture.settle()
+            #expect(try await fixture.device(1)?.isActive == true)
+            #expect(try await self.events(fixture).map(\.action) == [.withheld])
+        }
+    }
+
+    /// Whoever has the registration key adds garbage: campaigns to the others go on, also after a restart.
+    @Test(arguments: StoreBackend.available, [false, true])
+    func garbageThatWasRegisteredLatelyStopsNoCampaign(backend: StoreBackend, isRestarted: Bool) async throws {
+        try await DispatchFixture.run(backend, page: 50) { fixture in
+            try await fixture.register(1...10)
+            try await fixture.accept([:])
+            try await fixture.settle()
+            let garbage = 100...3099
+            try await fixture.register(garbage)
+            try await fixture.register(4000...4010)
+            for number in garbage { fixture.sender.script(.numbered(number), .refused(400, .badDeviceToken)) }
+            if isRestarted { fixture.hygiene.forget(app: fixture.app) }
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            let end = try await fixture.progress(of: notification)
+            #expect(end.state == .done)
+            #expect(end.progress.accepted == 21)
+            let health = try await fixture.store.health(app: fixture.app, environment: .sandbox)
+            #expect(health.breakerOpenSince == nil)
+            // They are not deactivated by the thousand either.
+            #expect(try await self.active(fixture) > 2500)
+        }
+    }
+
+    /// What was added long ago stands for the population, however much was accepted before.
+    @Test(arguments: StoreBackend.available)
+    func badTokensOfThePopulationOpenTheBreaker(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend, page: 50) { fixture in
+            try await fixture.register(1...400)
+            fixture.time.advance(by: .seconds(8 * 86_400))
+            try await fixture.accept([
+                "to": ["tokens": [.string(DeviceToken.numbered(1).hex)]], "environment": "sandbox",
+            ])
+            try await fixture.settle()
+            fixture.sender.always(.refused(400, .badDeviceToken), in: .sandbox)
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            #expect(try await fixture.progress(of: notification).state == .paused)
+            let health = try await fixture.store.health(app: fixture.app, environment: .sandbox)
+            #expect(health.breakerOpenSince != nil)
+        }
+    }
+
+    private func events(_ fixture: DispatchFixture) async throws -> [TokenEventRecord] {
+        try await fixture.store.tokenEvents(app: fixture.app, token: nil, action: nil, before: nil, limit: 100)
+    }
+
+    private func active(_ fixture: DispatchFixture) async throws -> Int {
+        try await fixture.store.count(app: fixture.app, audience: .everyone, environment: nil)
+    }
+}
+
+@Suite struct BreakerMachineTests {
+    @Test func aFewDeadTokensAreNothing() {
+        var breaker = CircuitBreaker()
+        for _ in 0..<100 {
+            let opened = breaker.record(.init(accepted: 95, dead: 5))
+            #expect(!opened)
+        }
+        #expect(breaker.openReason == nil)
+    }
+
+    @Test func manyBadTokensOpenItOnce() {
+        var breaker = CircuitBreaker()
+        let early = breaker.record(.init(bad: 199))
+        let opened = breaker.record(.init(bad: 1))
+        let again = breaker.record(.init(bad: 1000))
+        #expect([early, opened, again] == [false, true, false])
+    }
+
+    @Test func oldAnswersFade() {
+        var breaker = CircuitBreaker()
+        _ = breaker.record(.init(accepted: 1_000_000))
+        var pages = 0
+        while breaker.openReason == nil, pages < 100 {
+            _ = breaker.record(.init(dead: 1000))
+            pages += 1
+        }
+        #expect(pages < 5)
+    }
+}

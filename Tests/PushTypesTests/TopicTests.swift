@@ -1,0 +1,30 @@
+import PushTesting
+import PushTypes
+import PushWire
+import Testing
+
+@Suite struct TopicTests {
+    @Test func aTopicHashIsTheSHA1OfItsText() throws {
+        let topic = try #require(Topic(Vectors.bundleID))
+        #expect(Hexadecimal.encode(TopicHash(topic).bytes) == Vectors.topicHash)
+    }
+
+    @Test(arguments: ["", "com.example/App", "com example", "com.exämple", String(repeating: "a", count: 256)])
+    func whatIsNoTopicIsRefused(name: String) {
+        #expect(Topic(name) == nil)
+    }
+
+    @Test(arguments: PushType.allCases)
+    func aSuffixLeadsBackToTheBundleID(type: PushType) throws {
+        let topic = try #require(Topic(Vectors.bundleID + type.topicSuffix))
+        #expect(topic.bundleID.name == Vectors.bundleID)
+    }
+
+    @Test func derivedTopicsHoldTheBundleIDAndEverySuffixOnce() throws {
+        let derived = try #require(Topic(Vectors.bundleID)).derivedTopics.map(\.name)
+        #expect(derived.first == Vectors.bundleID)
+        #expect(Set(derived).count == derived.count)
+        #expect(derived.contains("com.example.MyApp.voip"))
+        #expect(derived.contains("com.example.MyApp.push-type.liveactivity"))
+    }
+}
