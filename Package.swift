@@ -247,7 +247,13 @@ let package = Package(
                 .nioCore, .nioEmbedded, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .swiftASN1, .x509,
             ]
         ),
-        tests("PushDeviceTests", ["PushDevice", "PushGateway", "PushSupport", "PushTypes", "PushWire", "PushTesting"]),
+        tests(
+            "PushDeviceTests",
+            [
+                "PushDevice", "PushGateway", "PushSupport", "PushTypes", "PushWire", "PushTesting", .logging, .nioCore,
+                .nioPosix, .nioSSL, .x509,
+            ]
+        ),
         tests(
             "EndToEndTests",
             [

@@ -1,5 +1,6 @@
 import Fuzzing
 import NIOCore
+import PushTypes
 import PushWire
 
 /// The decoders of the legacy interface and the feedback service. The first byte of each input says which.
@@ -26,7 +27,7 @@ enum BinaryFrameFuzz {
         }
         precondition(decoded.rest.readableBytes <= BinaryFrame.maximumFrameLength + 5, "too much is kept")
         for frame in decoded.values {
-            precondition(frame.fault == nil, "taken in spite of \(String(describing: frame.fault))")
+            precondition(frame.validationError == nil, "taken in spite of \(String(describing: frame.validationError))")
             var encoded = frame.encoded
             precondition((try? BinaryFrame.read(from: &encoded)) == frame, "not the same again: \(frame)")
             precondition(encoded.readableBytes == 0, "bytes left over after \(frame)")

@@ -60,7 +60,7 @@ enum CourierFuzz {
         Pieces.expectSame(bytes) { pieces in
             var machine = DeviceLinkClientStateMachine()
             var actions = machine.start(DeviceLinkConnect(), now: Self.now)
-            for piece in pieces { actions += machine.received(piece, now: Self.now) }
+            for piece in pieces { actions += machine.receive(piece, now: Self.now) }
             return actions + machine.tick(now: Self.now.advanced(by: .seconds(3600)))
         }
     }
@@ -89,12 +89,12 @@ enum CourierFuzz {
     ) -> [DeviceLinkServerStateMachine.Action] {
         var machine = DeviceLinkServerStateMachine(now: Self.now)
         var actions: [DeviceLinkServerStateMachine.Action] = []
-        for piece in before { actions += machine.received(piece, now: Self.now) }
+        for piece in before { actions += machine.receive(piece, now: Self.now) }
         actions +=
             isGood
             ? machine.authenticated(baseToken: [1, 2, 3], isNew: true, now: Self.now)
-            : machine.refused(now: Self.now)
-        for piece in after { actions += machine.received(piece, now: Self.now) }
+            : machine.rejected(now: Self.now)
+        for piece in after { actions += machine.receive(piece, now: Self.now) }
         actions += machine.tick(now: Self.now.advanced(by: .seconds(3600)))
         let ends = actions.filter { if case .close = $0 { true } else { false } }.count
         precondition(ends == 1 && machine.nextDeadline == nil, "a connection ends once")

@@ -1,9 +1,9 @@
 import PushWire
 import Synchronization
 
-/// The broadcast channels that a device follows, and the callers who wait to hear that it does.
+/// The broadcast channels that a device follows, and the callers that wait for the service to agree.
 final class ChannelRequests: Sendable {
-    /// A channel as the courier link names it.
+    /// A channel, as the device link names it.
     struct Channel: Hashable, Sendable {
         var topic: TopicHash
         var id: String
@@ -13,21 +13,17 @@ final class ChannelRequests: Sendable {
         }
     }
 
-    private typealias Waiter = CheckedContinuation<Void, any Error>
-
     private struct State {
-        /// Asked for again on every connection; the service remembers them too.
+        /// Requested again on every connection; the service remembers them, too.
         var channels: Set<Channel> = []
-        var waiters: [Channel: [UInt64: Waiter]] = [:]
-        var nextWaiter: UInt64 = 0
         /// Writes to the connection; `nil` while there is none.
         var write: (@Sendable (DeviceLinkPacket) -> Void)?
-        var hasEnded = false
     }
 
     private let state = Mutex(State())
+    private let waiters = ResponseWaiters<Channel, Void>()
 
-    /// There is a connection: asks for all channels. `nil`: there is none any more.
+    /// Sets the closure that writes to the connection and requests all channels on it; `nil` when the session ends.
     func attach(_ write: (@Sendable (DeviceLinkPacket) -> Void)?) {
         let channels = self.state.withLock { state in
             state.write = write
@@ -37,19 +33,18 @@ final class ChannelRequests: Sendable {
         for channel in channels { write(channel.packet(follows: true)) }
     }
 
-    /// Returns when the service has agreed.
+    /// Follows a channel and returns when the service has agreed.
     func follow(_ channel: Channel, timeout: Duration) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.wait(for: channel) }
-            group.addTask {
-                try await Task.sleep(for: timeout)
-                throw DeviceError.channelTimeout(channel.id)
+        try await self.waiters.response(to: channel, timeout: timeout, timeoutError: .channelTimeout(channel.id)) {
+            let write = self.state.withLock { state in
+                state.channels.insert(channel)
+                return state.write
             }
-            defer { group.cancelAll() }
-            try await group.next()
+            write?(channel.packet(follows: true))
         }
     }
 
+    /// Unfollows a channel, without waiting for the service.
     func unfollow(_ channel: Channel) {
         let write = self.state.withLock { state in
             state.channels.remove(channel)
@@ -58,52 +53,17 @@ final class ChannelRequests: Sendable {
         write?(channel.packet(follows: false))
     }
 
-    func answered(_ response: DeviceLinkChannelResponse) {
+    /// Hands the response to every caller that waits for its channel.
+    func receive(_ response: DeviceLinkChannelResponse) {
         let channel = Channel(topic: response.topic, id: response.channel)
-        let waiters = self.state.withLock { state in
-            if response.status != .ok { state.channels.remove(channel) }
-            return state.waiters.removeValue(forKey: channel) ?? [:]
-        }
-        for waiter in waiters.values {
-            switch response.status {
-            case .ok: waiter.resume()
-            case .tooMany: waiter.resume(throwing: DeviceError.tooManyChannels)
-            case .unknownChannel: waiter.resume(throwing: DeviceError.unknownChannel(channel.id))
-            }
+        if response.status != .ok { _ = self.state.withLock { $0.channels.remove(channel) } }
+        switch response.status {
+        case .ok: self.waiters.resume(channel, with: .success(()))
+        case .tooMany: self.waiters.resume(channel, with: .failure(.tooManyChannels))
+        case .unknownChannel: self.waiters.resume(channel, with: .failure(.unknownChannel(channel.id)))
         }
     }
 
-    /// No answer will come any more.
-    func end() {
-        let waiters = self.state.withLock { state in
-            state.hasEnded = true
-            defer { state.waiters = [:] }
-            return state.waiters.values.flatMap(\.values)
-        }
-        for waiter in waiters { waiter.resume(throwing: CancellationError()) }
-    }
-
-    private func wait(for channel: Channel) async throws {
-        let id = self.state.withLock { state in
-            defer { state.nextWaiter += 1 }
-            return state.nextWaiter
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in self.enter(waiter, id: id, channel) }
-        } onCancel: {
-            let waiter = self.state.withLock { $0.waiters[channel]?.removeValue(forKey: id) }
-            waiter?.resume(throwing: CancellationError())
-        }
-    }
-
-    private func enter(_ waiter: Waiter, id: UInt64, _ channel: Channel) {
-        let hasEntered = self.state.withLock { state in
-            guard !state.hasEnded, !Task.isCancelled else { return false }
-            state.channels.insert(channel)
-            state.waiters[channel, default: [:]][id] = waiter
-            return true
-        }
-        guard hasEntered else { return waiter.resume(throwing: CancellationError()) }
-        self.state.withLock { $0.write }?(channel.packet(follows: true))
-    }
+    /// Ends all waiting: there will be no more responses.
+    func end() { self.waiters.end() }
 }

@@ -6,90 +6,98 @@ import PushWire
 public import ServiceLifecycle
 import Synchronization
 
-/// A device as the push service sees one: keeps one courier connection, mints device tokens, receives notifications.
+/// A device of the push service: keeps one connection, obtains device tokens, receives notifications.
 ///
 /// Run it (it is a `Service`), ask for a token per topic, and iterate ``notifications``. It reconnects by itself, with
-/// jittered back-off, until it is cancelled or shut down. A notification is acknowledged once it stands in the queue
-/// behind ``notifications``; what the queue has no room for is not, and comes again on the next connection.
+/// jittered back-off, until it is cancelled or shut down. A notification is acknowledged once it is in the queue behind
+/// ``notifications``. When the queue is full, a notification is not acknowledged and comes again on the next
+/// connection.
 public final class Device: Service {
-    /// Notifications that may wait to be read: more than a gateway has on their way to one device at a time.
+    /// The number of notifications that may wait to be read: more than a gateway has in flight to one device.
     public static let queueLength = 4096
 
-    /// Everything that arrives, oldest first; ends when ``run()`` ends. For one reader.
+    /// The received notifications, oldest first, for one reader. The stream ends when ``run()`` ends.
     public let notifications: AsyncStream<ReceivedNotification>
 
     private let configuration: DeviceConfiguration
     private let queue: AsyncStream<ReceivedNotification>.Continuation
-    private let tokens: TokenRequests
+    private let tokens = TokenRequests()
     private let channels = ChannelRequests()
-    /// Whether the device is in use, and how the connection is told.
-    private let use: Mutex<(isActive: Bool, tell: (@Sendable (DeviceLinkPacket) -> Void)?)>
-    private let state: Mutex<DeviceIdentity>
+    /// Indicates whether the device is in use, and a closure that writes to the connection; `nil` while there is none.
+    private let activity: Mutex<(isActive: Bool, write: (@Sendable (DeviceLinkPacket) -> Void)?)>
+    private let currentIdentity: Mutex<DeviceIdentity>
     private let time: any TimeSource
+    private let sleep: @Sendable (Duration) async -> Void
     private let logger: Logger
 
+    /// Creates a device, which connects in ``run()``.
+    /// - Parameters:
+    ///   - identity: The identity from ``DeviceActivation``, or the stored one of an earlier run.
+    ///   - configuration: The address of the push service and the deadlines.
+    ///   - logger: Gets a line for each connection that begins or ends.
     public convenience init(identity: DeviceIdentity, configuration: DeviceConfiguration, logger: Logger) {
         self.init(identity: identity, configuration: configuration, time: SystemTime(), logger: logger)
     }
 
+    /// - Parameter sleep: Waits between two connections; tests do not.
     package init(
         identity: DeviceIdentity,
         configuration: DeviceConfiguration,
         time: any TimeSource,
+        sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) },
         logger: Logger
     ) {
         self.configuration = configuration
-        self.state = Mutex(identity)
-        self.use = Mutex((configuration.isActive, nil))
-        self.tokens = TokenRequests()
+        self.currentIdentity = Mutex(identity)
+        self.activity = Mutex((configuration.isActive, nil))
         self.time = time
+        self.sleep = sleep
         var logger = logger
         logger[metadataKey: "device"] = "\(identity.deviceID)"
         self.logger = logger
         (self.notifications, self.queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.queueLength))
     }
 
-    /// The identity with the latest base token: store this one.
-    public var identity: DeviceIdentity { self.state.withLock { $0 } }
+    /// The identity with the latest base token. Store it once a device token has arrived.
+    public var identity: DeviceIdentity { self.currentIdentity.withLock { $0 } }
 
-    /// The device token of `topic`, in hexadecimal: what a provider needs. Waits for the connection if there is none.
+    /// Returns the device token of `topic` in hexadecimal, for a provider. Waits for a connection if there is none.
     ///
     /// From then on the device receives what is sent to that topic.
-    /// - Throws: ``DeviceError`` for a bad or unknown topic, or when none came within `timeout`.
+    /// - Throws: ``DeviceError`` for a malformed or unknown topic, or when no token came within `timeout`;
+    ///   `CancellationError` when the task is cancelled or ``run()`` has ended.
     public func deviceToken(for topic: String, timeout: Duration = .seconds(30)) async throws -> String {
-        guard let valid = Topic(topic) else { throw DeviceError.badTopic(topic) }
-        return try await self.tokens.token(for: valid, timeout: timeout)
+        try await self.tokens.token(for: Self.topic(topic), timeout: timeout)
     }
 
-    /// Follows a broadcast channel of the app `bundleID`: its broadcasts arrive in ``notifications``, also after a
+    /// Follows a broadcast channel of the app `bundleID`. Its broadcasts arrive in ``notifications``, also after a
     /// reconnect.
-    /// - Parameter channel: base64, as in `apns-channel-id`.
-    /// - Throws: ``DeviceError`` when there is no such channel, the device follows too many, or no answer came.
+    /// - Parameter channel: The channel id in base64, as in `apns-channel-id`.
+    /// - Throws: ``DeviceError`` when the channel does not exist, the device follows too many, or no response came
+    ///   within `timeout`; `CancellationError` when the task is cancelled or ``run()`` has ended.
     public func follow(channel: String, of bundleID: String, timeout: Duration = .seconds(30)) async throws {
-        guard let topic = Topic(bundleID) else { throw DeviceError.badTopic(bundleID) }
-        try await self.channels.follow(.init(topic: TopicHash(topic), id: channel), timeout: timeout)
+        let topic = TopicHash(try Self.topic(bundleID))
+        try await self.channels.follow(.init(topic: topic, id: channel), timeout: timeout)
     }
 
+    /// Unfollows a broadcast channel, without waiting for the push service.
+    /// - Throws: ``DeviceError/badTopic(_:)``.
     public func unfollow(channel: String, of bundleID: String) throws {
-        guard let topic = Topic(bundleID) else { throw DeviceError.badTopic(bundleID) }
-        self.channels.unfollow(.init(topic: TopicHash(topic), id: channel))
+        self.channels.unfollow(.init(topic: TopicHash(try Self.topic(bundleID)), id: channel))
     }
 
-    /// Tells the service whether the device is in use. One that is not gets no notifications of low priority, and those
-    /// that may wait only now and then.
+    /// Tells the push service whether the device is in use. A device that is not gets no notifications of low priority,
+    /// and those of medium priority only now and then.
     public func setActive(_ isActive: Bool) {
-        let tell = self.use.withLock { use in
-            use.isActive = isActive
-            return use.tell
+        let write = self.activity.withLock { activity in
+            activity.isActive = isActive
+            return activity.write
         }
-        tell?(Self.state(isActive))
+        write?(Self.statePacket(isActive))
     }
 
-    private static func state(_ isActive: Bool) -> DeviceLinkPacket {
-        DeviceLinkPacket(.setState, [.integer(1, (isActive ? DeviceLinkState.active : .inactive).rawValue)])
-    }
-
-    /// Connects and reconnects until cancelled or shut down.
+    /// Connects and reconnects until the task is cancelled or the service shut down.
+    /// - Throws: ``DeviceError/badIdentity(_:)``.
     public func run() async throws {
         defer {
             self.queue.finish()
@@ -102,13 +110,22 @@ public final class Device: Service {
         }
     }
 
-    /// A connection stands, or with `nil`, is no more. What changed while it was being opened is told.
+    private static func topic(_ text: String) throws -> Topic {
+        guard let topic = Topic(text) else { throw DeviceError.badTopic(text) }
+        return topic
+    }
+
+    private static func statePacket(_ isActive: Bool) -> DeviceLinkPacket {
+        DeviceLinkPacket(.setState, [.integer(1, (isActive ? DeviceLinkState.active : .inactive).rawValue)])
+    }
+
+    /// Sets the closure that writes to the connection, and sends a state that has changed since *Connect* was made.
     private func connected(_ write: (@Sendable (DeviceLinkPacket) -> Void)?) {
-        let isActive = self.use.withLock { use in
-            use.tell = write
-            return use.isActive
+        let isActive = self.activity.withLock { activity in
+            activity.write = write
+            return activity.isActive
         }
-        if isActive != self.configuration.isActive { write?(Self.state(isActive)) }
+        if isActive != self.configuration.isActive { write?(Self.statePacket(isActive)) }
     }
 
     private func reconnect(_ connector: DeviceLinkConnector) async {
@@ -120,11 +137,11 @@ public final class Device: Service {
                 channels: self.channels,
                 queue: self.queue,
                 logger: self.logger,
-                baseTokenChanged: { token in self.state.withLock { $0.baseToken = token } },
+                baseTokenChanged: { token in self.currentIdentity.withLock { $0.baseToken = token } },
                 connected: { write in self.connected(write) }
             )
             do {
-                let connect = try connector.connect(identity: self.identity, now: self.time.now)
+                let connect = try connector.connectPacket(identity: self.identity, now: self.time.now)
                 let wasConnected = try await connector.run(session, connect: connect, time: self.time)
                 failures = wasConnected ? 1 : failures + 1
             } catch {
@@ -134,7 +151,7 @@ public final class Device: Service {
             if Task.isCancelled { return }
             let delay = self.configuration.reconnect.delay(afterFailures: failures, using: &generator)
             self.logger.info("reconnecting", metadata: ["delay": "\(delay)", "failures": "\(failures)"])
-            try? await Task.sleep(for: delay)
+            await self.sleep(delay)
         }
     }
 }

@@ -6,16 +6,17 @@ import NIOHTTP1
 import SwiftASN1
 import X509
 
-/// Obtains a device certificate: makes a key, sends a certificate signing request to the gateway's admin door.
+/// Obtains a device certificate: makes a key and sends a certificate signing request to the gateway's admin API.
 public struct DeviceActivation: Sendable {
-    /// Largest answer read, in bytes.
-    static let maximumReplyLength = 64 * 1024
+    /// The size of the largest response that is read, in bytes.
+    private static let maximumResponseLength = 64 * 1024
 
-    /// Base URL of the admin door, such as `http://127.0.0.1:2198`.
+    /// The base URL of the admin API, such as `http://127.0.0.1:2198`.
     public var adminURL: String
-    /// From the start of the request to its answer. Default 15 s.
+    /// The time from the start of the request to its response. Default 15 s.
     public var timeout: Duration
 
+    /// Makes an activation; nothing is sent before ``activate(name:)``.
     public init(adminURL: String, timeout: Duration = .seconds(15)) {
         self.adminURL = adminURL.hasSuffix("/") ? String(adminURL.dropLast()) : adminURL
         self.timeout = timeout
@@ -26,16 +27,17 @@ public struct DeviceActivation: Sendable {
         var name: String?
     }
 
-    private struct HTTP2Response: Decodable {
+    private struct Response: Decodable {
         var deviceId: String
         var certificate: String
         var authority: String
     }
 
-    /// - Parameter name: how the device is called in the gateway's lists.
+    /// Creates a device at the gateway and returns its identity, which the caller stores.
+    /// - Parameter name: The name of the device in the gateway's lists.
     /// - Throws: ``DeviceError/activationFailed(_:)``.
     public func activate(name: String? = nil) async throws -> DeviceIdentity {
-        // Says at once when nobody listens, instead of trying again until the time is up.
+        // A refused connection fails at once, instead of being tried again until the timeout.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -45,7 +47,7 @@ public struct DeviceActivation: Sendable {
         } catch let error as DeviceError {
             result = .failure(error)
         } catch {
-            result = .failure(DeviceError.activationFailed("no usable answer from \(self.adminURL): \(error)"))
+            result = .failure(DeviceError.activationFailed("no usable response from \(self.adminURL): \(error)"))
         }
         try? await client.shutdown()
         return try result.get()
@@ -59,18 +61,18 @@ public struct DeviceActivation: Sendable {
         let body = Request(csr: try Self.signingRequest(for: key), name: name)
         request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
         let response = try await client.execute(request, timeout: TimeAmount(self.timeout))
-        let answer = try await response.body.collect(upTo: Self.maximumReplyLength)
+        let content = try await response.body.collect(upTo: Self.maximumResponseLength)
         guard response.status == .created else {
             throw DeviceError.activationFailed(
-                "the admin door answered \(response.status.code): \(String(buffer: answer))"
+                "the admin API responded \(response.status.code): \(String(buffer: content))"
             )
         }
-        let reply = try JSONDecoder().decode(HTTP2Response.self, from: Data(answer.readableBytesView))
+        let issued = try JSONDecoder().decode(Response.self, from: Data(content.readableBytesView))
         return DeviceIdentity(
-            deviceID: reply.deviceId,
-            certificate: reply.certificate,
+            deviceID: issued.deviceId,
+            certificate: issued.certificate,
             privateKey: key.pemRepresentation,
-            serviceAuthority: reply.authority
+            serviceAuthority: issued.authority
         )
     }
 

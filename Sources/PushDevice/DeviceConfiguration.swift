@@ -1,22 +1,23 @@
 import PushSupport
 
-/// Where the push service is and how patient the device is with it.
+/// The address of the push service and the deadlines of a ``Device``.
 public struct DeviceConfiguration: Sendable {
-    /// Default `localhost`.
+    /// The host name or address of the push service. Default `localhost`.
     public var host: String
-    /// Default 5223.
+    /// The port of the device link. Default 5223.
     public var port: Int
-    /// Whether the device is in use. One that is not gets less urgent notifications later. Default true.
+    /// Indicates whether the device is in use at first, see ``Device/setActive(_:)``. Default true.
     public var isActive = true
-    /// Between keep-alives. Default 30 s.
+    /// The time between keep-alives. Default 30 s.
     public var keepAlive: Duration = .seconds(30)
-    /// TCP and TLS. Default 10 s.
+    /// The time limit of the TCP connection, and that of the response to *Connect*. Default 10 s.
     public var connectTimeout: Duration = .seconds(10)
-    /// Upper limit of the delay before the first reconnect. Default 1 s; it doubles with each failure.
+    /// The upper limit of the delay before the first reconnect; it doubles with each failure. Default 1 s.
     public var reconnectBase: Duration = .seconds(1)
-    /// Upper limit of any delay. Default 60 s.
+    /// The upper limit of any delay. Default 60 s.
     public var reconnectMaximum: Duration = .seconds(60)
 
+    /// Makes a configuration of the defaults.
     public init(host: String = "localhost", port: Int = 5223) {
         self.host = host
         self.port = port

@@ -1,32 +1,33 @@
-/// What can go wrong at the device's end.
+/// An error of a ``Device`` or of its activation.
 public enum DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No certificate was obtained.
+    /// The gateway issued no certificate; the text says why.
     case activationFailed(String)
-    /// Certificate, key or authority of the identity cannot be used.
+    /// The certificate, key or authority of the identity is not valid; the text says why.
     case badIdentity(String)
-    /// A topic is 1 to 255 letters, digits, dots, hyphens or underscores.
+    /// The text is not a topic: 1 to 255 letters, digits, dots, hyphens or underscores.
     case badTopic(String)
-    /// The service has no app for this topic.
+    /// The push service knows no app for this topic.
     case topicNotRegistered(String)
-    /// No device token came in time.
+    /// The push service sent no device token for this topic in time.
     case tokenTimeout(String)
-    /// The service has no such broadcast channel.
+    /// The push service has no broadcast channel of this id.
     case unknownChannel(String)
-    /// The device follows as many channels as the service allows.
+    /// The device follows as many channels as the push service allows.
     case tooManyChannels
-    /// The service did not say in time whether the device follows the channel.
+    /// The push service did not respond in time to the request to follow this channel.
     case channelTimeout(String)
 
+    /// The error in words, for people.
     public var description: String {
         switch self {
         case .activationFailed(let why): "activation failed: \(why)"
         case .badIdentity(let why): "the device identity cannot be used: \(why)"
-        case .badTopic(let topic): "'\(topic)' is no topic: use letters, digits, dots, hyphens or underscores"
+        case .badTopic(let topic): "'\(topic)' is not a topic: use letters, digits, dots, hyphens or underscores"
         case .topicNotRegistered(let topic):
             "the push service knows no app for topic \(topic): create the app there first"
         case .unknownChannel(let channel): "the push service has no channel \(channel)"
         case .tooManyChannels: "the device follows as many channels as the push service allows"
-        case .channelTimeout(let channel): "no answer for channel \(channel) in time: is the push service reachable?"
+        case .channelTimeout(let channel): "no response for channel \(channel) in time: is the push service reachable?"
         case .tokenTimeout(let topic): "no device token for \(topic) in time: is the push service reachable?"
         }
     }

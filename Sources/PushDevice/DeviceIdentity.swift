@@ -1,18 +1,19 @@
-/// What a device is to the push service: its certificate and key, and the base token it was given.
+/// The identity of a device: its certificate and key, and the base token that the push service gave it.
 ///
-/// Keep it between runs: the same identity keeps the same device tokens. It holds a private key.
+/// Store it between runs: the same identity keeps the same device tokens. It contains a private key.
 public struct DeviceIdentity: Codable, Hashable, Sendable {
-    /// A UUID, chosen by the service.
+    /// A UUID, chosen by the push service.
     public var deviceID: String
-    /// PEM, issued by the service's device authority.
+    /// The certificate in PEM, issued by the service's device authority.
     public var certificate: String
-    /// PEM, P-256. Never leaves the device.
+    /// The private key in PEM, P-256. It never leaves the device.
     public var privateKey: String
-    /// PEM: what the service's own TLS certificate chains to.
+    /// The authority of the service's own TLS certificate, in PEM.
     public var serviceAuthority: String
-    /// Given on the first connect, presented on each later one.
+    /// The token that the service gave on the first connection, sent on each later one; `nil` before the first.
     public var baseToken: [UInt8]?
 
+    /// Makes an identity from its parts; ``DeviceActivation`` obtains them from a gateway.
     public init(
         deviceID: String,
         certificate: String,

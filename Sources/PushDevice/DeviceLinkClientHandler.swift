@@ -3,12 +3,12 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Translates between bytes and ``DeviceLinkClientStateMachine``: performs its actions, hands on what concerns the device.
+/// Translates between bytes and ``DeviceLinkClientStateMachine``, and hands events to the session.
 final class DeviceLinkClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What the session learns.
+    /// An event for the session.
     enum Event: Sendable {
         case connected(baseToken: [UInt8]?)
         case message(DeviceLinkMessage)
@@ -16,11 +16,11 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         case nothingStored(token: [UInt8])
         case channel(DeviceLinkChannelResponse)
         case closed(DeviceLinkClientStateMachine.CloseReason)
-        /// The connection broke, for example because the service's certificate is not trusted.
+        /// The connection failed, for example because the service's certificate is not trusted.
         case failed(String)
     }
 
-    private var machine: DeviceLinkClientStateMachine
+    private var stateMachine: DeviceLinkClientStateMachine
     private let connect: DeviceLinkConnect
     private let time: any TimeSource
     private let events: AsyncStream<Event>.Continuation
@@ -32,19 +32,20 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         time: any TimeSource,
         events: AsyncStream<Event>.Continuation
     ) {
-        self.machine = DeviceLinkClientStateMachine(limits: limits)
+        self.stateMachine = DeviceLinkClientStateMachine(limits: limits)
         self.connect = connect
         self.time = time
         self.events = events
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        self.perform(self.machine.start(self.connect, now: self.time.steady), context: context)
+        self.perform(self.stateMachine.start(self.connect, now: self.time.steady), context: context)
         context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.perform(self.machine.received(Self.unwrapInboundIn(data), now: self.time.steady), context: context)
+        let actions = self.stateMachine.receive(Self.unwrapInboundIn(data), now: self.time.steady)
+        self.perform(actions, context: context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -54,41 +55,39 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.hand(.failed("\(error)"), context: context)
+        self.yield(.failed("\(error)"), context: context)
         context.close(promise: nil)
     }
 
     private func perform(_ actions: [DeviceLinkClientStateMachine.Action], context: ChannelHandlerContext) {
         for action in actions {
             switch action {
-            case .send(let packet):
-                context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil)
-            case .connected(let baseToken): self.hand(.connected(baseToken: baseToken), context: context)
-            case .deliver(let message): self.hand(.message(message), context: context)
-            case .scopedToken(let response): self.hand(.scopedToken(response), context: context)
-            case .channel(let response): self.hand(.channel(response), context: context)
-            case .nothingStored(let token): self.hand(.nothingStored(token: token), context: context)
+            case .send(let packet): context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil)
+            case .connected(let baseToken): self.yield(.connected(baseToken: baseToken), context: context)
+            case .deliver(let message): self.yield(.message(message), context: context)
+            case .scopedToken(let response): self.yield(.scopedToken(response), context: context)
+            case .channel(let response): self.yield(.channel(response), context: context)
+            case .nothingStored(let token): self.yield(.nothingStored(token: token), context: context)
             case .close(let reason):
-                self.hand(.closed(reason), context: context)
+                self.yield(.closed(reason), context: context)
                 context.close(promise: nil)
             }
         }
         self.schedule(context: context)
     }
 
-    /// A session that has fallen hopelessly behind loses its connection; what it has not acknowledged comes again.
-    private func hand(_ event: Event, context: ChannelHandlerContext) {
-        if case .dropped = self.events.yield(event) {
-            context.close(promise: nil)
-        }
+    /// Hands an event to the session. A session whose queue is full loses its connection; what it has not acknowledged
+    /// comes again.
+    private func yield(_ event: Event, context: ChannelHandlerContext) {
+        if case .dropped = self.events.yield(event) { context.close(promise: nil) }
     }
 
     private func schedule(context: ChannelHandlerContext) {
         self.timer?.cancel()
-        guard let deadline = self.machine.nextDeadline else { return }
+        guard let deadline = self.stateMachine.nextDeadline else { return }
         let delay = max(.zero, deadline.since(self.time.steady))
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
-            self.perform(self.machine.tick(now: self.time.steady), context: context)
+            self.perform(self.stateMachine.tick(now: self.time.steady), context: context)
         }
     }
 }

@@ -9,7 +9,7 @@ import PushWire
 import SwiftASN1
 import X509
 
-/// Opens TLS connections to the courier door and proves the device's identity there.
+/// Opens TLS connections to the push service and proves the device's identity (device link reference 1 and 4).
 struct DeviceLinkConnector: Sendable {
     private let configuration: DeviceConfiguration
     private let tls: NIOSSLContext
@@ -35,8 +35,8 @@ struct DeviceLinkConnector: Sendable {
         }
     }
 
-    /// The *Connect* of a connection: certificate and freshly signed nonce (courier reference, "Nonce").
-    func connect(identity: DeviceIdentity, now: Timestamp) throws -> DeviceLinkConnect {
+    /// Returns the *Connect* of a connection: the certificate and a new signed nonce (device link reference 4).
+    func connectPacket(identity: DeviceIdentity, now: Timestamp) throws -> DeviceLinkConnect {
         let nonce = DeviceLinkNonce(time: now, random: .random(in: .min ... .max)).bytes
         let signature = try self.privateKey.signature(for: nonce)
         return DeviceLinkConnect(
@@ -49,7 +49,8 @@ struct DeviceLinkConnector: Sendable {
         )
     }
 
-    /// Connects, runs `session` to its end and closes; whether the service had accepted the device.
+    /// Connects, runs `session` to its end and closes the connection.
+    /// - Returns: Whether the service had accepted the device.
     func run(_ session: DeviceLinkSession, connect: DeviceLinkConnect, time: any TimeSource) async throws -> Bool {
         let (events, continuation) = AsyncStream.makeStream(
             of: DeviceLinkClientHandler.Event.self,
@@ -81,7 +82,8 @@ struct DeviceLinkConnector: Sendable {
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { [limits] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    // An IP address is no server name (RFC 6066 section 3); it is checked against the certificate all the same.
+                    // An IP address is not a server name (RFC 6066 section 3); the certificate must name it all the
+                    // same.
                     let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host))

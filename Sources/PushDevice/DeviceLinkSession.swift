@@ -3,17 +3,19 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// One connection's worth of work: announces topics, asks for tokens, queues and acknowledges notifications.
+/// The work of one connection: announces topics, requests tokens, queues and acknowledges notifications.
 struct DeviceLinkSession: Sendable {
     let tokens: TokenRequests
     let channels: ChannelRequests
     let queue: AsyncStream<ReceivedNotification>.Continuation
     let logger: Logger
     let baseTokenChanged: @Sendable ([UInt8]) -> Void
-    /// Called with how to write once the service has accepted the device, and with `nil` at the end.
+    /// Called with a closure that writes to the connection once the service has accepted the device, and with `nil` at
+    /// the end.
     let connected: @Sendable ((@Sendable (DeviceLinkPacket) -> Void)?) -> Void
 
-    /// Returns when the connection has ended: whether the service had accepted the device.
+    /// Processes the events of a connection until it ends.
+    /// - Returns: Whether the service had accepted the device.
     func run(
         _ events: AsyncStream<DeviceLinkClientHandler.Event>,
         write: @escaping @Sendable (DeviceLinkPacket) -> Void
@@ -33,18 +35,16 @@ struct DeviceLinkSession: Sendable {
                 self.connected(write)
                 self.announce(write)
                 self.channels.attach(write)
-            case .message(let message):
-                self.receive(message, write: write)
-            case .scopedToken(let response):
-                self.tokens.answered(response)
+            case .message(let message): self.receive(message, write: write)
+            case .scopedToken(let response): self.tokens.receive(response)
+            case .channel(let response): self.channels.receive(response)
             case .nothingStored(let token):
                 self.logger.debug(
-                    "nothing stored while away",
+                    "nothing stored while offline",
                     metadata: ["token": "\(DeviceToken(bytes: token)?.description ?? "?")"]
                 )
-            case .channel(let response): self.channels.answered(response)
-            case .failed(let why):
-                self.logger.warning("connection failed", metadata: ["error": "\(why)"])
+            case .failed(let error):
+                self.logger.warning("connection failed", metadata: ["error": "\(error)"])
             case .closed(let reason):
                 self.logger.warning("connection ended", metadata: ["reason": "\(reason.rawValue)"])
             }
@@ -52,29 +52,31 @@ struct DeviceLinkSession: Sendable {
         return isConnected
     }
 
-    /// Names the topics, then asks for the token of each: the service may have reissued them.
+    /// Sends the topics and requests the token of each, because the service may have reissued them.
     private func announce(_ write: @escaping @Sendable (DeviceLinkPacket) -> Void) {
         let tokens = self.tokens
-        let ask: @Sendable (Topic) -> Void = { topic in
+        tokens.attach { topic in
             write(Self.filter(tokens))
-            write(DeviceLinkTokenRequest(baseToken: nil, topic: TopicHash(topic)).packet)
+            write(Self.request(topic))
         }
-        tokens.attach(ask)
         write(Self.filter(tokens))
-        for topic in tokens.topics {
-            write(DeviceLinkTokenRequest(baseToken: nil, topic: TopicHash(topic)).packet)
-        }
+        for topic in tokens.topics { write(Self.request(topic)) }
     }
 
     private static func filter(_ tokens: TokenRequests) -> DeviceLinkPacket {
         DeviceLinkFilter(enabled: tokens.topics.map(TopicHash.init)).packet
     }
 
+    private static func request(_ topic: Topic) -> DeviceLinkPacket {
+        DeviceLinkTokenRequest(baseToken: nil, topic: TopicHash(topic)).packet
+    }
+
+    /// Queues a notification and acknowledges it. Without room in the queue it is not acknowledged and comes again.
     private func receive(_ message: DeviceLinkMessage, write: (DeviceLinkPacket) -> Void) {
         let notification = ReceivedNotification(message, topic: self.tokens.topic(for: message.topic))
         guard case .enqueued = self.queue.yield(notification) else {
             self.logger.warning(
-                "notification queue is full: not acknowledged",
+                "notification queue is full, not acknowledged",
                 metadata: ["length": "\(Device.queueLength)"]
             )
             return

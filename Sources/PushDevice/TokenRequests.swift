@@ -2,107 +2,61 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The topics a device wants, the tokens it has for them, and the callers who wait for one.
+/// The topics of a device, their tokens, and the callers that wait for one.
 final class TokenRequests: Sendable {
-    private typealias Waiter = CheckedContinuation<String, any Error>
-
     private struct State {
         var topics: [TopicHash: Topic] = [:]
         var tokens: [TopicHash: String] = [:]
-        var waiters: [TopicHash: [UInt64: Waiter]] = [:]
-        var nextWaiter: UInt64 = 0
-        /// Tells the connected session that a topic is new.
-        var newTopic: (@Sendable (Topic) -> Void)?
-        var hasEnded = false
+        /// Requests the token of a new topic from the connected session; `nil` while there is none.
+        var request: (@Sendable (Topic) -> Void)?
     }
 
     private let state = Mutex(State())
+    private let waiters = ResponseWaiters<TopicHash, String>()
 
+    /// All topics that were requested so far.
     var topics: [Topic] { self.state.withLock { Array($0.topics.values) } }
 
+    /// Returns the requested topic with this hash, or `nil` if there is none.
     func topic(for hash: TopicHash) -> Topic? { self.state.withLock { $0.topics[hash] } }
 
-    /// Calls `newTopic` for every topic there is, and from now on for each new one; `nil` ends that.
-    func attach(_ newTopic: (@Sendable (Topic) -> Void)?) {
-        self.state.withLock { $0.newTopic = newTopic }
+    /// Sets the closure that requests the token of each new topic; `nil` when the session ends.
+    func attach(_ request: (@Sendable (Topic) -> Void)?) {
+        self.state.withLock { $0.request = request }
     }
 
+    /// Returns the token of a topic, in hexadecimal: a known one at once, else that of the next response.
     func token(for topic: Topic, timeout: Duration) async throws -> String {
         let hash = TopicHash(topic)
         if let token = self.state.withLock({ $0.tokens[hash] }) { return token }
-        return try await withThrowingTaskGroup(of: String.self) { group in
-            group.addTask { try await self.wait(for: topic, hash: hash) }
-            group.addTask {
-                try await Task.sleep(for: timeout)
-                throw DeviceError.tokenTimeout(topic.name)
+        return try await self.waiters.response(to: hash, timeout: timeout, timeoutError: .tokenTimeout(topic.name)) {
+            let (token, request) = self.state.withLock { state in
+                state.topics[hash] = topic
+                return (state.tokens[hash], state.request)
             }
-            defer { group.cancelAll() }
-            guard let token = try await group.next() else { throw CancellationError() }
-            return token
-        }
-    }
-
-    /// The service's answer: every caller who waits for this topic gets it.
-    func answered(_ response: DeviceLinkTokenResponse) {
-        let token = response.status == 0 ? DeviceToken(bytes: response.token)?.hex : nil
-        let (topic, waiters) = self.state.withLock { state in
-            if let token { state.tokens[response.topic] = token }
-            return (state.topics[response.topic], state.waiters.removeValue(forKey: response.topic) ?? [:])
-        }
-        for waiter in waiters.values {
             if let token {
-                waiter.resume(returning: token)
+                // The response arrived just before this caller was registered.
+                self.waiters.resume(hash, with: .success(token))
             } else {
-                waiter.resume(throwing: DeviceError.topicNotRegistered(topic?.name ?? "?"))
+                request?(topic)
             }
         }
     }
 
-    /// No answer will come any more.
-    func end() {
-        let waiters = self.state.withLock { state in
-            state.hasEnded = true
-            defer { state.waiters = [:] }
-            return state.waiters.values.flatMap(\.values)
+    /// Hands the response to every caller that waits for its topic.
+    func receive(_ response: DeviceLinkTokenResponse) {
+        let token = response.status == 0 ? DeviceToken(bytes: response.token)?.hex : nil
+        let topic = self.state.withLock { state in
+            if let token { state.tokens[response.topic] = token }
+            return state.topics[response.topic]
         }
-        for waiter in waiters {
-            waiter.resume(throwing: CancellationError())
-        }
-    }
-
-    private func wait(for topic: Topic, hash: TopicHash) async throws -> String {
-        let id = self.state.withLock { state in
-            defer { state.nextWaiter += 1 }
-            return state.nextWaiter
-        }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                self.enter(waiter, id: id, topic: topic, hash: hash)
-            }
-        } onCancel: {
-            let waiter = self.state.withLock { $0.waiters[hash]?.removeValue(forKey: id) }
-            waiter?.resume(throwing: CancellationError())
+        if let token {
+            self.waiters.resume(response.topic, with: .success(token))
+        } else {
+            self.waiters.resume(response.topic, with: .failure(.topicNotRegistered(topic?.name ?? "?")))
         }
     }
 
-    private enum Entry {
-        case answer(String)
-        case ended
-        case ask((@Sendable (Topic) -> Void)?)
-    }
-
-    private func enter(_ waiter: Waiter, id: UInt64, topic: Topic, hash: TopicHash) {
-        let entry: Entry = self.state.withLock { state in
-            if let token = state.tokens[hash] { return .answer(token) }
-            if state.hasEnded || Task.isCancelled { return .ended }
-            state.topics[hash] = topic
-            state.waiters[hash, default: [:]][id] = waiter
-            return .ask(state.newTopic)
-        }
-        switch entry {
-        case .answer(let token): waiter.resume(returning: token)
-        case .ended: waiter.resume(throwing: CancellationError())
-        case .ask(let newTopic): newTopic?(topic)
-        }
-    }
+    /// Ends all waiting: there will be no more responses.
+    func end() { self.waiters.end() }
 }

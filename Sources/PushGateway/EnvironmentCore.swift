@@ -46,7 +46,7 @@ final class EnvironmentCore: Sendable {
                     now: shared.time.now
                 )
             },
-            isStillGood: { identity in
+            isStillValid: { identity in
                 !shared.providers.isRevoked(certificate: identity.serial) && shared.time.now <= identity.expiresAt
             }
         )
@@ -77,7 +77,7 @@ final class EnvironmentCore: Sendable {
         )
         self.binaryDoor = BinaryListener(
             status: { directory.status(of: $0) },
-            intake: self.router,
+            submitter: self.router,
             certificates: certificates,
             faults: shared.faults,
             isStrict: configuration.rules.refusesImmediateBackground,

@@ -63,7 +63,7 @@ package final class Gateway: Service {
                     authorities: self.core.authorities,
                     configuration: self.configuration,
                     faults: self.core.faults,
-                    unproven: self.core.unproven,
+                    unauthenticated: self.core.unproven,
                     time: self.time,
                     logger: self.logger
                 )

@@ -1,13 +1,15 @@
 import Foundation
+import NIOCore
 import NIOSSL
 import PushDevice
 import PushGateway
+import PushSender
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
 
-/// A client of 2009 that knows tokens of 32 bytes only, whole: it sends and reads feedback (findings D3).
+/// Clients of the legacy interface against a gateway: one of 2009 that knows only tokens of 32 bytes, and the sender's.
 @Suite(.timeLimit(.minutes(5))) struct LegacyClientTests {
     @Test(arguments: [true, false]) func aClientOf2009WorksWhole(isSettingOfTheApp: Bool) async throws {
         try await withTemporaryDirectory { directory in
@@ -51,6 +53,54 @@ import Testing
         }
     }
 
+    /// The quiet period never ends here: the error packet shows that the first two are accepted.
+    @Test func theSendersLegacyClientsWorkWhole() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withGateway(in: directory) { gateway in
+                try await gateway.registerVectors()
+                let (certificate, authority) = (try await gateway.providerCertificate(), gateway.gateway.authorityPEM)
+                let ports = gateway.addresses.main
+                var configuration = BinaryConfiguration()
+                configuration.quietPeriod = .seconds(86_400)
+                let sender = try BinarySender(
+                    to: PushServiceEndpoint(host: "localhost", port: ports.binary, additionalTrustRoots: authority),
+                    certificate: certificate,
+                    configuration: configuration,
+                    logger: silentLogger
+                )
+                let identity = try await gateway.activate()
+                let token = try await withDeviceConnected(to: ports.courier, identity, time: SystemTime()) { device in
+                    let token = try await device.deviceToken(for: Vectors.bundleID)
+                    let pushes = try [token, token, Vectors.tokenA].enumerated().map { number, token in
+                        try Self.push("[\(number)]", to: token)
+                    }
+                    let outcomes = await sender.send(pushes)
+                    let rejection = Rejection(status: 400, reasonText: "BadDeviceToken")
+                    let accepted = pushes.map { Outcome.accepted(.init(id: $0.notification.id)) }
+                    #expect(outcomes == accepted.prefix(2) + [.rejected(rejection)])
+                    var payloads: [String] = []
+                    for await notification in device.notifications {
+                        payloads.append(String(decoding: notification.payload, as: UTF8.self))
+                        if payloads.count == 2 { break }
+                    }
+                    #expect(payloads.sorted() == ["[0]", "[1]"])
+                    return token
+                }
+                await sender.close()
+                let path = "/v1/devices/\(identity.deviceID)/topics/\(Vectors.bundleID)?environment=sandbox"
+                #expect(try await gateway.admin.delete(path).status == 204)
+                #expect(try await gateway.pushStatus(token, time: SystemTime()) == 410)
+                let client = try FeedbackClient(
+                    to: PushServiceEndpoint(host: "localhost", port: ports.feedback, additionalTrustRoots: authority),
+                    certificate: certificate
+                )
+                var tuples: [FeedbackTuple] = []
+                while tuples.isEmpty { for try await tuple in client.tuples() { tuples.append(tuple) } }
+                #expect(tuples.map(\.token.hex) == [token])
+            }
+        }
+    }
+
     @Test func onlyLengthsThatThereAreCanBeSet() async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { gateway in
@@ -75,6 +125,16 @@ import Testing
         }
     }
 
+    private static func push(_ payload: String, to token: String) throws -> Push {
+        let topic = try #require(Topic(Vectors.bundleID))
+        let notification = PushNotification(
+            id: UUID().uuidString.lowercased(),
+            topic: topic,
+            payload: ByteBuffer(string: payload)
+        )
+        return Push(notification, to: try #require(DeviceToken(hex: token)))
+    }
+
     /// The command's number as payload.
     private static func frame(_ command: UInt8, _ token: [UInt8]) -> [UInt8] {
         let payload = Array("[\(command)]".utf8)
@@ -87,8 +147,8 @@ import Testing
 }
 
 extension RunningGateway {
-    /// TLS of a provider with a certificate for the vectors' app.
-    fileprivate func providerTLS() async throws -> TLSConfiguration {
+    /// The certificate of a provider for the vectors' app, and its key.
+    private func issueCertificate() async throws -> (certificate: String, key: String) {
         let answer = try await self.admin.post(
             "/v1/certificates",
             ["topic": .string(Vectors.bundleID), "keyType": "p256"]
@@ -97,6 +157,17 @@ extension RunningGateway {
         let key = try #require(answer.json["privateKey"].stringValue)
         #expect(certificate.hasSuffix("-----END CERTIFICATE-----\n"))
         #expect(key.hasSuffix("\n"))
+        return (certificate, key)
+    }
+
+    fileprivate func providerCertificate() async throws -> ClientCertificate {
+        let (certificate, key) = try await self.issueCertificate()
+        return try ClientCertificate(pem: certificate, key: key)
+    }
+
+    /// The TLS configuration of a provider with a certificate for the vectors' app.
+    fileprivate func providerTLS() async throws -> TLSConfiguration {
+        let (certificate, key) = try await self.issueCertificate()
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(self.gateway.authorityPEM.utf8)))
         tls.certificateChain = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8)).map { .certificate($0) }

@@ -62,7 +62,7 @@ import Testing
             let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
             connection.write(DeviceLinkConnect(certificate: [1, 2, 3], nonce: [4], signature: [5]).packet)
             let packets = try await connection.readPackets(1)
-            #expect(packets.first.flatMap { DeviceLinkConnectResponse($0) }?.status == .refused)
+            #expect(packets.first.flatMap { DeviceLinkConnectResponse($0) }?.status == .rejected)
             #expect(await connection.readToEnd().isEmpty)
         }
     }

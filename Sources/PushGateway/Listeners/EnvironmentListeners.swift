@@ -7,22 +7,28 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The TLS doors of one environment.
+/// The four TLS listeners of one environment.
 struct EnvironmentListeners: Sendable {
-    /// A feedback connection remembers what it wrote until it is read.
+    /// The number of feedback connections. Each holds all its entries in memory until they are read.
     private static let feedbackConnections = 100
 
+    /// Accepts providers with HTTP/2 (reference 1).
     let http2: Listener
-    let courier: Listener
+    /// Accepts devices (device link reference 1).
+    let deviceLink: Listener
+    /// Accepts providers with the legacy binary interface (reference 5).
     let binary: Listener
+    /// Accepts readers of the feedback service (reference 6).
     let feedback: Listener
 
+    /// Creates the listeners; ``bind(_:_:)`` opens their ports.
+    /// - Throws: An error of the TLS library for certificates that cannot be used.
     init(
         _ environment: PushEnvironment,
         authorities: Authorities,
         configuration: GatewayConfiguration,
         faults: FaultPlan,
-        unproven: UnauthenticatedConnections,
+        unauthenticated: UnauthenticatedConnections,
         time: any TimeSource,
         logger: Logger
     ) throws {
@@ -30,7 +36,7 @@ struct EnvironmentListeners: Sendable {
         let now = Date(timeIntervalSince1970: Double(time.now.seconds))
         let expired = try authorities.server.expired(authority: authorities.gateway, now: now)
         func listener(
-            _ door: FaultListener,
+            _ kind: FaultListener,
             _ name: String,
             limits: GatewayConfiguration.Limits,
             watchesHandshake: Bool = true,
@@ -45,10 +51,10 @@ struct EnvironmentListeners: Sendable {
                 watchesHandshake: watchesHandshake,
                 checksCertificates: checksCertificates,
                 allowsHalfClosure: allowsHalfClosure,
-                unproven: unproven,
+                unauthenticated: unauthenticated,
                 faults: ConnectionFaults(
                     plan: faults,
-                    door: door,
+                    door: kind,
                     environment: environment,
                     expiredTLS: NIOSSLContext(
                         configuration: try configure(expired.tlsConfiguration(protocols: []))
@@ -76,19 +82,19 @@ struct EnvironmentListeners: Sendable {
         ) {
             try Self.provider($0, authorities)
         }
-        self.courier = try listener(.courier, "courier", limits: limits, watchesHandshake: false) {
+        self.deviceLink = try listener(.courier, "courier", limits: limits, watchesHandshake: false) {
             try Self.device($0, authorities)
         }
         self.binary = try listener(.binary, "binary", limits: limits, allowsHalfClosure: true) {
             var tls = try legacy($0)
-            // The client has had its time to read the error packet (``BinaryServerStateMachine/Limits/drain``).
+            // The client has had enough time to read the error packet (``BinaryServerStateMachine/Limits/drain``).
             tls.shutdownTimeout = .milliseconds(100)
             return tls
         }
         self.feedback = try listener(.feedback, "feedback", limits: few, legacy)
     }
 
-    /// A provider may show a certificate. It is checked after the handshake, so that a bad one gets its reason.
+    /// Requests a provider's certificate. It is checked after the handshake, so that the response can name the reason.
     private static func provider(_ server: TLSConfiguration, _ authorities: Authorities) throws -> TLSConfiguration {
         var tls = server
         tls.cipherSuiteValues = CipherSuites.http2
@@ -99,7 +105,7 @@ struct EnvironmentListeners: Sendable {
         return tls
     }
 
-    /// A device may show its certificate in the handshake, but need not (courier reference, "Transport").
+    /// Requests a device's certificate, which it may also send in *Connect* instead (device link reference 1).
     private static func device(_ server: TLSConfiguration, _ authorities: Authorities) throws -> TLSConfiguration {
         var tls = server
         tls.applicationProtocols = ["apns-security-v3"]
@@ -108,34 +114,35 @@ struct EnvironmentListeners: Sendable {
         return tls
     }
 
+    /// Binds all listeners and returns their ports.
     func bind(_ core: EnvironmentCore, _ doors: GatewayConfiguration.Doors) async throws -> GatewayAddresses.Doors {
         GatewayAddresses.Doors(
             http2: try await self.http2.bind(doors.http2, initialize: core.providerDoor.initialize),
-            courier: try await self.courier.bind(doors.courier, initialize: core.courierDoor.initialize),
+            courier: try await self.deviceLink.bind(doors.courier, initialize: core.courierDoor.initialize),
             binary: try await self.binary.bind(doors.binary, initialize: core.binaryDoor.initialize),
             feedback: try await self.feedback.bind(doors.feedback, initialize: core.feedbackDoor.initialize)
         )
     }
 
-    /// Tells how many connections there are, and how many there may be.
+    /// Adds gauges of the open connections and of their limit.
     func addGauges(to gauges: GaugeRegistry, _ environment: PushEnvironment) {
         let listeners = [
-            ("http2", self.http2), ("courier", self.courier), ("binary", self.binary), ("feedback", self.feedback),
+            ("http2", self.http2), ("courier", self.deviceLink), ("binary", self.binary), ("feedback", self.feedback),
         ]
-        for (door, listener) in listeners {
-            let labels = ["door": door, "environment": environment.rawValue]
+        for (name, listener) in listeners {
+            let labels = ["door": name, "environment": environment.rawValue]
             gauges.add(.connections, labels) { listener.connections }
             gauges.add(.connectionsLimit, labels) { listener.maximumConnections }
         }
     }
 
-    /// Providers may finish what they began; devices get again what they have not acknowledged.
+    /// Closes all listeners. Providers may finish their requests; devices get unacknowledged messages again later.
     func close() async {
         await withTaskGroup(of: Void.self) { group in
             for listener in [self.http2, self.binary, self.feedback] {
                 group.addTask { await listener.close(draining: true) }
             }
         }
-        await self.courier.close(draining: false)
+        await self.deviceLink.close(draining: false)
     }
 }

@@ -7,21 +7,24 @@ import PushHTTP
 import PushSupport
 import Synchronization
 
-/// A TLS door: binds, limits and tracks connections, and closes them all in the end.
+/// A TLS listener: binds a port, limits and tracks connections, and closes them all in the end.
 final class Listener: Sendable {
     private struct State {
         var server: (any Channel)?
         var children: [ObjectIdentifier: any Channel] = [:]
+        /// Set by ``Listener/close(draining:)``: new connections are closed at once.
         var isClosing = false
     }
 
+    /// The name for logs and errors, such as `sandbox binary`.
     let name: String
+    /// The number of connections that may be open at a time; more are closed at once.
     let maximumConnections: Int
     private let handshakeDeadline: TimeAmount
     private let watchesHandshake: Bool
     private let checksCertificates: Bool
     private let allowsHalfClosure: Bool
-    private let unproven: UnauthenticatedConnections?
+    private let unauthenticated: UnauthenticatedConnections?
     private let tls: NIOSSLContext
     private let faults: ConnectionFaults?
     private let logger: Logger
@@ -29,10 +32,12 @@ final class Listener: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - watchesHandshake: `false` for a door whose handler does it itself.
-    ///   - checksCertificates: `false` for a door that lets every certificate pass the handshake, to judge it itself.
-    ///   - allowsHalfClosure: whether a client that has closed its half still gets answers.
-    ///   - unproven: keeps account of connections without a credential; shared by all listeners.
+    ///   - name: The name for logs and errors.
+    ///   - watchesHandshake: Whether to limit the time of the TLS handshake; `false` if the connection's handler does.
+    ///   - checksCertificates: Whether the handshake fails for an untrusted client certificate; `false` if the handler
+    ///     checks it later.
+    ///   - allowsHalfClosure: Whether a client that has closed its write side still gets responses.
+    ///   - unauthenticated: The account of connections without a credential, shared by all listeners.
     init(
         name: String,
         tls: TLSConfiguration,
@@ -40,14 +45,14 @@ final class Listener: Sendable {
         watchesHandshake: Bool = true,
         checksCertificates: Bool = true,
         allowsHalfClosure: Bool = false,
-        unproven: UnauthenticatedConnections? = nil,
+        unauthenticated: UnauthenticatedConnections? = nil,
         faults: ConnectionFaults? = nil,
         logger: Logger
     ) throws {
         self.watchesHandshake = watchesHandshake
         self.checksCertificates = checksCertificates
         self.allowsHalfClosure = allowsHalfClosure
-        self.unproven = unproven
+        self.unauthenticated = unauthenticated
         self.faults = faults
         self.name = name
         self.maximumConnections = limits.connections
@@ -56,11 +61,12 @@ final class Listener: Sendable {
         self.logger = logger
     }
 
-    /// Open now.
+    /// The number of open connections.
     var connections: Int { self.state.withLock { $0.children.count } }
 
-    /// Starts to listen; `initialize` sets up what stands after TLS in each connection's pipeline.
-    /// - Returns: the port.
+    /// Starts to listen.
+    /// - Parameter initialize: Adds the handlers behind TLS to each connection's pipeline.
+    /// - Returns: The port.
     /// - Throws: ``GatewayError/cannotListen(door:address:why:)``.
     func bind(
         _ address: ListenAddress,
@@ -84,7 +90,8 @@ final class Listener: Sendable {
         }
     }
 
-    /// No new connections. Each open one is asked to finish what it is doing, or closed at once.
+    /// Stops listening and returns once all connections are closed.
+    /// - Parameter draining: Whether connections may finish their work first.
     func close(draining: Bool) async {
         let (server, children) = self.state.withLock { state in
             state.isClosing = true
@@ -103,15 +110,16 @@ final class Listener: Sendable {
         }
     }
 
+    /// Sets up a new connection: counts it, applies connection faults, adds TLS and the listener's own handlers.
     private func accept(_ channel: any Channel, _ initialize: (any Channel, FaultDecision?) throws -> Void) throws {
         let id = ObjectIdentifier(channel)
-        let isWelcome = self.state.withLock { state in
+        let isAdmitted = self.state.withLock { state in
             guard !state.isClosing, state.children.count < self.maximumConnections else { return false }
             state.children[id] = channel
             return true
         }
-        guard isWelcome else {
-            self.logger.warning("connection refused: too many are open", metadata: ["door": "\(self.name)"])
+        guard isAdmitted else {
+            self.logger.warning("connection rejected, too many are open", metadata: ["door": "\(self.name)"])
             channel.close(promise: nil)
             return
         }
@@ -119,7 +127,7 @@ final class Listener: Sendable {
             self.state.withLock { $0.children[id] = nil }
             self.memory.connectionClosed()
         }
-        guard try self.unproven?.admit(channel, listener: self.name) ?? true else { return }
+        guard try self.unauthenticated?.admit(channel, listener: self.name) ?? true else { return }
         let pipeline = channel.pipeline.syncOperations
         let fault = self.faults?.decide()
         if let rate = fault?.bytesPerSecond { try pipeline.addHandler(SlowReader(bytesPerSecond: rate)) }
@@ -144,7 +152,7 @@ final class Listener: Sendable {
     }
 }
 
-/// Closes a connection whose TLS handshake does not end in time, or fails.
+/// Closes a connection whose TLS handshake fails, or does not end in time.
 private final class HandshakeDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,28 +1,54 @@
-package import NIOSSL
-package import PushSupport
+import PushSupport
 package import PushWire
 
-/// Where a legacy push service is, and how to deal with it.
-package struct BinaryConfiguration: Sendable {
-    package var host: String
-    /// 2195 by default (reference 5).
-    package var port: Int
-    /// The name the service's certificate must bear; `nil` means its address. ``host`` by default.
-    package var serverName: String?
-    /// Holds the provider's certificate: it selects app and environment.
-    package var tls: NIOSSLContext
-    /// Form of the notifications. Default ``BinaryCommand/framed``.
-    package var command = BinaryCommand.framed
-    package var limits = BinaryClientStateMachine.Limits()
-    /// TCP and TLS, each. Default 10 s.
-    package var connectTimeout: Duration = .seconds(10)
-    /// Between connections that came to nothing. Default 500 ms to 1 min.
-    package var reconnect = Backoff(base: .milliseconds(500), maximum: .seconds(60))
-
-    package init(host: String, port: Int = 2195, tls: NIOSSLContext) {
-        self.host = host
-        self.port = port
-        self.serverName = LegacyConnection.serverName(for: host)
-        self.tls = tls
+/// The settings of a ``BinarySender``. The defaults suit Apple's former service and Martlet's gateway.
+public struct BinaryConfiguration: Sendable {
+    /// The three formats of a notification on the wire, oldest first (reference 5.1).
+    public enum Format: CaseIterable, Hashable, Sendable {
+        /// Command 0, without expiration and identifier. Any error leaves all notifications on the connection unknown.
+        case simple
+        /// Command 1, with expiration and identifier.
+        case enhanced
+        /// Command 2, with priority and payloads of up to 2,048 bytes. The others carry 256 bytes.
+        case framed
     }
+
+    /// The format of the notifications. Default ``Format/framed``.
+    public var format = Format.framed
+    /// The number of written notifications that can be sent again after an error packet. The oldest one above it counts
+    /// as accepted. Default 8192.
+    public var maximumWritten = 8192
+    /// The number of notifications that may wait to be written; callers of `send` wait for the rest. Default 1024.
+    public var maximumWaiting = 1024
+    /// The time after which a written notification without an error packet counts as accepted. Default 1 s.
+    public var quietPeriod: Duration = .seconds(1)
+    /// The time from submission until a notification must be written, connecting included. Default 30 s.
+    public var waitTimeout: Duration = .seconds(30)
+    /// The upper limit of the delay after the first failed connection; it doubles with each further one. Default 500
+    /// ms.
+    public var reconnectBase: Duration = .milliseconds(500)
+    /// The upper limit of every delay between connections. Default 1 min.
+    public var reconnectMaximum: Duration = .seconds(60)
+
+    /// Makes a configuration of the defaults.
+    public init() {}
+
+    package var command: BinaryCommand {
+        switch self.format {
+        case .simple: .simple
+        case .enhanced: .enhanced
+        case .framed: .framed
+        }
+    }
+
+    var limits: BinaryClientStateMachine.Limits {
+        var limits = BinaryClientStateMachine.Limits()
+        limits.written = self.maximumWritten
+        limits.waiting = self.maximumWaiting
+        limits.quiet = self.quietPeriod
+        limits.wait = self.waitTimeout
+        return limits
+    }
+
+    var reconnect: Backoff { Backoff(base: self.reconnectBase, maximum: self.reconnectMaximum) }
 }

@@ -1,16 +1,16 @@
 import NIOCore
 import NIOTLS
 
-/// Tells a ``BinarySender`` what happens on one of its connections.
+/// Hands the events of one connection to its ``BinarySender``.
 final class BinaryConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let sender: BinarySender
-    /// Which of the sender's connections this is.
+    /// The number by which the sender tells this connection from earlier ones.
     private let number: Int
     private let handshakeTimeout: TimeAmount
     private var timer: Scheduled<Void>?
-    private var failure: (any Error)?
+    private var error: (any Error)?
 
     init(sender: BinarySender, number: Int, handshakeTimeout: TimeAmount) {
         self.sender = sender
@@ -20,7 +20,7 @@ final class BinaryConnectionHandler: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.handshakeTimeout) {
-            self.failure = ChannelError.connectTimeout(self.handshakeTimeout)
+            self.error = ChannelError.connectTimeout(self.handshakeTimeout)
             context.close(promise: nil)
         }
         context.fireChannelActive()
@@ -37,7 +37,7 @@ final class BinaryConnectionHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let (bytes, number) = (Self.unwrapInboundIn(data), self.number)
-        self.sender.assumeIsolated { $0.received(bytes, number: number) }
+        self.sender.assumeIsolated { $0.receive(bytes, number: number) }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -47,14 +47,14 @@ final class BinaryConnectionHandler: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         self.timer?.cancel()
-        let (failure, number) = (self.failure, self.number)
-        self.sender.assumeIsolated { $0.ended(failure, number: number) }
+        let (error, number) = (self.error, self.number)
+        self.sender.assumeIsolated { $0.connectionClosed(error, number: number) }
         context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The first one tells why; what follows are its consequences.
-        if self.failure == nil { self.failure = error }
+        // The first error is the cause of those that follow.
+        if self.error == nil { self.error = error }
         context.close(promise: nil)
     }
 }

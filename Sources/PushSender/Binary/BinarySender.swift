@@ -1,26 +1,34 @@
-package import Logging
-package import NIOCore
+public import Logging
+import NIOCore
 import NIOPosix
-import NIOSSL
 package import PushSupport
 package import PushTypes
 import PushWire
+public import ServiceLifecycle
 
-/// Sends over the legacy binary interface, one connection at a time, made when there is something to send.
+/// Sends pushes over the legacy binary interface, for gateways that still offer it (reference 5).
 ///
-/// It lives on one event loop, so that writes, error packets and the end of a connection have one order. When
-/// ``BinaryClientStateMachine/Limits/waiting`` notifications wait, callers wait too. Call ``close()`` in the end.
-package actor BinarySender {
-    /// Where things stand with the connection.
-    enum Link {
-        case none
-        case pausing(Scheduled<Void>)
-        case connecting
+/// The interface confirms nothing: a push counts as accepted once no error packet has come for a quiet period. After an
+/// error packet, what the server discarded is sent again on a new connection, from a bounded memory. There is one
+/// connection at a time, opened when there is something to send. The client certificate determines the topic; a push's
+/// topic, push type, collapse id and additional headers are not transmitted.
+///
+/// A `BinarySender` is a `Service`. Without a `ServiceGroup`, call ``close()`` in the end.
+public actor BinarySender: NotificationSender, Service {
+    /// The port of the legacy interface.
+    public static let defaultPort = 2195
+    /// The number of bytes that are gathered into one write.
+    static let writeLength = 32 * 1024
+
+    enum Connection {
+        case none, connecting
+        /// The next attempt follows after a delay.
+        case delayed(Scheduled<Void>)
         case open(any Channel)
     }
 
-    /// One call of ``send(_:)``: its outcomes as they come in.
-    final class Batch {
+    /// One call of ``send(_:)-([Push])``, with its outcomes so far.
+    private final class Batch {
         var outcomes: [Outcome?]
         var missing: Int
         var isCancelled = false
@@ -32,87 +40,123 @@ package actor BinarySender {
         }
     }
 
+    /// The place of one push in its batch.
     private struct Ticket {
         var batch: Batch
         var index: Int
         var id: String
     }
 
-    /// Bytes gathered into one write.
-    static let writeLength = 32 * 1024
-
+    // Everything runs on one event loop, so that writes, error packets and the end of a connection have one order.
     nonisolated let eventLoop: any EventLoop
+    let connector: LegacyConnector
     let configuration: BinaryConfiguration
     let time: any TimeSource
     let logger: Logger
-    var machine: BinaryClientStateMachine
-    var link = Link.none
-    /// Counts connections, so that a late event of an old one is told apart.
+    var stateMachine: BinaryClientStateMachine
+    var connection = Connection.none
+    /// The number of the current connection, which tells it from earlier ones.
     var connectionNumber = 0
     var lastFailure: String?
     var timer: (at: Timestamp, task: Scheduled<Void>)?
     private var tickets: [UInt32: Ticket] = [:]
     private var batches: [Int: Batch] = [:]
     private var lastBatch = 0
-    private var waitingForRoom: [CheckedContinuation<Void, Never>] = []
+    private var waitingForCapacity: [CheckedContinuation<Void, Never>] = []
     private var waitingForEnd: [CheckedContinuation<Void, Never>] = []
     private var isClosing = false
     private var isProceeding = false
     private var proceedsAgain = false
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { self.eventLoop.executor.asUnownedSerialExecutor() }
+    /// The event loop of the connection, on which the actor runs.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { self.eventLoop.executor.asUnownedSerialExecutor() }
+
+    /// Creates a sender; it connects once there is something to send.
+    /// - Parameters:
+    ///   - endpoint: The address of the legacy interface; its port is usually ``defaultPort``.
+    ///   - certificate: The provider's certificate, which determines topic and environment.
+    ///   - configuration: The format, limits and deadlines.
+    ///   - logger: Gets a line for each connection that begins or ends.
+    /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, and an
+    ///   error of the TLS library when the endpoint's additional trust roots are not PEM certificates.
+    public init(
+        to endpoint: PushServiceEndpoint,
+        certificate: ClientCertificate,
+        configuration: BinaryConfiguration = BinaryConfiguration(),
+        logger: Logger
+    ) throws {
+        self.init(
+            connector: try LegacyConnector(to: endpoint, certificate: certificate),
+            configuration: configuration,
+            time: SystemTime(),
+            logger: logger
+        )
+    }
 
     package init(
+        connector: LegacyConnector,
         configuration: BinaryConfiguration,
-        eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next(),
-        time: any TimeSource = SystemTime(),
+        time: any TimeSource,
         logger: Logger
     ) {
-        self.eventLoop = eventLoop
+        self.eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        self.connector = connector
         self.configuration = configuration
         self.time = time
         self.logger = logger
-        self.machine = BinaryClientStateMachine(command: configuration.command, limits: configuration.limits)
+        self.stateMachine = BinaryClientStateMachine(command: configuration.command, limits: configuration.limits)
     }
 
-    /// Returns when the notification has its final state: after the quiet period, if all is well.
-    package func send(_ notification: PushNotification, to token: DeviceToken) async -> Outcome {
-        await self.send([(notification, token)]).first ?? .notSent(.init("nothing was sent"))
+    /// Sends one push and returns its outcome: after the quiet period, if the push is accepted.
+    public func send(_ push: Push) async -> Outcome {
+        await self.send([push]).first ?? Self.lost
     }
 
-    /// Sends all, in this order, over one connection as long as it lasts; the outcomes stand in the same order.
+    /// Sends pushes in this order and returns their outcomes in the same order.
     ///
-    /// A cancelled caller gets back what had not been written yet as not sent.
-    package func send(_ notifications: [(PushNotification, DeviceToken)]) async -> [Outcome] {
-        let batch = Batch(count: notifications.count)
+    /// When the calling task is cancelled, pushes that were not written yet end as not sent.
+    public func send(_ pushes: [Push]) async -> [Outcome] {
+        let batch = Batch(count: pushes.count)
         self.lastBatch &+= 1
         let number = self.lastBatch
         self.batches[number] = batch
         await withTaskCancellationHandler {
-            for (index, (notification, token)) in notifications.enumerated() {
-                await self.submit(notification, to: token, index: index, of: batch)
-            }
+            for (index, push) in pushes.enumerated() { await self.submit(push, index: index, of: batch) }
             self.proceed()
             if batch.missing > 0 { await withCheckedContinuation { batch.waiter = $0 } }
         } onCancel: {
             Task { await self.cancel(batch: number) }
         }
         self.batches[number] = nil
-        return batch.outcomes.map { $0 ?? .notSent(.init("nothing was sent")) }
+        return batch.outcomes.map { $0 ?? Self.lost }
     }
 
-    /// Takes no more notifications, waits until each has its final state, then closes the connection.
-    package func close() async {
+    package func send(_ notification: PushNotification, to token: DeviceToken) async -> Outcome {
+        await self.send(Push(notification, to: token))
+    }
+
+    /// Runs until graceful shutdown or cancellation, then closes. Sending works without it, too.
+    public func run() async throws {
+        try? await gracefulShutdown()
+        await self.close()
+    }
+
+    /// Takes no more pushes, waits until each has its outcome, then closes the connection.
+    public func close() async {
         self.isClosing = true
         self.proceed()
-        guard !self.machine.isSettled else { return }
+        guard !self.stateMachine.isSettled else { return }
         await withCheckedContinuation { self.waitingForEnd.append($0) }
     }
 
-    /// Goes on wherever that is possible: write, connect, let callers in, end.
+    private static let lost = Outcome.notSent(.init("nothing was sent"))
+}
+
+extension BinarySender {
+    /// Does everything that is possible now: writes, connects, resumes callers, ends.
     func proceed() {
         guard !self.isProceeding else {
-            // The system took a write at once: what that makes possible is next, not within.
+            // The system took a write at once. Its consequences follow in the next round.
             self.proceedsAgain = true
             return
         }
@@ -124,32 +168,15 @@ package actor BinarySender {
         self.isProceeding = false
     }
 
-    private func takeStep() {
-        self.write()
-        self.connectIfNeeded()
-        self.scheduleTick()
-        if self.isClosing || self.machine.room > 0 {
-            let welcome = self.waitingForRoom.prefix(self.isClosing ? .max : self.machine.room)
-            self.waitingForRoom.removeFirst(welcome.count)
-            for waiter in welcome { waiter.resume() }
-        }
-        if self.isClosing, self.machine.isSettled {
-            self.disconnect()
-            self.timer?.task.cancel()
-            for waiter in self.waitingForEnd { waiter.resume() }
-            self.waitingForEnd = []
-        }
-    }
-
-    /// Performs what the machine has decided.
+    /// Performs the actions of the state machine, except writes, which ``write()`` gathers.
     func perform(_ actions: [BinaryClientStateMachine.Action]) {
         for action in actions {
             switch action {
             case .write: break
             case .finished(let identifier, let state): self.finish(identifier, state)
-            case .wasNotAccepted(let count, let status):
+            case .lateError(let count, let status):
                 self.logger.error(
-                    "error packet came after the quiet period: notifications counted as accepted were not",
+                    "error packet after the quiet period: accepted notifications were discarded",
                     metadata: ["count": "\(count)", "status": "\(status)"]
                 )
             case .close(let reason):
@@ -160,13 +187,31 @@ package actor BinarySender {
         }
     }
 
-    private func submit(_ notification: PushNotification, to token: DeviceToken, index: Int, of batch: Batch) async {
-        await self.room(for: batch)
+    private func takeStep() {
+        self.write()
+        self.connectIfNeeded()
+        self.scheduleTick()
+        if self.isClosing || self.stateMachine.remainingCapacity > 0 {
+            let capacity = self.isClosing ? .max : self.stateMachine.remainingCapacity
+            let resumed = self.waitingForCapacity.prefix(capacity)
+            self.waitingForCapacity.removeFirst(resumed.count)
+            for waiter in resumed { waiter.resume() }
+        }
+        if self.isClosing, self.stateMachine.isSettled {
+            self.disconnect()
+            self.timer?.task.cancel()
+            for waiter in self.waitingForEnd { waiter.resume() }
+            self.waitingForEnd = []
+        }
+    }
+
+    private func submit(_ push: Push, index: Int, of batch: Batch) async {
+        await self.awaitCapacity(for: batch)
         let now = self.time.now
-        var content = BinaryNotification(notification, to: token)
-        if self.configuration.command == .enhanced, content.expiration == nil {
-            // Command 1 always has the field, where 0 would mean not to store.
-            content.expiration = notification.expiration.storageEnd(acceptedAt: now).map {
+        var notification = BinaryNotification(push.notification, to: push.token)
+        if self.configuration.format == .enhanced, notification.expiration == nil {
+            // Command 1 always has the field, and 0 would mean not to store.
+            notification.expiration = push.notification.expiration.storageEnd(acceptedAt: now).map {
                 UInt32(clamping: $0.seconds)
             }
         }
@@ -174,21 +219,20 @@ package actor BinarySender {
             self.finish(batch, index, .notSent(.init("the caller was cancelled")))
         } else if self.isClosing {
             self.finish(batch, index, .notSent(.init("the sender is closing")))
-        } else if let (identifier, actions) = self.machine.submit(content, now: self.time.steady) {
-            self.tickets[identifier] = Ticket(batch: batch, index: index, id: notification.id)
-            self.perform(actions)
         } else {
-            self.finish(batch, index, .notSent(.init("too many notifications are waiting")))
+            let identifier = self.stateMachine.nextIdentifier
+            self.tickets[identifier] = Ticket(batch: batch, index: index, id: push.notification.id)
+            self.perform(self.stateMachine.submit(notification, now: self.time.steady))
         }
     }
 
-    /// Returns when there is room and it is the caller's turn, or when neither matters any more.
-    private func room(for batch: Batch) async {
+    /// Returns when a notification can be submitted and it is the caller's turn, or when it will not be submitted.
+    private func awaitCapacity(for batch: Batch) async {
         var hasWaited = false
         while !self.isClosing, !batch.isCancelled {
-            if self.machine.room == 0 { self.proceed() }
-            if self.machine.room > 0, hasWaited || self.waitingForRoom.isEmpty { return }
-            await withCheckedContinuation { self.waitingForRoom.append($0) }
+            if self.stateMachine.remainingCapacity == 0 { self.proceed() }
+            if self.stateMachine.remainingCapacity > 0, hasWaited || self.waitingForCapacity.isEmpty { return }
+            await withCheckedContinuation { self.waitingForCapacity.append($0) }
             hasWaited = true
         }
     }
@@ -197,10 +241,10 @@ package actor BinarySender {
         guard let batch = self.batches[number] else { return }
         batch.isCancelled = true
         let identifiers = self.tickets.filter { $0.value.batch === batch }.keys
-        self.perform(self.machine.withdraw(Set(identifiers)))
-        // Whoever waits for room and is cancelled must look at it.
-        for waiter in self.waitingForRoom { waiter.resume() }
-        self.waitingForRoom = []
+        self.perform(self.stateMachine.withdraw(Set(identifiers)))
+        // A cancelled caller may be among those that wait for capacity.
+        for waiter in self.waitingForCapacity { waiter.resume() }
+        self.waitingForCapacity = []
         self.proceed()
     }
 

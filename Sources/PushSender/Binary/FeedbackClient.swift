@@ -1,126 +1,125 @@
 import NIOCore
 import NIOPosix
-package import NIOSSL
-package import PushWire
+import NIOSSL
+public import PushTypes
+import PushWire
 
-/// Reads the list of apps that are gone from the legacy feedback service (reference 6).
+/// Reads the list of inactive tokens from a legacy feedback service (reference 6).
 ///
-/// The service clears the list once it is read: take care of each tuple as it comes, also when an error follows.
-package struct FeedbackClient: Sendable {
-    package var host: String
-    /// 2196 by default (reference 6).
-    package var port: Int
-    /// The name the service's certificate must bear; `nil` means its address. ``host`` by default.
-    package var serverName: String?
-    /// Holds the provider's certificate: it selects app and environment.
-    package var tls: NIOSSLContext
-    /// Default 10 s.
-    package var connectTimeout: Duration = .seconds(10)
-    /// Longest time without a byte from the service, TLS included. Default 30 s.
-    package var silence: Duration = .seconds(30)
-    /// Tuples read on one connection, and kept until the caller takes them. Default 100,000.
-    package var limit = 100_000
+/// The service clears the list once it is read. Process each tuple as it arrives, also when an error follows.
+public struct FeedbackClient: Sendable {
+    /// The port of the feedback service.
+    public static let defaultPort = 2196
 
-    package init(host: String, port: Int = 2196, tls: NIOSSLContext) {
-        self.host = host
-        self.port = port
-        self.serverName = LegacyConnection.serverName(for: host)
-        self.tls = tls
+    /// The longest time without a byte from the service, TLS handshake included. Default 30 s.
+    public var idleTimeout: Duration = .seconds(30)
+    /// The number of tuples that are read on one connection, and kept until the caller takes them. Default 100,000.
+    public var maximumTuples = 100_000
+    private let connector: LegacyConnector
+
+    /// Creates a client; it connects when ``tuples()`` is called.
+    /// - Parameters:
+    ///   - endpoint: The address of the feedback service; its port is usually ``defaultPort``.
+    ///   - certificate: The provider's certificate, which determines topics and environment.
+    /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, and an
+    ///   error of the TLS library when the endpoint's additional trust roots are not PEM certificates.
+    public init(to endpoint: PushServiceEndpoint, certificate: ClientCertificate) throws {
+        self.init(connector: try LegacyConnector(to: endpoint, certificate: certificate))
     }
 
-    /// Connects and gives each tuple as it arrives; ends when the service closes in good order.
+    package init(connector: LegacyConnector) {
+        self.connector = connector
+    }
+
+    /// Connects and returns the tuples as they arrive. The stream ends when the service has sent the whole list.
     ///
-    /// The stream fails with ``FeedbackError``, or with what NIO says of a connection that does not come about.
-    package func tuples() -> AsyncThrowingStream<FeedbackTuple, any Error> {
+    /// The stream fails with ``FeedbackError``, or with an error of NIO when there is no connection.
+    public func tuples() -> AsyncThrowingStream<FeedbackTuple, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: FeedbackTuple.self,
-            bufferingPolicy: .bufferingOldest(max(1, self.limit))
+            bufferingPolicy: .bufferingOldest(max(1, self.maximumTuples))
         )
-        let (silence, limit) = (TimeAmount(self.silence), self.limit)
-        LegacyConnection.bootstrap(
-            on: MultiThreadedEventLoopGroup.singleton,
-            tls: self.tls,
-            serverName: self.serverName,
-            connectTimeout: self.connectTimeout
-        ) { channel in
+        let (timeout, limit) = (TimeAmount(self.idleTimeout), self.maximumTuples)
+        self.connector.connect(on: MultiThreadedEventLoopGroup.singleton) { channel in
             let pipeline = channel.pipeline.syncOperations
-            // In front of TLS, so that a handshake that never ends is silence too.
-            try pipeline.addHandler(IdleStateHandler(readTimeout: silence), position: .first)
-            try pipeline.addHandler(FeedbackHandler(limit: limit, tuples: continuation))
+            // In front of TLS, so that a handshake that never ends is detected, too.
+            try pipeline.addHandler(IdleStateHandler(readTimeout: timeout), position: .first)
+            try pipeline.addHandler(FeedbackClientHandler(limit: limit, tuples: continuation))
             continuation.onTermination = { _ in channel.close(promise: nil) }
         }
-        .connect(host: self.host, port: self.port)
         .whenFailure { continuation.finish(throwing: $0) }
         return stream
     }
 }
 
-/// Why a feedback list ended before its end.
-package enum FeedbackError: Error, Hashable, Sendable {
-    /// The bytes are no list.
+/// The reason for which a feedback list ended early.
+public enum FeedbackError: Error, Hashable, Sendable {
+    /// The bytes are not a feedback list.
     case malformed(tokenLength: Int)
-    /// The connection ended in the middle of a tuple, or without TLS saying so: there was more.
+    /// The connection ended within a tuple, or without the closure alert of TLS: the list was not complete.
     case truncated
-    /// Nothing came for longer than ``FeedbackClient/silence``.
-    case silent
-    /// More than ``FeedbackClient/limit`` tuples.
-    case tooMany
+    /// The service sent nothing for ``FeedbackClient/idleTimeout``.
+    case timedOut
+    /// The list has more than ``FeedbackClient/maximumTuples``.
+    case tooManyTuples
+
+    init(_ failure: FeedbackClientStateMachine.Failure) {
+        self =
+            switch failure {
+            case .malformed(let length): .malformed(tokenLength: length)
+            case .truncated: .truncated
+            case .timedOut: .timedOut
+            case .tooManyTuples: .tooManyTuples
+            }
+    }
 }
 
-/// Reads tuples off a connection and hands them on, until its end or the first thing that is wrong.
-private final class FeedbackHandler: ChannelInboundHandler {
+/// Translates between bytes and ``FeedbackClientStateMachine``, and hands tuples to a stream.
+private final class FeedbackClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    private let limit: Int
+    private var stateMachine: FeedbackClientStateMachine
     private let tuples: AsyncThrowingStream<FeedbackTuple, any Error>.Continuation
-    private var received = ByteBuffer()
-    private var count = 0
+    private var isClean = true
 
     init(limit: Int, tuples: AsyncThrowingStream<FeedbackTuple, any Error>.Continuation) {
-        self.limit = limit
+        self.stateMachine = FeedbackClientStateMachine(limit: limit)
         self.tuples = tuples
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.received.writeImmutableBuffer(Self.unwrapInboundIn(data))
-        do {
-            while let tuple = try FeedbackTuple.read(from: &self.received) {
-                self.count += 1
-                guard self.count <= self.limit else { return self.fail(.tooMany, context: context) }
-                self.tuples.yield(tuple)
-            }
-            self.received.discardReadBytes()
-        } catch {
-            self.fail(.malformed(tokenLength: error.tokenLength), context: context)
-        }
+        self.perform(self.stateMachine.receive(Self.unwrapInboundIn(data)), context: context)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .read = event as? IdleStateHandler.IdleStateEvent { self.fail(.silent, context: context) }
+        if case .read = event as? IdleStateHandler.IdleStateEvent {
+            self.perform(self.stateMachine.timedOut(), context: context)
+        }
         context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch error {
-        case NIOSSLError.uncleanShutdown: self.tuples.finish(throwing: FeedbackError.truncated)
+        case NIOSSLError.uncleanShutdown: self.isClean = false
         default: self.tuples.finish(throwing: error)
         }
         context.close(promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if self.received.readableBytes > 0 {
-            self.tuples.finish(throwing: FeedbackError.truncated)
-        } else {
-            self.tuples.finish()
-        }
+        self.perform(self.stateMachine.connectionClosed(isClean: self.isClean), context: context)
         context.fireChannelInactive()
     }
 
-    /// What comes after the first error no longer counts.
-    private func fail(_ error: FeedbackError, context: ChannelHandlerContext) {
-        self.tuples.finish(throwing: error)
-        self.received.clear()
-        context.close(promise: nil)
+    private func perform(_ actions: [FeedbackClientStateMachine.Action], context: ChannelHandlerContext) {
+        for action in actions {
+            switch action {
+            case .deliver(let tuple): self.tuples.yield(tuple)
+            case .finish: self.tuples.finish()
+            case .fail(let failure):
+                self.tuples.finish(throwing: FeedbackError(failure))
+                context.close(promise: nil)
+            }
+        }
     }
 }

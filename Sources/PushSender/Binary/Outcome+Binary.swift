@@ -2,8 +2,8 @@ import PushTypes
 import PushWire
 
 extension Outcome {
-    /// What a final state on the legacy interface means to the provider.
-    /// - Parameter lastFailure: why the last connection came to nothing, if that is known.
+    /// Converts a final state of the legacy interface.
+    /// - Parameter lastFailure: The error of the last connection; `nil` if there was none.
     init(_ state: BinaryClientStateMachine.FinalState, id: String, lastFailure: String?) {
         self =
             switch state {
@@ -12,24 +12,25 @@ extension Outcome {
             case .notSent(.withdrawn): .notSent(.init("the caller was cancelled"))
             case .notSent(.timedOut):
                 .notSent(.init("no connection took the notification in time: \(lastFailure ?? "too much was waiting")"))
-            case .notSent(.connectionRefused(let status)):
-                .notSent(.init("the push service refused the connection: \(status.text)"))
+            case .notSent(.connectionRejected(let status)):
+                .notSent(.init("the push service rejected the connection: \(status.text)"))
+            case .notSent(.queueFull): .notSent(.init("too many notifications are waiting"))
             case .unknown(.connectionLost):
                 .unknown(
-                    .init("the connection ended without an answer: \(lastFailure ?? "closed by the push service")")
+                    .init("the connection ended without a response: \(lastFailure ?? "closed by the push service")")
                 )
             case .unknown(.unknownIdentifier(let packet)):
                 .unknown(
                     .init("\(packet.status.text), for a notification that is not remembered: \(packet.identifier)")
                 )
             case .unknown(.malformedPacket):
-                .unknown(.init("the peer does not speak the legacy interface"))
+                .unknown(.init("the server does not speak the legacy interface"))
             }
     }
 }
 
 extension Rejection {
-    /// The reason of the HTTP/2 interface with the same consequence; the status in words where there is none.
+    /// Converts a status to the HTTP/2 reason with the same consequence, or keeps its text if there is none.
     init(_ status: BinaryStatus) {
         let reason: Reason? =
             switch status {

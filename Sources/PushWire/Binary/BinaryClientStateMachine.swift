@@ -1,80 +1,85 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides what becomes of every notification that a provider sends over the legacy interface (reference 5.3).
+/// Decides the final state of each notification that a provider sends over the legacy interface (reference 5.3).
 ///
-/// Success is silent there, and one error packet tells about all that was written before and after the notification it
-/// names. The machine numbers notifications, remembers those written last, and gives each exactly one final state. It
-/// serves one connection after another. Time is passed in: the owner asks for ``nextDeadline`` and calls
-/// ``tick(now:)``.
-package struct BinaryClientStateMachine: Sendable {
+/// The server confirms nothing. One error packet covers everything that was written before and after the notification
+/// it names. The state machine numbers notifications, remembers those written last, and gives each exactly one final
+/// state. It serves one connection after another.
+///
+/// Every event returns the actions to perform, in their order; an event without a consequence returns nothing. Time is
+/// passed in: the owner calls ``tick(now:)`` at ``nextDeadline``.
+package struct BinaryClientStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
-        /// Notifications remembered after they were written; the oldest leaves as accepted. Default 8192.
+        /// The notifications remembered after they were written. The oldest leaves as accepted. Default 8192.
         package var written = 8192
-        /// Notifications that may wait to be written. Default 1024.
+        /// The notifications that may wait to be written. Default 1024.
         package var waiting = 1024
-        /// Without an error packet for this long after it was written, a notification counts as accepted. Default 1 s.
+        /// The time after which a written notification without an error packet counts as accepted. Default 1 s.
         package var quiet: Duration = .seconds(1)
-        /// From submission until a notification must have left for the service, connecting included. Default 30 s.
+        /// The time from submission until a notification must be written, connecting included. Default 30 s.
         package var wait: Duration = .seconds(30)
 
         package init() {}
     }
 
-    /// What became of a notification.
+    /// The result of one notification.
     package enum FinalState: Hashable, Sendable {
-        /// No error was reported of it.
+        /// No error was reported.
         case accepted
-        /// The service, or this machine before writing, refused it.
+        /// The server rejected it, or this state machine did before writing it.
         case failed(BinaryStatus)
-        /// Certainly not processed by the service.
+        /// The server certainly did not process it.
         case notSent(NotSent)
-        /// Written, but nothing tells whether it was processed.
+        /// It was written, and nothing tells whether the server processed it.
         case unknown(Unknown)
     }
 
     package enum NotSent: Hashable, Sendable {
         /// No connection took it in time.
         case timedOut
-        /// The caller wanted it no more.
+        /// The caller withdrew it.
         case withdrawn
-        /// Discarded with all others because of a fault of the connection or its certificate.
-        case connectionRefused(BinaryStatus)
+        /// As many notifications as allowed were waiting.
+        case queueFull
+        /// It was discarded with all others because the server rejects the connection or its certificate.
+        case connectionRejected(BinaryStatus)
     }
 
     package enum Unknown: Hashable, Sendable {
         /// The connection ended without an error packet.
         case connectionLost
-        /// An error packet named a notification that is not remembered, or none.
+        /// An error packet named no notification, or one that is no longer remembered.
         case unknownIdentifier(BinaryErrorResponse)
-        /// The service sent something that is no error packet.
+        /// The server sent bytes that are not an error packet.
         case malformedPacket
     }
 
     package enum Action: Hashable, Sendable {
         case write(BinaryNotification)
-        /// The one and only final state of a notification.
+        /// Report the one and only final state of a notification.
         case finished(identifier: UInt32, FinalState)
-        /// An error packet came later than the quiet period: `count` notifications that counted as accepted by then
-        /// had not been. Those after the one it names are written again, unless the connection itself is at fault.
-        case wasNotAccepted(count: Int, BinaryStatus)
-        /// Nothing more is written to this connection and nothing it says counts.
+        /// Report that an error packet came after the quiet period: `count` notifications had counted as accepted by
+        /// then and were not. Those after the one it names are written again, unless the connection is at fault.
+        case lateError(count: Int, BinaryStatus)
+        /// Close the connection. Nothing more is written to it and nothing it sends counts.
         case close(CloseReason)
     }
 
     package enum CloseReason: Hashable, Sendable {
         case errorPacket(BinaryErrorResponse)
         case malformedPacket
-        /// The peer takes no more bytes.
+        /// The server reads no more bytes.
         case stalled
     }
 
-    struct Entry: Sendable {
+    private struct Entry: Sendable {
         var notification: BinaryNotification
         var deadline: Timestamp
-        /// When the system had taken its last byte.
+        /// The time at which the system took its last byte; `nil` until then.
         var writtenAt: Timestamp?
-        /// Its final state is out; kept only to be written again should a late error packet contradict.
+        /// Indicates whether its final state was reported. It is kept to be written again if a late error packet
+        /// requires it.
         var isFinished = false
     }
 
@@ -82,31 +87,38 @@ package struct BinaryClientStateMachine: Sendable {
     private let limits: Limits
     private var lastIdentifier: UInt32
     private var waiting = CircularBuffer<Entry>()
-    /// Oldest first. Finished ones stand before all others.
+    /// Oldest first. Finished ones precede all others.
     private var written = CircularBuffer<Entry>()
     private var finishedCount = 0
     private var received = ByteBuffer()
     package private(set) var isConnected = false
-    /// Connections and attempts in a row after which nothing was known of any notification.
+    /// The number of connections and attempts in a row that led to no final state.
     package private(set) var failures = 0
 
-    /// - Parameter lastIdentifier: the first notification gets the next one.
+    /// - Parameter lastIdentifier: The first notification gets the next one.
     package init(command: BinaryCommand = .framed, limits: Limits = Limits(), lastIdentifier: UInt32 = 0) {
         self.command = command
         self.limits = limits
         self.lastIdentifier = lastIdentifier
     }
 
-    /// How many notifications can be submitted.
-    package var room: Int { max(0, self.limits.waiting - self.waiting.count) }
+    /// The number of notifications that can be submitted.
+    package var remainingCapacity: Int { max(0, self.limits.waiting - self.waiting.count) }
 
-    /// Whether there is something to write.
-    package var wantsConnection: Bool { !self.isConnected && !self.waiting.isEmpty }
+    /// Indicates whether there is something to write and no connection.
+    package var needsConnection: Bool { !self.isConnected && !self.waiting.isEmpty }
 
-    /// Whether every notification has its final state.
+    /// Indicates whether every notification has its final state.
     package var isSettled: Bool { self.waiting.isEmpty && self.finishedCount == self.written.count }
 
-    /// When ``tick(now:)`` has something to do.
+    /// Indicates whether a notification on this connection counts as accepted, which shows that the server reads from
+    /// it.
+    package var hasAcceptedNotification: Bool { self.finishedCount > 0 }
+
+    /// The identifier of the next notification. 0 names no notification, so the first one follows the last.
+    package var nextIdentifier: UInt32 { self.lastIdentifier == .max ? 1 : self.lastIdentifier &+ 1 }
+
+    /// The time at which ``tick(now:)`` must be called; `nil` when nothing depends on time.
     package var nextDeadline: Timestamp? {
         let oldest = self.written.dropFirst(self.finishedCount).first
         let settled = oldest.map { $0.writtenAt?.advanced(by: self.limits.quiet) ?? $0.deadline }
@@ -114,28 +126,26 @@ package struct BinaryClientStateMachine: Sendable {
     }
 }
 
-/// From the caller to the service.
+/// Events of the caller and of writing.
 extension BinaryClientStateMachine {
-    /// Takes a notification and gives it its identifier; `nil` if there is no room. What the service would surely
-    /// refuse is refused here, because a refusal there costs the connection (reference 5.3.5).
-    package mutating func submit(
-        _ notification: BinaryNotification,
-        now: Timestamp
-    ) -> (identifier: UInt32, actions: [Action])? {
-        guard self.room > 0 else { return nil }
-        // 0 names no notification, and after the last number comes the first.
-        self.lastIdentifier = self.lastIdentifier == .max ? 1 : self.lastIdentifier &+ 1
-        let identifier = self.lastIdentifier
+    /// Queues a notification under ``nextIdentifier``.
+    ///
+    /// A notification that the server would certainly reject fails here, because an error packet costs the connection
+    /// (reference 5.3.5).
+    package mutating func submit(_ notification: BinaryNotification, now: Timestamp) -> [Action] {
+        let identifier = self.nextIdentifier
+        self.lastIdentifier = identifier
+        guard self.remainingCapacity > 0 else { return [.finished(identifier: identifier, .notSent(.queueFull))] }
         var notification = notification
         notification.identifier = identifier
-        if let fault = BinaryFrame(command: self.command, notification: notification).fault {
-            return (identifier, [.finished(identifier: identifier, .failed(fault))])
+        if let error = BinaryFrame(command: self.command, notification: notification).validationError {
+            return [.finished(identifier: identifier, .failed(error))]
         }
         self.waiting.append(Entry(notification: notification, deadline: now.advanced(by: self.limits.wait)))
-        return (identifier, [])
+        return []
     }
 
-    /// Takes back what has not been written yet; the rest runs its course.
+    /// Withdraws those of the notifications that were not written yet.
     package mutating func withdraw(_ identifiers: Set<UInt32>) -> [Action] {
         var actions: [Action] = []
         self.waiting.removeAll { entry in
@@ -146,25 +156,11 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    package mutating func connected() {
-        self.isConnected = true
-        self.received.clear()
-    }
-
-    /// Whether something that was written counts as accepted already: then the service did read from the connection.
-    package var hasSettled: Bool { self.finishedCount > 0 }
-
-    /// There is no connection, or it ended before the service could read a single notification from it: everything
-    /// written to it waits again.
-    package mutating func connectionRefused() {
-        self.failures &+= 1
-        self.isConnected = false
-        self.writeAgain(Array(self.written))
-    }
-
-    /// The next notification to write, preceded by what leaves the memory for it; empty when there is none.
+    /// Returns the next notification to write, preceded by the final state of the one that is forgotten for it; empty
+    /// when there is none.
     ///
-    /// Call it while the connection takes bytes, then ``written(through:now:)`` when the system has them.
+    /// The owner calls it while the connection is writable, and ``written(through:now:)`` once the system has the
+    /// bytes.
     package mutating func nextWrite(now: Timestamp) -> [Action] {
         guard self.isConnected, let next = self.waiting.first else { return [] }
         var actions: [Action] = []
@@ -183,7 +179,7 @@ extension BinaryClientStateMachine {
         return actions + [.write(next.notification)]
     }
 
-    /// The system has taken all bytes up to those of `identifier`: the quiet period of these begins.
+    /// Starts the quiet period of all notifications up to `identifier`: the system has their bytes.
     package mutating func written(through identifier: UInt32, now: Timestamp) {
         guard self.isConnected, let last = self.position(of: identifier) else { return }
         for index in self.written.indices.prefix(last + 1).reversed() {
@@ -193,15 +189,35 @@ extension BinaryClientStateMachine {
     }
 }
 
-/// From the service, and from the clock.
+/// Events of the connection and the clock.
 extension BinaryClientStateMachine {
-    package mutating func received(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
+    package mutating func connected() {
+        self.isConnected = true
+        self.received.clear()
+    }
+
+    /// Queues everything again: there is no connection, or it ended before the server could read from it.
+    package mutating func connectionFailed() {
+        self.failures &+= 1
+        self.isConnected = false
+        self.writeAgain(Array(self.written))
+    }
+
+    /// Ends the notifications on a connection that closed without an error packet: any of them may have been processed.
+    package mutating func connectionClosed() -> [Action] {
+        guard self.isConnected else { return [] }
+        // The server may close an idle connection (reference 5.3.8): that is not a failure.
+        if self.written.isEmpty || self.finishedCount < self.written.count { self.failures &+= 1 }
+        return self.forgetConnection(.unknown(.connectionLost))
+    }
+
+    package mutating func receive(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
         guard self.isConnected else { return [] }
         self.received.writeImmutableBuffer(bytes)
         var actions: [Action] = []
         do {
             while self.isConnected, let packet = try BinaryErrorResponse.read(from: &self.received) {
-                actions += self.received(packet)
+                actions += self.receive(packet)
             }
         } catch {
             self.failures &+= 1
@@ -211,19 +227,11 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    /// The connection is gone without an error packet: which of the notifications on it were processed nobody knows.
-    package mutating func connectionClosed() -> [Action] {
-        guard self.isConnected else { return [] }
-        // An idle connection may go without notice (reference 5.3.8): that is no failure.
-        if self.written.isEmpty || self.finishedCount < self.written.count { self.failures &+= 1 }
-        return self.forgetConnection(.unknown(.connectionLost))
-    }
-
     package mutating func tick(now: Timestamp) -> [Action] {
         let quiet = self.written.dropFirst(self.finishedCount).prefix { entry in
             entry.writtenAt.map { $0.advanced(by: self.limits.quiet) <= now } ?? false
         }
-        var actions = self.finish(upTo: self.finishedCount + quiet.count)
+        var actions = self.accept(upTo: self.finishedCount + quiet.count)
         while let entry = self.waiting.first, entry.deadline <= now {
             self.waiting.removeFirst()
             guard !entry.isFinished else { continue }
@@ -236,26 +244,24 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    private mutating func received(_ packet: BinaryErrorResponse) -> [Action] {
-        // An identifier of 0 is nobody's: to send everything again for it would go round for ever (reference 5.3.5).
+    private mutating func receive(_ packet: BinaryErrorResponse) -> [Action] {
+        // Identifier 0 names no notification: writing everything again for it would never end (reference 5.3.5).
         guard self.command != .simple, let position = self.position(of: packet.identifier) else {
             self.failures &+= 1
             return self.forgetConnection(.unknown(.unknownIdentifier(packet))) + [.close(.errorPacket(packet))]
         }
-        if packet.status == .noErrors { return self.finish(upTo: position + 1) }
+        if packet.status == .noErrors { return self.accept(upTo: position + 1) }
         self.failures = packet.status.scope == .connection ? self.failures &+ 1 : 0
 
-        let wasAccepted = packet.status.scope == .none
-        let refuted = max(0, self.finishedCount - position - (wasAccepted ? 1 : 0))
-        var actions: [Action] = refuted > 0 ? [.wasNotAccepted(count: refuted, packet.status)] : []
-        actions += self.finish(upTo: position + (wasAccepted ? 1 : 0))
-        let rest = self.written.dropFirst(position)
-        if !wasAccepted, let named = rest.first, !named.isFinished {
-            actions.append(.finished(identifier: named.notification.identifier, .failed(packet.status)))
-        }
-        let discarded = Array(rest.dropFirst())
+        let acceptedCount = packet.status.scope == .none ? position + 1 : position
+        let contradicted = max(0, self.finishedCount - acceptedCount)
+        var actions: [Action] = contradicted > 0 ? [.lateError(count: contradicted, packet.status)] : []
+        actions += self.accept(upTo: acceptedCount)
+        let named = self.written.dropFirst(position)
+        if packet.status.scope != .none { actions += Self.finished(named.prefix(1), .failed(packet.status)) }
+        let discarded = Array(named.dropFirst())
         if packet.status.scope == .connection {
-            actions += Self.finished(discarded, .notSent(.connectionRefused(packet.status)))
+            actions += Self.finished(discarded, .notSent(.connectionRejected(packet.status)))
             self.writeAgain([])
         } else {
             self.writeAgain(discarded)
@@ -264,7 +270,7 @@ extension BinaryClientStateMachine {
         return actions + [.close(.errorPacket(packet))]
     }
 
-    /// Ends the connection: everything on it that has no final state gets `state`.
+    /// Ends the connection and gives `state` to each notification on it that has no final state.
     private mutating func forgetConnection(_ state: FinalState) -> [Action] {
         let actions = Self.finished(self.written, state)
         self.isConnected = false
@@ -272,8 +278,8 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    /// Counts the oldest `count` as accepted.
-    private mutating func finish(upTo count: Int) -> [Action] {
+    /// Counts the oldest `count` written notifications as accepted.
+    private mutating func accept(upTo count: Int) -> [Action] {
         guard count > self.finishedCount else { return [] }
         self.failures = 0
         let actions = Self.finished(self.written.prefix(count).dropFirst(self.finishedCount), .accepted)
@@ -284,7 +290,7 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    /// Empties the memory; `entries` go to the front of what waits, in their order and with their identifiers.
+    /// Forgets what was written and queues `entries` before all others, in their order and with their identifiers.
     private mutating func writeAgain(_ entries: [Entry]) {
         self.written.removeAll(keepingCapacity: true)
         self.finishedCount = 0
@@ -308,8 +314,8 @@ extension BinaryClientStateMachine.CloseReason: CustomStringConvertible {
     package var description: String {
         switch self {
         case .errorPacket(let packet): "\(packet.status.text), notification \(packet.identifier)"
-        case .malformedPacket: "the peer does not speak the legacy interface"
-        case .stalled: "the peer takes no more bytes"
+        case .malformedPacket: "the server does not speak the legacy interface"
+        case .stalled: "the server reads no more bytes"
         }
     }
 }

@@ -2,12 +2,13 @@ package import NIOCore
 import PushTypes
 
 extension BinaryFrame {
-    /// Takes one frame off the front of `buffer`; `nil` until all its bytes are there.
+    /// Reads one frame from the front of `buffer`. Returns `nil` until all its bytes are there.
     ///
-    /// What is too long is refused as soon as its length is known, so never more than ``maximumFrameLength`` and the
-    /// header need to be kept. After an error the connection is over: where the next frame starts is not known.
-    /// - Parameter isLenient: commands 0 and 1 may carry as much as command 2, which clients exist that rely on.
-    /// - Throws: the packet with which a service answers (reference 5.2).
+    /// A frame that is too long is rejected as soon as its length is known, so a caller never keeps more than
+    /// ``maximumFrameLength`` and the header. After an error the connection must end, because the start of the next
+    /// frame is unknown.
+    /// - Parameter isLenient: Allows commands 0 and 1 as long a payload as command 2; some clients rely on it.
+    /// - Throws: The packet with which a server responds (reference 5.2).
     package static func read(
         from buffer: inout ByteBuffer,
         isLenient: Bool = false
@@ -26,7 +27,7 @@ extension BinaryFrame {
         return BinaryFrame(command: command, notification: notification)
     }
 
-    /// - Parameter limit: the command whose longest payload counts.
+    /// - Parameter limit: The command whose payload limit applies.
     private static func readEnhanced(
         _ limit: BinaryCommand,
         from buffer: inout ByteBuffer
@@ -45,21 +46,23 @@ extension BinaryFrame {
         from buffer: inout ByteBuffer
     ) throws(BinaryErrorResponse) -> BinaryNotification? {
         guard let tokenLength = buffer.readInteger(as: UInt16.self).map(Int.init) else { return nil }
-        if let status = Self.fault(token: tokenLength) {
+        if let status = Self.error(tokenLength: tokenLength) {
             throw BinaryErrorResponse(status: status, identifier: identifier)
         }
         guard let token = buffer.readBytes(length: tokenLength),
             let payloadLength = buffer.readInteger(as: UInt16.self).map(Int.init)
         else { return nil }
-        if let status = Self.fault(payload: payloadLength, command: limit) {
+        if let status = Self.error(payloadLength: payloadLength, command: limit) {
             throw BinaryErrorResponse(status: status, identifier: identifier)
         }
         guard let payload = buffer.readSlice(length: payloadLength) else { return nil }
         return BinaryNotification(token: token, payload: payload, identifier: identifier)
     }
 
-    /// The packet for a frame of which no more comes: it names the notification if its identifier has come. `nil` where
-    /// there is none to answer: command 0 (reference 5.3.3), and no byte at all.
+    /// Returns the error packet for a frame that ends too early. It names the notification if its identifier has
+    /// arrived.
+    ///
+    /// Returns `nil` for command 0, which gets no packet (reference 5.3.3), and for an empty buffer.
     package static func unfinished(_ buffer: ByteBuffer) -> BinaryErrorResponse? {
         var rest = buffer
         switch rest.readInteger(as: UInt8.self).flatMap(BinaryCommand.init(rawValue:)) {
@@ -80,7 +83,7 @@ extension BinaryFrame {
     }
 }
 
-/// The items of one frame of command 2 while they are collected. Unknown items are passed over (reference 5.1).
+/// Collects the items of one frame of command 2. Unknown items are ignored (reference 5.1).
 private struct BinaryItemReader {
     private var token: ByteBuffer?
     private var payload: ByteBuffer?
@@ -88,11 +91,11 @@ private struct BinaryItemReader {
     private var expiration: ByteBuffer?
     private var priority: ByteBuffer?
 
-    /// Refuses an item that reaches past the frame, and one that comes twice.
+    /// Reads the next item. Throws for an item that extends past the frame, and for a repeated one.
     mutating func readItem(from frame: inout ByteBuffer) throws(BinaryErrorResponse) {
         guard let id = frame.readInteger(as: UInt8.self),
             let value = frame.readLengthPrefixedSlice(as: UInt16.self)
-        else { throw self.refusal(.protocolError) }
+        else { throw self.error(.protocolError) }
         switch BinaryItem(rawValue: id) {
         case .token: try self.set(\.token, value)
         case .payload: try self.set(\.payload, value)
@@ -103,13 +106,13 @@ private struct BinaryItemReader {
         }
     }
 
-    /// Refuses what is missing, of the wrong size, or no priority of this interface.
+    /// Returns the notification of all items. Throws for a missing item, a wrong size and an unknown priority.
     func notification() throws(BinaryErrorResponse) -> BinaryNotification {
-        if self.identifier != nil, Self.integer(self.identifier) == nil { throw self.refusal(.protocolError) }
-        if let status = BinaryFrame.fault(token: self.token?.readableBytes ?? 0)
-            ?? BinaryFrame.fault(payload: self.payload?.readableBytes ?? 0, command: .framed)
+        if self.identifier != nil, Self.integer(self.identifier) == nil { throw self.error(.protocolError) }
+        if let status = BinaryFrame.error(tokenLength: self.token?.readableBytes ?? 0)
+            ?? BinaryFrame.error(payloadLength: self.payload?.readableBytes ?? 0, command: .framed)
         {
-            throw self.refusal(status)
+            throw self.error(status)
         }
         var notification = BinaryNotification(
             token: self.token.map { Array($0.readableBytesView) } ?? [],
@@ -117,14 +120,14 @@ private struct BinaryItemReader {
             identifier: Self.integer(self.identifier) ?? 0
         )
         if let expiration = self.expiration {
-            guard let seconds = Self.integer(expiration) else { throw self.refusal(.protocolError) }
+            guard let seconds = Self.integer(expiration) else { throw self.error(.protocolError) }
             notification.expiration = seconds
         }
         if let priority = self.priority {
             guard priority.readableBytes == 1,
                 let value = priority.getInteger(at: priority.readerIndex, as: UInt8.self).flatMap(Priority.init),
                 value != .low
-            else { throw self.refusal(.protocolError) }
+            else { throw self.error(.protocolError) }
             notification.priority = value
         }
         return notification
@@ -134,11 +137,11 @@ private struct BinaryItemReader {
         _ item: WritableKeyPath<Self, ByteBuffer?>,
         _ value: ByteBuffer
     ) throws(BinaryErrorResponse) {
-        guard self[keyPath: item] == nil else { throw self.refusal(.protocolError) }
+        guard self[keyPath: item] == nil else { throw self.error(.protocolError) }
         self[keyPath: item] = value
     }
 
-    private func refusal(_ status: BinaryStatus) -> BinaryErrorResponse {
+    private func error(_ status: BinaryStatus) -> BinaryErrorResponse {
         BinaryErrorResponse(status: status, identifier: Self.integer(self.identifier) ?? 0)
     }
 

@@ -1,12 +1,12 @@
 package import NIOCore
 import PushTypes
 
-/// A notification and the form in which it crosses the wire (reference 5.1).
+/// A notification and its format on the wire (reference 5.1).
 package struct BinaryFrame: Hashable, Sendable {
-    /// Token lengths accepted, in bytes: shorter than 32 none was ever minted, longer than 100 the interface forbids.
+    /// The accepted token lengths in bytes. No shorter token was ever minted, and the interface allows no longer one.
     package static let tokenLengths = 32...100
-    /// Longest frame read to its end, in bytes: twice what a legal one holds, so that a payload somewhat too long is
-    /// refused by name.
+    /// The length in bytes of the longest frame that is read. Twice the legal length, so that the error packet for a
+    /// payload that is slightly too long can name its notification.
     package static let maximumFrameLength = 8192
 
     package var command: BinaryCommand
@@ -17,14 +17,15 @@ package struct BinaryFrame: Hashable, Sendable {
         self.notification = notification
     }
 
-    /// The frame's bytes.
+    /// The bytes of the frame.
     package var encoded: ByteBuffer {
         var buffer = ByteBuffer()
         self.write(to: &buffer)
         return buffer
     }
 
-    /// Appends the frame's bytes. A token or payload over 65,535 bytes is cut: ``fault`` tells before.
+    /// Appends the bytes of the frame. A token or payload over 65,535 bytes is cut; ``validationError`` detects it
+    /// beforehand.
     package func write(to buffer: inout ByteBuffer) {
         switch self.command {
         case .simple:
@@ -39,18 +40,19 @@ package struct BinaryFrame: Hashable, Sendable {
         }
     }
 
-    /// What a service would say of this notification without looking the token up, or `nil` if nothing.
-    package var fault: BinaryStatus? {
-        Self.fault(token: self.notification.token.count)
-            ?? Self.fault(payload: self.notification.payload.readableBytes, command: self.command)
+    /// The status with which a server rejects this notification before it looks the token up; `nil` if the
+    /// notification is valid.
+    package var validationError: BinaryStatus? {
+        Self.error(tokenLength: self.notification.token.count)
+            ?? Self.error(payloadLength: self.notification.payload.readableBytes, command: self.command)
     }
 
-    static func fault(token length: Int) -> BinaryStatus? {
+    static func error(tokenLength length: Int) -> BinaryStatus? {
         if length == 0 { return .missingDeviceToken }
         return Self.tokenLengths.contains(length) ? nil : .invalidTokenSize
     }
 
-    static func fault(payload length: Int, command: BinaryCommand) -> BinaryStatus? {
+    static func error(payloadLength length: Int, command: BinaryCommand) -> BinaryStatus? {
         if length == 0 { return .missingPayload }
         return length <= command.maximumPayloadLength ? nil : .invalidPayloadSize
     }
@@ -87,11 +89,8 @@ package struct BinaryFrame: Hashable, Sendable {
     }
 }
 
-/// Item numbers of command 2 (reference 5.1).
+/// The item numbers of command 2 (reference 5.1).
 enum BinaryItem: UInt8 {
     case token = 1
-    case payload = 2
-    case identifier = 3
-    case expiration = 4
-    case priority = 5
+    case payload, identifier, expiration, priority
 }

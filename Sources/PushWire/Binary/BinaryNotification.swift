@@ -1,17 +1,16 @@
 package import NIOCore
 package import PushTypes
 
-/// One notification as the legacy interface carries it; its topic is that of the connection's certificate
-/// (reference 5).
+/// A notification as the legacy interface carries it (reference 5). Its topic is that of the connection's certificate.
 package struct BinaryNotification: Hashable, Sendable {
     package var token: [UInt8]
-    /// The JSON text.
+    /// The JSON text, as bytes.
     package var payload: ByteBuffer
-    /// What an error packet names; 0 names none.
+    /// The number by which an error packet names the notification; 0 names none.
     package var identifier: UInt32
-    /// UNIX seconds; 0 means do not store, `nil` that the field was left out.
+    /// The expiration in UNIX seconds. 0 means *do not store*; `nil` means that the field is absent.
     package var expiration: UInt32?
-    /// ``Priority/immediate`` or ``Priority/powerAware``; `nil` where the field was left out, which means immediate.
+    /// ``Priority/immediate`` or ``Priority/powerAware``; `nil` if the field is absent, which means immediate.
     package var priority: Priority?
 
     package init(
@@ -28,9 +27,9 @@ package struct BinaryNotification: Hashable, Sendable {
         self.priority = priority
     }
 
-    /// What the legacy interface can say of `notification`: collapse id, push type and topic stay behind.
+    /// Converts a notification. Its collapse id, push type and topic have no field in the legacy interface.
     ///
-    /// An expiration beyond 2106 is the last second that fits; priority 1, unknown here, becomes 5.
+    /// An expiration after 2106 becomes the last second that fits. Priority 1, which the interface lacks, becomes 5.
     package init(_ notification: PushNotification, to token: DeviceToken) {
         self.init(token: token.bytes, payload: notification.payload)
         switch notification.expiration {
@@ -42,16 +41,16 @@ package struct BinaryNotification: Hashable, Sendable {
     }
 }
 
-/// The three forms of a notification on the wire (reference 5.1).
+/// The three formats of a notification on the wire (reference 5.1).
 package enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
-    /// Without identifier and expiry: the form of 2009.
+    /// The format of 2009, without identifier and expiration.
     case simple = 0
-    /// With both.
+    /// The format with identifier and expiration.
     case enhanced = 1
-    /// Items in any order.
+    /// The format of items in any order.
     case framed = 2
 
-    /// Largest payload, in bytes.
+    /// The size of the largest payload, in bytes.
     package var maximumPayloadLength: Int {
         switch self {
         case .simple, .enhanced: 256

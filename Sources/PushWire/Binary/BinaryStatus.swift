@@ -1,4 +1,4 @@
-/// Status byte of the legacy interface's error packet (reference 5.2). Bytes without a name are kept as they came.
+/// The status byte of an error packet (reference 5.2). Bytes without a name keep their value.
 package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -7,7 +7,7 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     }
 
     package static let noErrors = Self(rawValue: 0)
-    /// On the service's side: the same may be sent again.
+    /// The server failed: the same notification may be sent again.
     package static let processingError = Self(rawValue: 1)
     package static let missingDeviceToken = Self(rawValue: 2)
     package static let missingTopic = Self(rawValue: 3)
@@ -16,33 +16,34 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package static let invalidTopicSize = Self(rawValue: 6)
     package static let invalidPayloadSize = Self(rawValue: 7)
     package static let invalidToken = Self(rawValue: 8)
-    /// The identifier is that of the last notification that was accepted.
+    /// The server shuts down. The packet's identifier is that of the last accepted notification.
     package static let shutdown = Self(rawValue: 10)
     package static let protocolError = Self(rawValue: 128)
     package static let unknown = Self(rawValue: 255)
 
-    /// Whose fault it is.
+    /// The part of the exchange that caused a status.
     package enum Scope: Hashable, Sendable {
-        /// Nobody's: the identified notification was accepted.
+        /// No error: the identified notification was accepted.
         case none
-        /// The service's own.
-        case service
-        /// The certificate's or the connection's: every other notification would meet the same.
+        /// The server.
+        case server
+        /// The certificate or the connection: every other notification would be rejected, too.
         case connection
-        /// The identified notification's alone.
+        /// The identified notification alone.
         case notification
     }
 
+    /// The part that caused this status. The client decides by it which notifications to write again.
     package var scope: Scope {
         switch self {
         case .noErrors, .shutdown: .none
-        case .processingError: .service
+        case .processingError: .server
         case .missingTopic, .invalidTopicSize: .connection
         default: .notification
         }
     }
 
-    /// The words of the reference's table; a byte that is not in it reads `status 9`.
+    /// The text of reference 5.2. A byte that is not in the table reads `status 9`.
     package var text: String {
         switch self {
         case .noErrors: "no errors"

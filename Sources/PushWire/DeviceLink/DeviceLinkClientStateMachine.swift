@@ -1,49 +1,49 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the device's end of the link proceeds: *Connect*, keep-alives, scoped tokens, messages.
+/// Decides how the device's end of the link proceeds: *Connect*, keep-alives, scoped tokens, messages (device link
+/// reference 5).
 ///
-/// Time is passed in: the owner asks for ``nextDeadline`` and calls ``tick(now:)``.
-package struct DeviceLinkClientStateMachine: Sendable {
+/// Every event returns the actions to perform, in their order. Time is passed in: the owner calls ``tick(now:)`` at
+/// ``nextDeadline``.
+package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        /// From *Connect* to its response. Default 15 s.
+        /// The time from *Connect* to its response. Default 15 s.
         package var connect: Duration = .seconds(15)
-        /// Between keep-alives. Default 30 s.
+        /// The time between keep-alives. Default 30 s.
         package var keepAlive: Duration = .seconds(30)
-        /// From a keep-alive to its answer. Default 15 s.
-        package var keepAliveAnswer: Duration = .seconds(15)
+        /// The time from a keep-alive to its acknowledgement. Default 15 s.
+        package var keepAliveTimeout: Duration = .seconds(15)
 
         package init() {}
     }
 
     package enum Action: Hashable, Sendable {
         case send(DeviceLinkPacket)
-        /// The service accepted the device. `baseToken` is there when it is new or has changed: keep it.
+        /// The server accepted the device. `baseToken` is present when it is new or has changed: store it.
         case connected(baseToken: [UInt8]?)
-        /// Take care of it, then send its acknowledgement.
+        /// Process the message, then send its acknowledgement.
         case deliver(DeviceLinkMessage)
         case scopedToken(DeviceLinkTokenResponse)
-        /// Nothing was kept for this token while the device was away.
+        /// The server stored nothing for this token while the device was offline.
         case nothingStored(token: [UInt8])
-        /// Whether the device follows a channel now.
         case channel(DeviceLinkChannelResponse)
         case close(CloseReason)
     }
 
     package enum CloseReason: String, Hashable, Sendable {
         case malformedPacket = "malformed packet"
-        case connectTimeout = "no answer to Connect"
-        case keepAliveTimeout = "no answer to a keep-alive"
-        case refused = "refused by the service"
-        case unexpectedPacket = "packet before the answer to Connect"
+        case connectTimeout = "no response to Connect"
+        case keepAliveTimeout = "no response to a keep-alive"
+        case rejected = "rejected by the push service"
+        case unexpectedPacket = "packet before the response to Connect"
     }
 
     private enum State: Sendable {
-        case idle
+        case idle, closed
         case connecting(deadline: Timestamp)
         case connected(nextKeepAlive: Timestamp)
-        case awaitingKeepAliveAnswer(deadline: Timestamp)
-        case closed
+        case awaitingKeepAliveAck(deadline: Timestamp)
     }
 
     private let limits: Limits
@@ -54,10 +54,10 @@ package struct DeviceLinkClientStateMachine: Sendable {
         self.limits = limits
     }
 
-    /// When ``tick(now:)`` has something to do.
+    /// The time at which ``tick(now:)`` must be called; `nil` before ``start(_:now:)`` and once closed.
     package var nextDeadline: Timestamp? {
         switch self.state {
-        case .connecting(let time), .connected(let time), .awaitingKeepAliveAnswer(let time): time
+        case .connecting(let time), .connected(let time), .awaitingKeepAliveAck(let time): time
         case .idle, .closed: nil
         }
     }
@@ -68,13 +68,13 @@ package struct DeviceLinkClientStateMachine: Sendable {
         return [.send(connect.packet)]
     }
 
-    package mutating func received(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
+    package mutating func receive(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
         if case .closed = self.state { return [] }
         self.received.writeImmutableBuffer(bytes)
         var actions: [Action] = []
         do {
             while let packet = try DeviceLinkPacket.read(from: &self.received) {
-                actions += self.received(packet, now: now)
+                actions += self.receive(packet, now: now)
                 if case .closed = self.state { return actions }
             }
         } catch {
@@ -90,20 +90,18 @@ package struct DeviceLinkClientStateMachine: Sendable {
         case .connecting:
             return self.close(.connectTimeout)
         case .connected:
-            self.state = .awaitingKeepAliveAnswer(deadline: now.advanced(by: self.limits.keepAliveAnswer))
+            self.state = .awaitingKeepAliveAck(deadline: now.advanced(by: self.limits.keepAliveTimeout))
             return [.send(DeviceLinkPacket(command: .keepAlive))]
-        case .awaitingKeepAliveAnswer:
+        case .awaitingKeepAliveAck:
             return self.close(.keepAliveTimeout)
         case .idle, .closed:
             return []
         }
     }
 
-    private mutating func received(_ packet: DeviceLinkPacket, now: Timestamp) -> [Action] {
-        if case .connecting = self.state {
-            return self.receivedFirst(packet, now: now)
-        }
-        // Any packet shows that the service is alive.
+    private mutating func receive(_ packet: DeviceLinkPacket, now: Timestamp) -> [Action] {
+        if case .connecting = self.state { return self.receiveFirst(packet, now: now) }
+        // Any packet shows that the server is alive.
         self.state = .connected(nextKeepAlive: now.advanced(by: self.limits.keepAlive))
         switch DeviceLinkCommand(rawValue: packet.command) {
         case .message:
@@ -120,10 +118,10 @@ package struct DeviceLinkClientStateMachine: Sendable {
         }
     }
 
-    private mutating func receivedFirst(_ packet: DeviceLinkPacket, now: Timestamp) -> [Action] {
+    private mutating func receiveFirst(_ packet: DeviceLinkPacket, now: Timestamp) -> [Action] {
         guard packet.command == DeviceLinkCommand.connectResponse.rawValue else { return self.close(.unexpectedPacket) }
         guard let response = DeviceLinkConnectResponse(packet) else { return self.close(.malformedPacket) }
-        guard response.status == .ok else { return self.close(.refused) }
+        guard response.status == .ok else { return self.close(.rejected) }
         self.state = .connected(nextKeepAlive: now.advanced(by: self.limits.keepAlive))
         return [.connected(baseToken: response.baseToken)]
     }

@@ -1,17 +1,19 @@
 import NIOCore
 package import PushTypes
 
-/// Command 7: a device says who it is. Only the fields that the service acts on are kept.
+/// Command 7, *Connect*: a device identifies itself (device link reference 3). Holds only the fields that the server
+/// uses.
 package struct DeviceLinkConnect: Hashable, Sendable {
-    /// The base token held from earlier; `nil` on the first connect.
+    /// The base token from an earlier connection; `nil` on the first one.
     package var baseToken: [UInt8]?
     package var state: DeviceLinkState
-    /// DER.
+    /// The device certificate in DER.
     package var certificate: [UInt8]?
     package var nonce: [UInt8]?
-    /// Two bytes of scheme, then the signature (see ``DeviceLinkSignature``).
+    /// Two bytes that name the scheme, then the signature (see ``DeviceLinkSignature``).
     package var signature: [UInt8]?
-    /// Field 128, ours: the device understands the extension fields of ``DeviceLinkMessage``.
+    /// Indicates whether the device understands the extension fields of ``DeviceLinkMessage``: field 128, Martlet's own
+    /// (device link reference 6).
     package var understandsExtensions: Bool
 
     package init(
@@ -22,12 +24,8 @@ package struct DeviceLinkConnect: Hashable, Sendable {
         signature: [UInt8]? = nil,
         understandsExtensions: Bool = false
     ) {
-        self.baseToken = baseToken
-        self.state = state
-        self.certificate = certificate
-        self.nonce = nonce
-        self.signature = signature
-        self.understandsExtensions = understandsExtensions
+        (self.baseToken, self.state, self.understandsExtensions) = (baseToken, state, understandsExtensions)
+        (self.certificate, self.nonce, self.signature) = (certificate, nonce, signature)
     }
 
     package init(_ packet: DeviceLinkPacket) {
@@ -51,23 +49,24 @@ package struct DeviceLinkConnect: Hashable, Sendable {
     }
 }
 
-/// Whether a device is in use, in commands 7 and 20.
+/// The state of a device in commands 7 and 20: in use or not.
 package enum DeviceLinkState: UInt8, Hashable, Sendable {
     case active = 1
     case inactive = 2
 }
 
-/// Command 8: the service's answer to *Connect*.
+/// Command 8, *Connect response* (device link reference 3).
 package struct DeviceLinkConnectResponse: Hashable, Sendable {
     package enum Status: UInt8, Hashable, Sendable {
         case ok = 0
-        /// The connection closes after it.
-        case refused = 2
+        /// The server rejects the device and closes the connection.
+        case rejected = 2
     }
 
     package var status: Status
-    /// Sent when it is new or has changed.
+    /// The device's base token; present when it is new or has changed.
     package var baseToken: [UInt8]?
+    /// The size of the largest message, in bytes.
     package var maximumMessageSize: UInt16
     package var largeMessageSize: UInt16
     package var serverTime: Timestamp
@@ -79,24 +78,21 @@ package struct DeviceLinkConnectResponse: Hashable, Sendable {
         largeMessageSize: UInt16 = 5120,
         serverTime: Timestamp
     ) {
-        self.status = status
-        self.baseToken = baseToken
-        self.maximumMessageSize = maximumMessageSize
-        self.largeMessageSize = largeMessageSize
-        self.serverTime = serverTime
+        (self.status, self.baseToken, self.serverTime) = (status, baseToken, serverTime)
+        (self.maximumMessageSize, self.largeMessageSize) = (maximumMessageSize, largeMessageSize)
     }
 
-    /// `nil` without a status; an unknown status counts as refused.
+    /// Returns `nil` without a status. An unknown status counts as rejected.
     package init?(_ packet: DeviceLinkPacket) {
         guard let status = packet.integer(1, as: UInt8.self) else { return nil }
-        self.status = Status(rawValue: status) ?? .refused
+        self.status = Status(rawValue: status) ?? .rejected
         self.baseToken = packet.bytes(3)
         self.maximumMessageSize = packet.integer(4) ?? 4096
         self.largeMessageSize = packet.integer(8) ?? 4096
         self.serverTime = Timestamp(milliseconds: Int64(clamping: packet.integer(10, as: UInt64.self) ?? 0))
     }
 
-    /// Fields 1, 4, 5, 6 and 10 are always there: an independent client insists on them.
+    /// The packet, which always has fields 1, 4, 5, 6 and 10: an independent client requires them.
     package var packet: DeviceLinkPacket {
         DeviceLinkPacket(
             .connectResponse,

@@ -1,6 +1,6 @@
-/// Command 9: which topics the device wants, and how.
+/// Command 9, *Filter topics*: the topics that the device wants, by mode (device link reference 3).
 package struct DeviceLinkFilter: Hashable, Sendable {
-    /// Most topics a device may name in one filter.
+    /// The number of topics that one filter may name.
     package static let maximumTopics = 512
 
     package var baseToken: [UInt8]?
@@ -18,15 +18,11 @@ package struct DeviceLinkFilter: Hashable, Sendable {
         paused: [TopicHash] = [],
         nonWaking: [TopicHash] = []
     ) {
-        self.baseToken = baseToken
-        self.enabled = enabled
-        self.ignored = ignored
-        self.opportunistic = opportunistic
-        self.paused = paused
-        self.nonWaking = nonWaking
+        (self.baseToken, self.enabled, self.ignored) = (baseToken, enabled, ignored)
+        (self.opportunistic, self.paused, self.nonWaking) = (opportunistic, paused, nonWaking)
     }
 
-    /// `nil` if more than ``maximumTopics`` are named.
+    /// Returns `nil` if the packet names more than ``maximumTopics``.
     package init?(_ packet: DeviceLinkPacket) {
         guard packet.fields.count <= Self.maximumTopics + 1 else { return nil }
         self.init(

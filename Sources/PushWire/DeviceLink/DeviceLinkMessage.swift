@@ -1,18 +1,18 @@
 package import NIOCore
 package import PushTypes
 
-/// Command 10: a notification on its way to a device.
+/// Command 10, *Message*: a notification for a device (device link reference 3).
 ///
-/// Fields 129 to 133 are Martlet's own. They carry what the provider's headers said and are sent only to a device that
-/// asked for them in *Connect* (field 128), so that other clients see exactly the documented packet.
+/// Fields 129 to 133 are Martlet's own (device link reference 6). They carry request headers of the provider and are
+/// sent only to a device that asked for them in *Connect*, so that other clients get exactly the documented packet.
 package struct DeviceLinkMessage: Hashable, Sendable {
     package var token: [UInt8]
     package var topic: TopicHash
     package var payload: ByteBuffer
-    /// Chosen by the service, echoed in the acknowledgement; unique among unacknowledged messages of a connection.
+    /// The number that the acknowledgement repeats. Unique among the unacknowledged messages of a connection.
     package var messageID: UInt32
-    /// Seconds since 1970; 0 when it was not to be stored.
-    package var expiry: UInt32
+    /// The expiration in UNIX seconds; 0 for a message that is not stored.
+    package var expiration: UInt32
     package var sentAt: Timestamp
     /// `apns-id`, field 129.
     package var apnsID: String?
@@ -25,72 +25,98 @@ package struct DeviceLinkMessage: Hashable, Sendable {
     /// `apns-channel-id` of a broadcast, field 133.
     package var channelID: String?
 
+    /// Makes a message without extension fields.
     package init(
         token: [UInt8],
         topic: TopicHash,
         payload: ByteBuffer,
         messageID: UInt32,
-        expiry: UInt32,
-        sentAt: Timestamp,
-        apnsID: String? = nil,
-        pushType: String? = nil,
-        priority: UInt8? = nil,
-        collapseID: String? = nil,
-        channelID: String? = nil
+        expiration: UInt32,
+        sentAt: Timestamp
     ) {
-        self.token = token
-        self.topic = topic
-        self.payload = payload
-        self.messageID = messageID
-        self.expiry = expiry
-        self.sentAt = sentAt
-        self.apnsID = apnsID
-        self.pushType = pushType
-        self.priority = priority
-        self.collapseID = collapseID
-        self.channelID = channelID
+        (self.token, self.topic, self.payload) = (token, topic, payload)
+        (self.messageID, self.expiration, self.sentAt) = (messageID, expiration, sentAt)
     }
 
-    /// `nil` without token, topic hash, payload or message id.
+    /// Returns `nil` without token, topic hash, payload or message id.
     package init?(_ packet: DeviceLinkPacket) {
         guard let token = packet.bytes(1), let topic = packet.topicHash(2), let payload = packet.value(3),
             let messageID = packet.integer(4, as: UInt32.self)
         else { return nil }
+        let nanoseconds = packet.integer(6, as: UInt64.self) ?? 0
         self.init(
             token: token,
             topic: topic,
             payload: payload,
             messageID: messageID,
-            expiry: packet.integer(5) ?? 0,
-            sentAt: Timestamp(milliseconds: Int64(clamping: packet.integer(6, as: UInt64.self) ?? 0) / 1_000_000),
-            apnsID: packet.text(129),
-            pushType: packet.text(130),
-            priority: packet.integer(131),
-            collapseID: packet.text(132),
-            channelID: packet.text(133)
+            expiration: packet.integer(5) ?? 0,
+            sentAt: Timestamp(milliseconds: Int64(clamping: nanoseconds) / 1_000_000)
         )
+        self.apnsID = packet.text(129)
+        self.pushType = packet.text(130)
+        self.priority = packet.integer(131)
+        self.collapseID = packet.text(132)
+        self.channelID = packet.text(133)
     }
 
     package var packet: DeviceLinkPacket {
-        let (nanoseconds, overflow) = UInt64(clamping: self.sentAt.milliseconds)
-            .multipliedReportingOverflow(by: 1_000_000)
-        return DeviceLinkPacket(
+        DeviceLinkPacket(
             .message,
             [
                 .bytes(1, self.token), .bytes(2, self.topic.bytes), .buffer(3, self.payload),
-                .integer(4, self.messageID), .integer(5, self.expiry), .integer(6, overflow ? .max : nanoseconds),
+                .integer(4, self.messageID), .integer(5, self.expiration), .integer(6, self.nanoseconds),
                 .text(129, self.apnsID), .text(130, self.pushType), .integer(131, self.priority),
                 .text(132, self.collapseID), .text(133, self.channelID),
             ]
         )
     }
+
+    private var nanoseconds: UInt64 {
+        let (product, overflow) = UInt64(clamping: self.sentAt.milliseconds)
+            .multipliedReportingOverflow(by: 1_000_000)
+        return overflow ? .max : product
+    }
 }
 
-/// Command 11: the device has the message.
+extension DeviceLinkMessage {
+    /// Appends the bytes of ``packet`` without making its fields: the gateway writes each push this way.
+    package func write(to buffer: inout ByteBuffer) {
+        let start = buffer.writerIndex
+        buffer.reserveCapacity(minimumWritableBytes: self.payload.readableBytes + 384)
+        buffer.writeMultipleIntegers(DeviceLinkCommand.message.rawValue, UInt32(0))
+        Self.write(1, count: self.token.count, to: &buffer)
+        buffer.writeBytes(self.token)
+        Self.write(2, count: TopicHash.length, to: &buffer)
+        self.topic.write(to: &buffer)
+        Self.write(3, count: self.payload.readableBytes, to: &buffer)
+        buffer.writeImmutableBuffer(self.payload)
+        buffer.writeMultipleIntegers(UInt8(4), UInt16(4), self.messageID, UInt8(5), UInt16(4), self.expiration)
+        buffer.writeMultipleIntegers(UInt8(6), UInt16(8), self.nanoseconds)
+        Self.write(129, self.apnsID, to: &buffer)
+        Self.write(130, self.pushType, to: &buffer)
+        if let priority { buffer.writeMultipleIntegers(UInt8(131), UInt16(1), priority) }
+        Self.write(132, self.collapseID, to: &buffer)
+        Self.write(133, self.channelID, to: &buffer)
+        let length = buffer.writerIndex - start - DeviceLinkPacket.headerLength
+        buffer.setInteger(UInt32(clamping: length), at: start + 1)
+    }
+
+    private static func write(_ id: UInt8, count: Int, to buffer: inout ByteBuffer) {
+        buffer.writeMultipleIntegers(id, UInt16(clamping: count))
+    }
+
+    private static func write(_ id: UInt8, _ text: String?, to buffer: inout ByteBuffer) {
+        guard let text else { return }
+        self.write(id, count: text.utf8.count, to: &buffer)
+        buffer.writeString(text)
+    }
+}
+
+/// Command 11, *Message ack*: the device has the message (device link reference 3).
 package struct DeviceLinkAcknowledgement: Hashable, Sendable {
     package var token: [UInt8]?
     package var messageID: UInt32
-    /// 0 is ok, everything else a refusal.
+    /// 0 means success; every other value means that the device rejects the message.
     package var status: UInt8
 
     package init(token: [UInt8]? = nil, messageID: UInt32, status: UInt8 = 0) {
@@ -99,7 +125,7 @@ package struct DeviceLinkAcknowledgement: Hashable, Sendable {
         self.status = status
     }
 
-    /// `nil` without a message id; a missing status counts as ok.
+    /// Returns `nil` without a message id. A missing status counts as success.
     package init?(_ packet: DeviceLinkPacket) {
         guard let messageID = packet.integer(4, as: UInt32.self) else { return nil }
         self.init(token: packet.bytes(1), messageID: messageID, status: packet.integer(8) ?? 0)
@@ -114,8 +140,10 @@ package struct DeviceLinkAcknowledgement: Hashable, Sendable {
 }
 
 extension DeviceLinkAcknowledgement {
-    /// Takes one *Message ack* off the front of `buffer` without making a packet of it; `nil` when there is something
-    /// else, not all of it, or a malformed one, for ``DeviceLinkPacket/read(from:)`` to judge. The token is left out.
+    /// Reads one *Message ack* from the front of `buffer` without making a packet of it, and without its token.
+    ///
+    /// Returns `nil` for another command, an incomplete packet and a malformed one; ``DeviceLinkPacket/read(from:)``
+    /// tells these apart.
     package static func read(from buffer: inout ByteBuffer) -> DeviceLinkAcknowledgement? {
         let start = buffer.readerIndex
         guard buffer.getInteger(at: start, as: UInt8.self) == DeviceLinkCommand.messageAck.rawValue,
@@ -133,7 +161,7 @@ extension DeviceLinkAcknowledgement {
             else { return nil }
             if id == 4, size == 4, messageID == nil { messageID = buffer.getInteger(at: index + 3) }
             if id == 8, size == 1, status == nil { status = buffer.getInteger(at: index + 3) }
-            // A repeated or odd-sized field is for the general reader.
+            // A field of an unusual size is left to the general reader.
             if id == 4, size != 4 { return nil }
             index += 3 + Int(size)
         }

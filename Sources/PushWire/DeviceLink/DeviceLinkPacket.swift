@@ -1,15 +1,15 @@
 package import NIOCore
 
-/// One packet of the device link: a command and its fields (courier reference, "Packet").
+/// A packet of the device link: a command and its fields (device link reference 2).
 package struct DeviceLinkPacket: Hashable, Sendable {
-    /// Largest payload accepted, in bytes: a 5,120-byte notification, a certificate and some room.
+    /// The size of the largest payload, in bytes: room for a notification of 5,120 bytes or a certificate.
     package static let maximumPayloadLength = 32 * 1024
-    /// Bytes of command and payload length.
+    /// The length of command and payload length, in bytes.
     package static let headerLength = 5
 
     package struct Field: Hashable, Sendable {
         package var id: UInt8
-        /// At most 65,535 bytes.
+        /// The value, at most 65,535 bytes long.
         package var value: ByteBuffer
 
         package init(id: UInt8, value: ByteBuffer) {
@@ -18,13 +18,12 @@ package struct DeviceLinkPacket: Hashable, Sendable {
         }
     }
 
-    /// The raw command byte: unknown commands are packets too, and are ignored.
+    /// The raw command byte, because packets of unknown commands are valid and ignored.
     package var command: UInt8
     package var fields: [Field]
 
-    package init(command: DeviceLinkCommand, fields: [Field] = []) {
-        self.command = command.rawValue
-        self.fields = fields
+    package init(command: DeviceLinkCommand) {
+        self.init(command: command.rawValue, fields: [])
     }
 
     package init(command: UInt8, fields: [Field]) {
@@ -33,33 +32,27 @@ package struct DeviceLinkPacket: Hashable, Sendable {
     }
 }
 
-/// The commands that have a meaning here.
+/// The known commands (device link reference 3).
 package enum DeviceLinkCommand: UInt8, Sendable {
     case connect = 7
-    case connectResponse = 8
-    case filter = 9
-    case message = 10
-    case messageAck = 11
-    case keepAlive = 12
-    case keepAliveAck = 13
-    case noStorage = 14
+    case connectResponse, filter, message, messageAck, keepAlive, keepAliveAck, noStorage
     case scopedToken = 17
-    case scopedTokenResponse = 18
+    case scopedTokenResponse
     case setState = 20
     case channel = 29
     case channelResponse = 32
 }
 
-/// Why bytes from the peer are no courier packet.
+/// An error in the bytes of a packet.
 package enum DeviceLinkPacketError: Error, Hashable, Sendable {
     /// The announced payload is longer than ``DeviceLinkPacket/maximumPayloadLength``.
     case tooLong(UInt32)
-    /// A field reaches past the end of the payload, or ends before its header does.
+    /// A field, or its header, extends past the end of the payload.
     case truncatedField
 }
 
 extension DeviceLinkPacket {
-    /// Takes one packet off the front of `buffer`; `nil` until all its bytes are there.
+    /// Reads one packet from the front of `buffer`. Returns `nil` until all its bytes are there.
     package static func read(from buffer: inout ByteBuffer) throws(DeviceLinkPacketError) -> DeviceLinkPacket? {
         guard let command = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self),
             let length = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt32.self)
@@ -78,14 +71,14 @@ extension DeviceLinkPacket {
         return DeviceLinkPacket(command: command, fields: fields)
     }
 
-    /// The packet's bytes.
+    /// The bytes of the packet.
     package var encoded: ByteBuffer {
         var buffer = ByteBuffer()
         self.write(to: &buffer)
         return buffer
     }
 
-    /// Appends the packet's bytes. A field value over 65,535 bytes is cut: no caller makes one.
+    /// Appends the bytes of the packet. A field value over 65,535 bytes is cut; no caller makes one.
     package func write(to buffer: inout ByteBuffer) {
         let length = self.fields.reduce(0) { $0 + 3 + min($1.value.readableBytes, Int(UInt16.max)) }
         buffer.reserveCapacity(minimumWritableBytes: Self.headerLength + length)
@@ -101,7 +94,7 @@ extension DeviceLinkPacket {
     }
 }
 
-/// Reading fields. A field of the wrong size counts as absent: what is required is checked by the reader.
+/// Reads fields. A field of the wrong size counts as absent; each command's type checks for those it requires.
 extension DeviceLinkPacket {
     package func value(_ id: UInt8) -> ByteBuffer? {
         self.fields.first { $0.id == id }?.value
@@ -115,13 +108,13 @@ extension DeviceLinkPacket {
         self.value(id).map { String(buffer: $0) }
     }
 
-    /// The integer in field `id`, if the value has exactly its size.
+    /// Returns the integer in field `id` if the value has exactly its size.
     package func integer<Value: FixedWidthInteger>(_ id: UInt8, as: Value.Type = Value.self) -> Value? {
         guard var value = self.value(id), value.readableBytes == MemoryLayout<Value>.size else { return nil }
         return value.readInteger(as: Value.self)
     }
 
-    /// Every value of the list `id` that is a topic hash.
+    /// Returns every value of the list `id` that is a topic hash.
     package func topicHashes(_ id: UInt8) -> [TopicHash] {
         self.fields.lazy.filter { $0.id == id }.compactMap { TopicHash(bytes: $0.value.readableBytesView) }
     }
@@ -131,7 +124,7 @@ extension DeviceLinkPacket {
     }
 }
 
-/// Building fields, each for an id and a value; `nil` values are left out by ``DeviceLinkPacket/init(_:_:)``.
+/// Builds fields of an id and a value; ``DeviceLinkPacket/init(_:_:)`` omits those without a value.
 extension DeviceLinkPacket.Field {
     package static func bytes(_ id: UInt8, _ value: (some Sequence<UInt8>)?) -> Self? {
         value.map { Self(id: id, value: ByteBuffer(bytes: $0)) }
@@ -151,8 +144,8 @@ extension DeviceLinkPacket.Field {
 }
 
 extension DeviceLinkPacket {
-    /// A packet of the fields that are there.
+    /// Makes a packet of those fields that have a value.
     package init(_ command: DeviceLinkCommand, _ fields: [Field?]) {
-        self.init(command: command, fields: fields.compactMap { $0 })
+        self.init(command: command.rawValue, fields: fields.compactMap { $0 })
     }
 }

@@ -1,35 +1,38 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the service's end of one device link proceeds.
+/// Decides how the server's end of one device link proceeds (device link reference 5).
 ///
-/// Connect → authenticate → connected. Until the device is authenticated nothing else is done for it; what it sends
-/// meanwhile waits, up to a limit. Time is passed in: the owner asks for ``nextDeadline`` and calls ``tick(now:)``.
-package struct DeviceLinkServerStateMachine: Sendable {
+/// The states follow each other: *Connect*, authentication, connected. Until the device is authenticated, the packets
+/// that it sends wait, up to a limit.
+///
+/// Every event returns the actions to perform, in their order. Time is passed in: the owner calls ``tick(now:)`` at
+/// ``nextDeadline``.
+package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        /// From the first byte to a complete *Connect*. Default 15 s.
+        /// The time from the first byte to a complete *Connect*. Default 15 s.
         package var connect: Duration = .seconds(15)
-        /// Without any packet from the device. Default 30 min, as keep-alives come far more often.
+        /// The time without any packet of the device. Default 30 min, as keep-alives come far more often.
         package var idle: Duration = .seconds(30 * 60)
-        /// Packets kept while the certificate is checked. Default 32.
+        /// The packets kept during authentication. Default 32.
         package var waiting = 32
 
         package init() {}
     }
 
     package enum Action: Hashable, Sendable {
-        /// Check the proof of identity, then call ``authenticated(baseToken:isNew:now:)`` or ``refused(now:)``.
+        /// Check the identity, then call ``authenticated(baseToken:isNew:serverTime:now:)`` or ``rejected(now:)``.
         case authenticate(DeviceLinkConnect)
         case send(DeviceLinkPacket)
-        /// The set of topics is new: deliver what is stored for them.
+        /// The device has a new set of topics: deliver what is stored for them.
         case subscribe(DeviceLinkFilter)
-        /// Mint a token and answer with *Scoped token response*.
+        /// Mint a device token and respond with *Scoped token response*.
         case mint(DeviceLinkTokenRequest)
         case acknowledged(DeviceLinkAcknowledgement)
         case stateChanged(DeviceLinkState)
-        /// Follow a channel or not, and answer.
+        /// Follow or unfollow a channel, and respond.
         case channel(DeviceLinkChannelRequest)
-        /// Nothing follows.
+        /// Close the connection once everything is written.
         case close(CloseReason)
     }
 
@@ -39,8 +42,8 @@ package struct DeviceLinkServerStateMachine: Sendable {
         case idleTimeout = "no packet for too long"
         case notConnected = "first packet was not Connect"
         case connectedTwice = "second Connect"
-        case refused = "identity refused"
-        case tooManyWaiting = "too many packets before the answer to Connect"
+        case rejected = "identity rejected"
+        case tooManyWaiting = "too many packets before the response to Connect"
         case tooManyTopics = "too many topics in a filter"
     }
 
@@ -60,7 +63,7 @@ package struct DeviceLinkServerStateMachine: Sendable {
         self.state = .awaitingConnect(deadline: now.advanced(by: limits.connect))
     }
 
-    /// When ``tick(now:)`` has something to do; `nil` once closed.
+    /// The time at which ``tick(now:)`` must be called; `nil` once closed.
     package var nextDeadline: Timestamp? {
         switch self.state {
         case .awaitingConnect(let deadline), .authenticating(_, let deadline), .connected(let deadline): deadline
@@ -68,11 +71,12 @@ package struct DeviceLinkServerStateMachine: Sendable {
         }
     }
 
+    /// Indicates whether the device is authenticated.
     package var isConnected: Bool {
         if case .connected = self.state { true } else { false }
     }
 
-    package mutating func received(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
+    package mutating func receive(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
         if case .closed = self.state { return [] }
         if self.received.readableBytes == 0 { self.received = bytes } else { self.received.writeImmutableBuffer(bytes) }
         var actions: [Action] = []
@@ -84,18 +88,21 @@ package struct DeviceLinkServerStateMachine: Sendable {
                     continue
                 }
                 guard let packet = try DeviceLinkPacket.read(from: &self.received) else { break }
-                actions += self.received(packet, now: now)
+                actions += self.receive(packet, now: now)
                 if case .closed = self.state { return actions }
             }
         } catch {
             return actions + self.close(.malformedPacket)
         }
-        // An idle connection holds no buffer; half a packet is kept in one of its own size.
+        // An idle connection holds no buffer; an incomplete packet is kept in a buffer of its own size.
         self.received = self.received.readableBytes == 0 ? ByteBuffer() : ByteBuffer(buffer: self.received.slice())
         return actions
     }
 
-    /// The certificate and its proof are good. `isNew` says whether the device must be told its base token.
+    /// The certificate and its proof are valid.
+    /// - Parameters:
+    ///   - isNew: Whether the response names the base token.
+    ///   - serverTime: The wall clock for the response; `now` if it is `nil`.
     package mutating func authenticated(
         baseToken: [UInt8],
         isNew: Bool,
@@ -111,16 +118,16 @@ package struct DeviceLinkServerStateMachine: Sendable {
         )
         var actions: [Action] = [.send(response.packet)]
         for packet in waiting {
-            actions += self.received(packet, now: now)
+            actions += self.receive(packet, now: now)
             if case .closed = self.state { break }
         }
         return actions
     }
 
-    /// The certificate or its proof is not good.
-    package mutating func refused(now: Timestamp) -> [Action] {
+    /// The certificate or its proof is not valid.
+    package mutating func rejected(now: Timestamp) -> [Action] {
         guard case .authenticating = self.state else { return [] }
-        return [.send(DeviceLinkConnectResponse(status: .refused, serverTime: now).packet)] + self.close(.refused)
+        return [.send(DeviceLinkConnectResponse(status: .rejected, serverTime: now).packet)] + self.close(.rejected)
     }
 
     package mutating func tick(now: Timestamp) -> [Action] {
@@ -128,12 +135,10 @@ package struct DeviceLinkServerStateMachine: Sendable {
         return self.close(self.isConnected ? .idleTimeout : .connectTimeout)
     }
 
-    private mutating func received(_ packet: DeviceLinkPacket, now: Timestamp) -> [Action] {
+    private mutating func receive(_ packet: DeviceLinkPacket, now: Timestamp) -> [Action] {
         switch self.state {
         case .awaitingConnect(let deadline):
-            guard packet.command == DeviceLinkCommand.connect.rawValue else {
-                return self.close(.notConnected)
-            }
+            guard packet.command == DeviceLinkCommand.connect.rawValue else { return self.close(.notConnected) }
             self.state = .authenticating(waiting: [], deadline: deadline)
             return [.authenticate(DeviceLinkConnect(packet))]
         case .authenticating(var waiting, let deadline):
@@ -143,14 +148,14 @@ package struct DeviceLinkServerStateMachine: Sendable {
             return []
         case .connected:
             self.state = .connected(deadline: now.advanced(by: self.limits.idle))
-            return self.act(on: packet)
+            return self.perform(packet)
         case .closed:
             return []
         }
     }
 
-    /// Unknown commands are ignored; a known one that lacks a required field ends the connection.
-    private mutating func act(on packet: DeviceLinkPacket) -> [Action] {
+    /// Carries out a command. Unknown commands are ignored; a known one without a required field ends the connection.
+    private mutating func perform(_ packet: DeviceLinkPacket) -> [Action] {
         switch DeviceLinkCommand(rawValue: packet.command) {
         case .connect:
             return self.close(.connectedTwice)
@@ -163,10 +168,8 @@ package struct DeviceLinkServerStateMachine: Sendable {
         case .scopedToken:
             return DeviceLinkTokenRequest(packet).map { [.mint($0)] } ?? self.close(.malformedPacket)
         case .setState:
-            guard let state = packet.integer(1, as: UInt8.self).flatMap(DeviceLinkState.init(rawValue:)) else {
-                return []
-            }
-            return [.stateChanged(state)]
+            let state = packet.integer(1, as: UInt8.self).flatMap(DeviceLinkState.init(rawValue:))
+            return state.map { [.stateChanged($0)] } ?? []
         case .channel:
             return DeviceLinkChannelRequest(packet).map { [.channel($0)] } ?? self.close(.malformedPacket)
         case .connectResponse, .message, .keepAliveAck, .noStorage, .scopedTokenResponse, .channelResponse, nil:

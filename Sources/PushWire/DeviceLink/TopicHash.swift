@@ -1,8 +1,10 @@
 import Crypto
+package import NIOCore
 package import PushTypes
 
-/// SHA-1 of a topic's text, 20 bytes: how the courier protocol names topics.
+/// The SHA-1 of a topic's text, 20 bytes, by which the device link names topics (device link reference 3).
 package struct TopicHash: Hashable, Sendable {
+    /// The length in bytes.
     package static let length = 20
 
     private let words: (UInt64, UInt64, UInt32)
@@ -11,24 +13,21 @@ package struct TopicHash: Hashable, Sendable {
         self.words = Self.words(Insecure.SHA1.hash(data: Array(topic.name.utf8)))
     }
 
-    /// `nil` unless there are exactly 20 bytes.
+    /// Returns `nil` unless there are exactly 20 bytes.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.length else { return nil }
         self.words = Self.words(bytes)
     }
 
     package var bytes: [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: Self.length) { buffer, count in
-            for index in 0..<8 {
-                let shift = UInt64(56 - 8 * index)
-                buffer[index] = UInt8(truncatingIfNeeded: self.words.0 >> shift)
-                buffer[8 + index] = UInt8(truncatingIfNeeded: self.words.1 >> shift)
-            }
-            for index in 0..<4 {
-                buffer[16 + index] = UInt8(truncatingIfNeeded: self.words.2 >> UInt32(24 - 8 * index))
-            }
-            count = Self.length
-        }
+        var buffer = ByteBuffer()
+        self.write(to: &buffer)
+        return Array(buffer.readableBytesView)
+    }
+
+    /// Appends the bytes.
+    package func write(to buffer: inout ByteBuffer) {
+        buffer.writeMultipleIntegers(self.words.0, self.words.1, self.words.2)
     }
 
     package static func == (left: Self, right: Self) -> Bool { left.words == right.words }
@@ -39,7 +38,7 @@ package struct TopicHash: Hashable, Sendable {
         bytes.withContiguousStorageIfAvailable(Self.read) ?? Array(bytes).withUnsafeBufferPointer(Self.read)
     }
 
-    /// Of exactly 20 bytes.
+    /// Reads exactly 20 bytes.
     private static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> (UInt64, UInt64, UInt32) {
         let raw = UnsafeRawBufferPointer(bytes)
         return (

@@ -8,17 +8,17 @@ import PushTypes
 import PushWire
 import Testing
 
-/// Against a scripted service over TLS. What the service accepted is compared with what the caller was told.
+/// Against a scripted server over TLS. What the server accepted is compared with the outcomes.
 @Suite(.timeLimit(.minutes(5))) struct BinarySenderTests {
-    let certificate: LegacyCertificate
+    let certificate: SelfSignedCertificate
 
     init() throws {
-        self.certificate = try LegacyCertificate.shared.get()
+        self.certificate = try SelfSignedCertificate.shared.get()
     }
 
-    @Test(arguments: BinaryCommand.allCases)
-    func whatNobodyComplainsAboutIsAccepted(command: BinaryCommand) async throws {
-        try await self.with([.accept], accepting: 50, configure: { $0.command = command }) { peer, sender in
+    @Test(arguments: zip(BinaryConfiguration.Format.allCases, BinaryCommand.allCases))
+    func whatGetsNoErrorIsAccepted(format: BinaryConfiguration.Format, command: BinaryCommand) async throws {
+        try await self.with([.accept], accepting: 50, configure: { $0.format = format }) { peer, sender in
             let outcomes = await sender.send(try Self.notifications(0..<50))
             #expect(outcomes == (0..<50).map { .accepted(.init(id: "\($0)")) })
             #expect(peer.accepted.map(\.payloads) == [Array(0..<50)])
@@ -28,27 +28,27 @@ import Testing
 
     /// The second connection starts with what the first one discarded, and so on: nothing lost, nothing twice.
     @Test(arguments: [TLSVersion.tlsv12, .tlsv13])
-    func afterEachRefusalTheRestGoesOverTheNextConnection(version: TLSVersion) async throws {
+    func afterEachErrorPacketTheRestGoesOverTheNextConnection(version: TLSVersion) async throws {
         let scripts: [LegacyPeer.Script] = [
-            .refuse(after: 700, .invalidToken), .refuse(after: 300, .shutdown), .refuse(after: 0, .missingPayload),
-            .refuse(after: 1, .processingError),
+            .reject(after: 700, .invalidToken), .reject(after: 300, .shutdown), .reject(after: 0, .missingPayload),
+            .reject(after: 1, .processingError),
         ]
         var tls = try self.certificate.server
         tls.maximumTLSVersion = version
         try await self.with(scripts, server: tls, accepting: 1997) { peer, sender in
             let outcomes = await sender.send(try Self.notifications(0..<2000))
-            let refused = [700, 1001, 1003]
-            #expect(peer.accepted.flatMap(\.payloads) == (0..<2000).filter { !refused.contains($0) })
+            let rejected = [700, 1001, 1003]
+            #expect(peer.accepted.flatMap(\.payloads) == (0..<2000).filter { !rejected.contains($0) })
             #expect(peer.accepted.map(\.count) == [700, 300, 0, 1, 996])
-            #expect(outcomes.indices.filter { !outcomes[$0].isAccepted } == refused)
+            #expect(outcomes.indices.filter { !outcomes[$0].isAccepted } == rejected)
             #expect(outcomes[700] == .rejected(Rejection(status: 400, reasonText: "BadDeviceToken")))
             #expect(outcomes[1001] == .rejected(Rejection(status: 400, reasonText: "PayloadEmpty")))
             #expect(outcomes[1003] == .rejected(Rejection(status: 500, reasonText: "InternalServerError")))
         }
     }
 
-    @Test func aConnectionOf2009ThatClosesLeavesDoubtAndNothingIsSentTwice() async throws {
-        try await self.with([.close(after: 5)], accepting: 6, configure: { $0.command = .simple }) { peer, sender in
+    @Test func aConnectionOf2009ThatClosesLeavesOutcomesUnknownAndNothingIsSentTwice() async throws {
+        try await self.with([.close(after: 5)], accepting: 6, configure: { $0.format = .simple }) { peer, sender in
             let outcomes = await sender.send(try Self.notifications(0..<10))
             #expect(outcomes.allSatisfy { if case .unknown = $0 { true } else { false } })
             #expect(await sender.send(try Self.notifications(10..<11)) == [.accepted(.init(id: "10"))])
@@ -56,8 +56,8 @@ import Testing
         }
     }
 
-    @Test func anErrorThatNamesNobodyIsNotAnsweredWithARepetition() async throws {
-        try await self.with([.refuse(after: 2, .protocolError, identifier: 0)]) { peer, sender in
+    @Test func anErrorPacketWithoutIdentifierCausesNoRepetition() async throws {
+        try await self.with([.reject(after: 2, .protocolError, identifier: 0)]) { peer, sender in
             let outcomes = await sender.send(try Self.notifications(0..<10))
             #expect(outcomes.allSatisfy { if case .unknown = $0 { true } else { false } })
             await sender.close()
@@ -65,8 +65,8 @@ import Testing
         }
     }
 
-    @Test func aFaultOfTheCertificateCostsOneConnection() async throws {
-        try await self.with([.refuse(after: 0, .missingTopic)]) { peer, sender in
+    @Test func aRejectedCertificateCostsOneConnection() async throws {
+        try await self.with([.reject(after: 0, .missingTopic)]) { peer, sender in
             let outcomes = await sender.send(try Self.notifications(0..<10))
             #expect(outcomes.first == .rejected(Rejection(status: 400, reasonText: "MissingTopic")))
             #expect(outcomes.dropFirst().allSatisfy { if case .notSent = $0 { true } else { false } })
@@ -74,15 +74,15 @@ import Testing
         }
     }
 
-    @Test func garbageFromTheServiceLeavesDoubt() async throws {
-        try await self.with([.sayAndStay(Array("HTTP/1.1 400 Bad Request\r\n".utf8))]) { _, sender in
+    @Test func garbageFromTheServerLeavesTheOutcomeUnknown() async throws {
+        try await self.with([.writeAndStay(Array("HTTP/1.1 400 Bad Request\r\n".utf8))]) { _, sender in
             let outcome = await sender.send(try Self.notifications(0..<1))
-            #expect(outcome == [.unknown(.init("the peer does not speak the legacy interface"))])
+            #expect(outcome == [.unknown(.init("the server does not speak the legacy interface"))])
         }
     }
 
     @Test func callersWaitForRoomAndAllGetThrough() async throws {
-        try await self.with([.refuse(after: 40, .invalidToken)], accepting: 399, configure: { $0.limits.waiting = 3 }) {
+        try await self.with([.reject(after: 40, .invalidToken)], accepting: 399, configure: { $0.maximumWaiting = 3 }) {
             peer,
             sender in
             let outcomes = try await withThrowingTaskGroup(of: [Outcome].self) { group in
@@ -99,10 +99,10 @@ import Testing
         }
     }
 
-    @Test func whatTheServiceWouldRefuseNeverLeaves() async throws {
+    @Test func whatTheServerWouldRejectIsNeverWritten() async throws {
         try await self.with([], accepting: 2) { peer, sender in
             var notifications = try Self.notifications(0..<3)
-            notifications[1].0.payload = ByteBuffer(repeating: 0x20, count: 2049)
+            notifications[1].notification.payload = ByteBuffer(repeating: 0x20, count: 2049)
             let outcomes = await sender.send(notifications)
             #expect(outcomes.map(\.isAccepted) == [true, false, true])
             #expect(outcomes[1] == .rejected(Rejection(status: 413, reasonText: "PayloadTooLarge")))
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func closingWaitsForEveryFinalState() async throws {
-        try await self.with([.refuse(after: 30, .shutdown)], accepting: 100) { peer, sender in
+        try await self.with([.reject(after: 30, .shutdown)], accepting: 100) { peer, sender in
             let notifications = try Self.notifications(0..<100)
             async let outcomes = sender.send(notifications)
             while peer.acceptedCount == 0 { await Task.yield() }
@@ -124,11 +124,11 @@ import Testing
         }
     }
 
-    @Test func aServiceThatIsNotTrustedGetsNothing() async throws {
-        try await self.expectNothingSent(server: try LegacyCertificate().server)
+    @Test func aServerThatIsNotTrustedGetsNothing() async throws {
+        try await self.expectNothingSent(server: try SelfSignedCertificate().server)
     }
 
-    /// With TLS 1.3 the refusal comes when notifications are already on their way.
+    /// With TLS 1.3 the alert comes when notifications may already be written.
     @Test(arguments: [TLSVersion.tlsv12, .tlsv13])
     func aProviderThatIsNotTrustedKnowsThatNothingWasSent(version: TLSVersion) async throws {
         var tls = try self.certificate.server
@@ -137,12 +137,17 @@ import Testing
         try await self.expectNothingSent(server: tls)
     }
 
-    @Test func withoutAServiceACancelledCallerGetsEverythingBack() async throws {
+    @Test func withoutAServerACancelledCallersPushesAreNotSent() async throws {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
         let port = try #require(server.localAddress?.port)
         try await server.close()
-        let sender = BinarySender(configuration: try self.configuration(port: port), logger: silentLogger)
+        let sender = BinarySender(
+            connector: try self.connector(port: port),
+            configuration: Self.configuration,
+            time: SystemTime(),
+            logger: silentLogger
+        )
         let notifications = try Self.notifications(0..<3000)
         let task = Task { await sender.send(notifications) }
         task.cancel()
@@ -160,12 +165,16 @@ import Testing
         _ body: @escaping @Sendable (LegacyPeer, BinarySender) async throws -> Void
     ) async throws {
         try await LegacyPeer.with(scripts, tls: server ?? self.certificate.server) { peer, port in
-            var configuration = try self.configuration(port: port)
-            configuration.limits.quiet = .milliseconds(20)
-            configuration.limits.wait = .seconds(1_000_000)
+            var configuration = Self.configuration
+            configuration.quietPeriod = .milliseconds(20)
+            configuration.waitTimeout = .seconds(1_000_000)
             configure(&configuration)
-            let time = TimeOfPeer(peer, accepting: count)
-            let sender = BinarySender(configuration: configuration, time: time, logger: silentLogger)
+            let sender = BinarySender(
+                connector: try self.connector(port: port),
+                configuration: configuration,
+                time: PeerTime(peer, accepting: count),
+                logger: silentLogger
+            )
             try await body(peer, sender)
             await sender.close()
         }
@@ -174,11 +183,16 @@ import Testing
     /// A connection that comes to nothing, by the real clock: what is sent ends at its deadline.
     private func expectNothingSent(server: TLSConfiguration) async throws {
         try await LegacyPeer.with([], tls: server) { peer, port in
-            var configuration = try self.configuration(port: port)
-            configuration.limits.quiet = .seconds(86_400)
-            configuration.limits.wait = .milliseconds(300)
-            configuration.reconnect = Backoff(base: .seconds(60), maximum: .seconds(60))
-            let sender = BinarySender(configuration: configuration, logger: silentLogger)
+            var configuration = Self.configuration
+            configuration.quietPeriod = .seconds(86_400)
+            configuration.waitTimeout = .milliseconds(300)
+            (configuration.reconnectBase, configuration.reconnectMaximum) = (.seconds(60), .seconds(60))
+            let sender = BinarySender(
+                connector: try self.connector(port: port),
+                configuration: configuration,
+                time: SystemTime(),
+                logger: silentLogger
+            )
             let outcomes = await sender.send(try Self.notifications(0..<3))
             #expect(outcomes.allSatisfy { if case .notSent = $0 { true } else { false } }, "\(outcomes)")
             #expect(peer.accepted.joined().isEmpty)
@@ -186,19 +200,24 @@ import Testing
         }
     }
 
-    private func configuration(port: Int) throws -> BinaryConfiguration {
-        let tls = try NIOSSLContext(configuration: self.certificate.client)
-        var configuration = BinaryConfiguration(host: "127.0.0.1", port: port, tls: tls)
-        configuration.reconnect = Backoff(base: .milliseconds(5), maximum: .milliseconds(20))
+    private func connector(port: Int) throws -> LegacyConnector {
+        try LegacyConnector(to: PushServiceEndpoint(host: "127.0.0.1", port: port), tls: self.certificate.client)
+    }
+
+    private static var configuration: BinaryConfiguration {
+        var configuration = BinaryConfiguration()
+        configuration.reconnectBase = .milliseconds(5)
+        configuration.reconnectMaximum = .milliseconds(20)
         return configuration
     }
 
     /// Notification `n` has the id and the payload `n`.
-    static func notifications(_ numbers: Range<Int>) throws -> [(PushNotification, DeviceToken)] {
+    static func notifications(_ numbers: Range<Int>) throws -> [Push] {
         let topic = try #require(Topic(Vectors.bundleID))
         let token = try #require(DeviceToken(hex: Vectors.tokenA))
         return numbers.map { number in
-            (PushNotification(id: "\(number)", topic: topic, payload: ByteBuffer(string: "\(number)")), token)
+            let payload = ByteBuffer(string: "\(number)")
+            return Push(PushNotification(id: "\(number)", topic: topic, payload: payload), to: token)
         }
     }
 }

@@ -1,5 +1,3 @@
-import Crypto
-import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -8,76 +6,24 @@ import PushSupport
 import PushTesting
 import PushTypes
 import PushWire
-import SwiftASN1
 import Synchronization
 import Testing
-import X509
 
-/// A certificate for `localhost` and 127.0.0.1, made for one test run, and both ends of TLS with it.
-struct LegacyCertificate {
-    /// For tests that need one, but not another.
-    static let shared = Result { try LegacyCertificate() }
-
-    let pem: String
-    let key: String
-
-    init() throws {
-        let key = P256.Signing.PrivateKey()
-        let name = try DistinguishedName { CommonName("localhost") }
-        let certificate = try Certificate(
-            version: .v3,
-            serialNumber: Certificate.SerialNumber(),
-            publicKey: Certificate.PublicKey(key.publicKey),
-            notValidBefore: Date.now.addingTimeInterval(-86_400),
-            notValidAfter: Date.now.addingTimeInterval(86_400),
-            issuer: name,
-            subject: name,
-            signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: Certificate.Extensions {
-                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
-                SubjectAlternativeNames([
-                    .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
-                ])
-            },
-            issuerPrivateKey: Certificate.PrivateKey(key)
-        )
-        self.pem = try certificate.serializeAsPEM().pemString
-        self.key = key.pemRepresentation
-    }
-
-    var client: TLSConfiguration {
-        get throws {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(self.pem.utf8)))
-            return tls
-        }
-    }
-
-    var server: TLSConfiguration {
-        get throws {
-            TLSConfiguration.makeServerConfiguration(
-                certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(self.pem.utf8)).map { .certificate($0) },
-                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(self.key.utf8), format: .pem))
-            )
-        }
-    }
-}
-
-/// A legacy push service on a loopback port that does with its connections, one after the other, what it is told; it
-/// accepts everything on those for which nothing was said.
+/// A legacy push service on a loopback port. Each connection follows the next script; without one it accepts
+/// everything.
 final class LegacyPeer: Sendable {
     enum Script: Sendable {
-        /// Reads all there is.
+        /// Reads everything.
         case accept
-        /// Accepts this many notifications, answers the next with the status, and reads no more. With
+        /// Accepts this many notifications, rejects the next with the status, and reads no more. With
         /// ``BinaryStatus/shutdown`` the packet names the last accepted one; `identifier` overrides.
-        case refuse(after: Int, BinaryStatus, identifier: UInt32? = nil)
-        /// Accepts this many, then closes without a word.
+        case reject(after: Int, BinaryStatus, identifier: UInt32? = nil)
+        /// Accepts this many, then closes without a packet.
         case close(after: Int)
-        /// Says these bytes, one per write, and closes.
-        case say([UInt8])
-        /// Says these bytes, in one write, and then nothing more.
-        case sayAndStay([UInt8])
+        /// Writes these bytes one by one, and closes.
+        case write([UInt8])
+        /// Writes these bytes at once, and nothing more.
+        case writeAndStay([UInt8])
     }
 
     private struct State {
@@ -92,7 +38,7 @@ final class LegacyPeer: Sendable {
         self.state = Mutex(State(scripts: scripts))
     }
 
-    /// What was accepted, by connection.
+    /// The accepted notifications by connection.
     var accepted: [[BinaryFrame]] { self.state.withLock { $0.accepted } }
 
     var acceptedCount: Int { self.state.withLock { $0.acceptedCount } }
@@ -161,14 +107,14 @@ final class LegacyPeer: Sendable {
             self.hasStarted = true
             (self.connection, self.script) = self.peer.next()
             switch self.script {
-            case .say(let bytes):
+            case .write(let bytes):
                 for byte in bytes {
                     context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(integer: byte)), promise: nil)
                 }
                 context.close(promise: nil)
-            case .sayAndStay(let bytes):
+            case .writeAndStay(let bytes):
                 context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
-            case .accept, .refuse, .close: break
+            case .accept, .reject, .close: break
             }
         }
 
@@ -182,11 +128,11 @@ final class LegacyPeer: Sendable {
 
         private func read(_ frame: BinaryFrame, context: ChannelHandlerContext) {
             switch self.script {
-            case .refuse(self.count, let status, let identifier):
+            case .reject(self.count, let status, let identifier):
                 self.isDone = true
                 let named = status == .shutdown ? self.last : frame.notification.identifier
                 let packet = BinaryErrorResponse(status: status, identifier: identifier ?? named)
-                // The client closes: what it still sends is read and thrown away.
+                // The client closes; what it still sends is discarded.
                 context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil)
             case .close(self.count):
                 self.isDone = true
@@ -204,9 +150,9 @@ final class LegacyPeer: Sendable {
     }
 }
 
-/// A clock that stands until a peer has accepted `count` notifications, and then goes on a second at every look: however
-/// slow the machine is, silence counts only once the peer has had its say.
-struct TimeOfPeer: TimeSource {
+/// A clock that stands still until a peer has accepted `count` notifications, and then advances by a second at each
+/// reading. A quiet period therefore ends only after the peer has responded, however slow the computer is.
+struct PeerTime: TimeSource {
     let peer: LegacyPeer
     let count: Int
     private let time = ManualTime()

@@ -5,22 +5,22 @@ import PushWire
 import Testing
 
 /// Reference 5.3, with the replay cases at the end of 8.7.
-@Suite struct BinaryClientMachineTests {
+@Suite struct BinaryClientStateMachineTests {
     let time = ManualTime()
 
     @Test func afterAnInvalidTokenTheEarlierAreAcceptedAndTheLaterWrittenAgain() throws {
-        var client = try Client(writing: 5)
+        let client = try Client(writing: 5)
         let actions = client.receive("080800000003", self.time.now)
         #expect(actions.states == [1: .accepted, 2: .accepted, 3: .failed(.invalidToken)])
         #expect(actions.last == .close(.errorPacket(BinaryErrorResponse(status: .invalidToken, identifier: 3))))
         client.machine.connected()
         #expect(client.write(self.time.now).written == [4, 5], "the same identifiers, in their order")
         #expect(client.settle(self.time) == [4: .accepted, 5: .accepted])
-        #expect(client.machine.isSettled)
+        #expect(client.isSettled)
     }
 
     @Test func atAShutdownTheIdentifiedNotificationWasAccepted() throws {
-        var client = try Client(writing: 5)
+        let client = try Client(writing: 5)
         #expect(client.receive("080a00000003", self.time.now).states == [1: .accepted, 2: .accepted, 3: .accepted])
         client.machine.connected()
         #expect(client.write(self.time.now).written == [4, 5])
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func whatIsWrittenAgainGoesBeforeWhatWaits() throws {
-        var client = try Client(writing: 3)
+        let client = try Client(writing: 3)
         try client.submit(2, self.time.now)
         _ = client.receive("080800000001", self.time.now)
         client.machine.connected()
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func silenceCountsAsAcceptanceAndItsTimeBeginsWithTheLastByte() throws {
-        var client = try Client(submitting: 2)
+        let client = try Client(submitting: 2)
         client.machine.connected()
         #expect(client.machine.nextWrite(now: self.time.now).written == [1])
         self.time.advance(by: .seconds(5))
@@ -52,27 +52,27 @@ import Testing
         #expect(client.machine.nextDeadline == self.time.now.advanced(by: .milliseconds(1)))
         self.time.advance(by: .milliseconds(1))
         #expect(client.machine.tick(now: self.time.now).states == [1: .accepted])
-        #expect(!client.machine.isSettled, "the second waits")
+        #expect(!client.isSettled, "the second waits")
     }
 
-    @Test func aLatePacketStillSavesWhatCameAfterTheRefusedOne() throws {
-        var client = try Client(writing: 4)
+    @Test func aLatePacketStillSavesWhatCameAfterTheRejectedOne() throws {
+        let client = try Client(writing: 4)
         #expect(client.settle(self.time).count == 4)
         try client.submit(1, self.time.now)
         _ = client.write(self.time.now)
         let actions = client.receive("080800000002", self.time.now)
         #expect(actions.states.isEmpty, "a final state is final")
-        #expect(actions.first == .wasNotAccepted(count: 3, .invalidToken))
+        #expect(actions.first == .lateError(count: 3, .invalidToken))
         client.machine.connected()
         #expect(client.write(self.time.now).written == [3, 4, 5], "what the service discarded")
         #expect(client.settle(self.time) == [5: .accepted])
-        #expect(client.machine.isSettled)
+        #expect(client.isSettled)
     }
 
     @Test func whatLeavesTheMemoryIsAccepted() throws {
         var limits = BinaryClientStateMachine.Limits()
         limits.written = 2
-        var client = try Client(writing: 5, limits: limits)
+        let client = try Client(writing: 5, limits: limits)
         #expect(client.early == [1: .accepted, 2: .accepted, 3: .accepted])
         #expect(client.receive("080800000005", self.time.now).states == [4: .accepted, 5: .failed(.invalidToken)])
     }
@@ -80,11 +80,11 @@ import Testing
     @Test func theMemoryIsBoundedWhileTheSystemTakesNothing() throws {
         var limits = BinaryClientStateMachine.Limits()
         limits.written = 2
-        var client = try Client(submitting: 3, limits: limits)
+        let client = try Client(submitting: 3, limits: limits)
         client.machine.connected()
         #expect(client.machine.nextWrite(now: self.time.now).written == [1])
         #expect(client.machine.nextWrite(now: self.time.now).written == [2])
-        #expect(client.machine.nextWrite(now: self.time.now).isEmpty, "nobody knows yet whether the first one left")
+        #expect(client.machine.nextWrite(now: self.time.now).isEmpty, "it is not known yet whether the first one left")
         client.machine.written(through: 2, now: self.time.now)
         #expect(client.machine.nextWrite(now: self.time.now).written == [3])
     }
@@ -92,20 +92,20 @@ import Testing
     @Test func anIdentifierThatIsNotRememberedSendsNothingAgain() throws {
         var limits = BinaryClientStateMachine.Limits()
         limits.written = 2
-        var client = try Client(writing: 4, limits: limits)
+        let client = try Client(writing: 4, limits: limits)
         let packet = BinaryErrorResponse(status: .invalidToken, identifier: 1)
         let state = BinaryClientStateMachine.FinalState.unknown(.unknownIdentifier(packet))
         #expect(client.receive("080800000001", self.time.now).states == [3: state, 4: state])
         client.machine.connected()
         #expect(client.write(self.time.now).isEmpty)
-        #expect(client.machine.isSettled)
+        #expect(client.isSettled)
     }
 
     @Test(arguments: ["080200000000", "088000000000", "080a00000000"])
     func identifierZeroNeverLoops(packet: String) throws {
-        var client = try Client(writing: 3)
+        let client = try Client(writing: 3)
         #expect(client.receive(packet, self.time.now).states.count == 3)
-        #expect(!client.machine.wantsConnection)
+        #expect(!client.needsConnection)
         #expect(client.machine.failures == 1)
         client.machine.connected()
         #expect(client.write(self.time.now).isEmpty)
@@ -113,44 +113,44 @@ import Testing
 
     @Test(arguments: [("", BinaryStatus.missingDeviceToken), ("aa", .invalidTokenSize)])
     func whatWouldBreakTheConnectionIsNeverWritten(token: String, status: BinaryStatus) throws {
-        var client = try Client(submitting: 0)
+        let client = try Client(submitting: 0)
         let bad = BinaryNotification(token: Hexadecimal.decode(token) ?? [], payload: ByteBuffer(string: "{}"))
         let submitted = client.machine.submit(bad, now: self.time.now)
-        #expect(submitted?.actions == [.finished(identifier: 1, .failed(status))])
-        #expect(client.machine.isSettled)
-        #expect(!client.machine.wantsConnection)
+        #expect(submitted == [.finished(identifier: 1, .failed(status))])
+        #expect(client.isSettled)
+        #expect(!client.needsConnection)
     }
 
     @Test func aFaultOfTheCertificateEndsAllThatWasDiscarded() throws {
-        var client = try Client(writing: 3)
-        let refused = BinaryClientStateMachine.FinalState.notSent(.connectionRefused(.missingTopic))
+        let client = try Client(writing: 3)
+        let rejected = BinaryClientStateMachine.FinalState.notSent(.connectionRejected(.missingTopic))
         #expect(
             client.receive("080300000002", self.time.now).states
-                == [1: .accepted, 2: .failed(.missingTopic), 3: refused]
+                == [1: .accepted, 2: .failed(.missingTopic), 3: rejected]
         )
-        #expect(!client.machine.wantsConnection)
+        #expect(!client.needsConnection)
     }
 
-    @Test func aConnectionThatEndsWithoutAWordLeavesDoubt() throws {
-        var client = try Client(writing: 2, command: .simple)
+    @Test func aConnectionThatEndsWithoutAPacketLeavesOutcomesUnknown() throws {
+        let client = try Client(writing: 2, command: .simple)
         try client.submit(1, self.time.now)
         let lost = BinaryClientStateMachine.FinalState.unknown(.connectionLost)
         #expect(client.machine.connectionClosed().states == [1: lost, 2: lost])
         client.machine.connected()
-        #expect(client.write(self.time.now).written == [3], "what was never written is not in doubt")
+        #expect(client.write(self.time.now).written == [3], "what was never written is not unknown")
         #expect(client.machine.connectionClosed().states == [3: lost])
         #expect(client.machine.connectionClosed().isEmpty)
     }
 
     @Test func commandZeroHasNoIdentifiersToBelieveIn() throws {
-        var client = try Client(writing: 2, command: .simple)
+        let client = try Client(writing: 2, command: .simple)
         let packet = BinaryErrorResponse(status: .invalidToken, identifier: 1)
         let state = BinaryClientStateMachine.FinalState.unknown(.unknownIdentifier(packet))
         #expect(client.receive("080800000001", self.time.now).states == [1: state, 2: state])
     }
 
     @Test func aConnectionLostWhileIdleIsNoFailure() throws {
-        var client = try Client(writing: 1)
+        let client = try Client(writing: 1)
         _ = client.settle(self.time)
         #expect(client.machine.connectionClosed().isEmpty)
         #expect(client.machine.failures == 0)
@@ -160,23 +160,23 @@ import Testing
     }
 
     @Test func garbageFromTheServiceEndsTheConnection() throws {
-        var client = try Client(writing: 1)
+        let client = try Client(writing: 1)
         let actions = client.receive("474554", self.time.now)
         #expect(actions == [.finished(identifier: 1, .unknown(.malformedPacket)), .close(.malformedPacket)])
         #expect(client.receive("080800000001", self.time.now).isEmpty)
     }
 
-    @Test func aRefusedConnectionKeepsEverythingUntilTheDeadline() throws {
-        var client = try Client(writing: 2)
-        client.machine.connectionRefused()
-        #expect(client.machine.wantsConnection)
+    @Test func aFailedConnectionKeepsEverythingUntilTheDeadline() throws {
+        let client = try Client(writing: 2)
+        client.machine.connectionFailed()
+        #expect(client.needsConnection)
         self.time.advance(by: .seconds(30))
         #expect(client.machine.tick(now: self.time.now).states == [1: .notSent(.timedOut), 2: .notSent(.timedOut)])
-        #expect(client.machine.isSettled)
+        #expect(client.isSettled)
     }
 
     @Test func aPeerThatTakesNothingIsLeft() throws {
-        var client = try Client(submitting: 1)
+        let client = try Client(submitting: 1)
         client.machine.connected()
         _ = client.machine.nextWrite(now: self.time.now)
         #expect(client.machine.nextDeadline == self.time.now.advanced(by: .seconds(30)))
@@ -188,23 +188,23 @@ import Testing
     @Test func whatWaitsIsBoundedAndCanBeTakenBack() throws {
         var limits = BinaryClientStateMachine.Limits()
         limits.waiting = 2
-        var client = try Client(submitting: 2, limits: limits)
-        #expect(client.machine.room == 0)
+        let client = try Client(submitting: 2, limits: limits)
+        #expect(client.machine.remainingCapacity == 0)
         let third = client.machine.submit(try Client.notification(), now: self.time.now)
-        #expect(third == nil)
+        #expect(third == [.finished(identifier: 3, .notSent(.queueFull))])
         #expect(client.machine.withdraw([2, 7]) == [.finished(identifier: 2, .notSent(.withdrawn))])
-        #expect(client.machine.room == 1)
+        #expect(client.machine.remainingCapacity == 1)
     }
 
     @Test func afterTheLastIdentifierComesOneNotZero() throws {
-        var client = try Client(writing: 3, lastIdentifier: .max - 1)
+        let client = try Client(writing: 3, lastIdentifier: .max - 1)
         #expect(client.receive("080800000001", self.time.now).states == [.max: .accepted, 1: .failed(.invalidToken)])
         client.machine.connected()
         #expect(client.write(self.time.now).written == [2])
     }
 
     @Test func aPacketMayComeInPieces() throws {
-        var client = try Client(writing: 1)
+        let client = try Client(writing: 1)
         for byte in ["08", "08", "00", "00", "00"] { #expect(client.receive(byte, self.time.now).isEmpty) }
         #expect(client.receive("01", self.time.now).states == [1: .failed(.invalidToken)])
     }
@@ -223,9 +223,8 @@ import Testing
             for _ in 0..<100 {
                 switch Int.random(in: 0...9, using: &generator) {
                 case 0...3:
-                    guard let new = machine.submit(try Client.notification(), now: self.time.now) else { continue }
-                    submitted.insert(new.identifier)
-                    note(new.actions)
+                    submitted.insert(machine.nextIdentifier)
+                    note(machine.submit(try Client.notification(), now: self.time.now))
                 case 4...5: if !machine.isConnected { machine.connected() }
                 case 6...7:
                     let actions = machine.nextWrite(now: self.time.now)
@@ -237,12 +236,12 @@ import Testing
                         identifier: submitted.randomElement() ?? 0
                     )
                     let bytes = Bool.random() ? packet.encoded : ByteBuffer(integer: UInt64.random(in: 0 ... .max))
-                    note(machine.received(bytes, now: self.time.now))
+                    note(machine.receive(bytes, now: self.time.now))
                 default:
                     if Bool.random() {
                         note(machine.connectionClosed())
                     } else if machine.isConnected {
-                        machine.connectionRefused()
+                        machine.connectionFailed()
                     }
                     self.time.advance(by: .milliseconds(300))
                     note(machine.tick(now: self.time.now))
@@ -251,16 +250,19 @@ import Testing
             note(machine.connectionClosed())
             self.time.advance(by: .seconds(60))
             note(machine.tick(now: self.time.now))
-            #expect(machine.isSettled)
+            let isSettled = machine.isSettled
+            #expect(isSettled)
             #expect(Set(states.keys) == submitted)
             #expect(states.values.allSatisfy { $0 == 1 })
         }
     }
 }
 
-/// A machine and what a sender does with it.
-private struct Client {
+/// Drives a ``BinaryClientStateMachine`` as a sender does.
+private final class Client {
     var machine: BinaryClientStateMachine
+    var isSettled: Bool { self.machine.isSettled }
+    var needsConnection: Bool { self.machine.needsConnection }
     var early: [UInt32: BinaryClientStateMachine.FinalState] = [:]
 
     init(
@@ -273,7 +275,7 @@ private struct Client {
         try self.submit(count, Timestamp(seconds: 1_700_000_000))
     }
 
-    init(
+    convenience init(
         writing count: Int,
         command: BinaryCommand = .framed,
         limits: BinaryClientStateMachine.Limits = .init(),
@@ -284,15 +286,15 @@ private struct Client {
         self.early = self.write(Timestamp(seconds: 1_700_000_000)).states
     }
 
-    mutating func submit(_ count: Int, _ now: Timestamp) throws {
+    func submit(_ count: Int, _ now: Timestamp) throws {
         for _ in 0..<count {
             let submitted = self.machine.submit(try Self.notification(), now: now)
-            #expect(submitted?.actions == [])
+            #expect(submitted == [])
         }
     }
 
     /// Writes all there is, and the system takes it at once.
-    mutating func write(_ now: Timestamp) -> [BinaryClientStateMachine.Action] {
+    func write(_ now: Timestamp) -> [BinaryClientStateMachine.Action] {
         var all: [BinaryClientStateMachine.Action] = []
         while true {
             let actions = self.machine.nextWrite(now: now)
@@ -302,11 +304,11 @@ private struct Client {
         }
     }
 
-    mutating func receive(_ hex: String, _ now: Timestamp) -> [BinaryClientStateMachine.Action] {
-        self.machine.received(ByteBuffer(bytes: Hexadecimal.decode(hex) ?? []), now: now)
+    func receive(_ hex: String, _ now: Timestamp) -> [BinaryClientStateMachine.Action] {
+        self.machine.receive(ByteBuffer(bytes: Hexadecimal.decode(hex) ?? []), now: now)
     }
 
-    mutating func settle(_ time: ManualTime) -> [UInt32: BinaryClientStateMachine.FinalState] {
+    func settle(_ time: ManualTime) -> [UInt32: BinaryClientStateMachine.FinalState] {
         time.advance(by: .seconds(1))
         return self.machine.tick(now: time.now).states
     }

@@ -34,13 +34,13 @@ import Testing
         #expect(throws: BinaryErrorResponse.Malformed(command: 9)) { try BinaryErrorResponse.read(from: &buffer) }
     }
 
-    @Test func everyStatusHasWordsAndSomebodyAtFault() {
+    @Test func everyStatusHasATextAndAScope() {
         #expect(BinaryStatus.invalidToken.text == "invalid token")
         #expect(BinaryStatus(rawValue: 9).text == "status 9")
         #expect(Set((0...UInt8.max).map { BinaryStatus(rawValue: $0).text }).count == 256)
         let connection = (0...UInt8.max).filter { BinaryStatus(rawValue: $0).scope == .connection }
         #expect(connection == [3, 6])
-        #expect(BinaryStatus.processingError.scope == .service)
+        #expect(BinaryStatus.processingError.scope == .server)
         #expect(BinaryStatus.shutdown.scope == .none)
     }
 }

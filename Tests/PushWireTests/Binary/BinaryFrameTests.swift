@@ -35,7 +35,7 @@ import Testing
         for (hex, frame) in try Self.vectors() {
             #expect(Hexadecimal.encode(frame.encoded.readableBytesView) == hex)
             #expect(try Self.read(hex) == frame)
-            #expect(frame.fault == nil)
+            #expect(frame.validationError == nil)
         }
         #expect(try Self.vectors().map { $0.hex.utf8.count / 2 } == [59, 67, 83, 65])
     }
@@ -74,7 +74,7 @@ import Testing
         ("09", "088000000000"),
         // Reference 5.3.7: how a client tests a connection.
         ("0100000000000000000001aa0001aa", "080500000000"),
-        // Refused by their lengths, before the bytes are there.
+        // Rejected by their lengths, before the bytes are there.
         ("000065", "080500000000"), ("000020\(Vectors.tokenA)0101", "080700000000"),
         ("010000000700000000ffff", "080500000007"), ("0200002001", "088000000000"), ("02ffffffff", "088000000000"),
         // Command 2: empty, without token, without payload, sizes, the identifier known all the same.
@@ -90,13 +90,13 @@ import Testing
         ("0200000040\(String(smallest.dropFirst(10)))05000101", "088000000000"),
         ("0200000040\(String(smallest.dropFirst(10)))05000107", "088000000000"),
     ])
-    func aBadFrameIsAnsweredAsTheReferenceSays(hex: String, answer: String) throws {
+    func aBadFrameGetsThePacketOfTheReference(hex: String, response: String) throws {
         var buffer = ByteBuffer(bytes: try #require(Hexadecimal.decode(hex)))
         do {
             let frame = try BinaryFrame.read(from: &buffer)
             Issue.record("read as \(String(describing: frame))")
         } catch {
-            #expect(Hexadecimal.encode(error.encoded.readableBytesView) == answer)
+            #expect(Hexadecimal.encode(error.encoded.readableBytesView) == response)
         }
     }
 
@@ -118,12 +118,12 @@ import Testing
         var full = frame(length).encoded
         let read = try BinaryFrame.read(from: &full)
         #expect(read?.notification == frame(length).notification.written(as: command))
-        #expect(frame(length + 1).fault == .invalidPayloadSize)
+        #expect(frame(length + 1).validationError == .invalidPayloadSize)
         var long = frame(length + 1).encoded
         #expect(throws: BinaryErrorResponse(status: .invalidPayloadSize)) { try BinaryFrame.read(from: &long) }
     }
 
-    @Test func randomBytesAreReadOrRefusedButNeverCrash() {
+    @Test func randomBytesAreReadOrRejectedButNeverCrash() {
         var generator = SystemRandomNumberGenerator()
         for round in 0..<4_000 {
             let random = (0..<96).map { _ in UInt8.random(in: 0...255, using: &generator) }

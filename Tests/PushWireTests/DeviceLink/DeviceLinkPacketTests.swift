@@ -4,7 +4,7 @@ import PushTypes
 import PushWire
 import Testing
 
-@Suite struct CourierPacketTests {
+@Suite struct DeviceLinkPacketTests {
     /// Reference 11: message with id 00000001 and payload P.
     static let message =
         "0a0000006c010020302bd38cc16adf6c9383e8848b91d895afccb2a5a5d1d52435f14c470aa7176702001471c1d2341ef04f940b7100b6935a"
@@ -19,7 +19,7 @@ import Testing
         #expect(Hexadecimal.encode(message.topic.bytes) == Vectors.topicHash)
         #expect(String(buffer: message.payload) == Vectors.payload)
         #expect(message.messageID == 1)
-        #expect(message.expiry == 1_700_003_600)
+        #expect(message.expiration == 1_700_003_600)
         #expect(message.sentAt == Timestamp(seconds: 1_700_000_000))
         #expect(Self.write(message.packet) == Self.message)
     }
@@ -57,7 +57,7 @@ import Testing
         #expect(response.value(10)?.readableBytes == 8)
     }
 
-    @Test func aServiceTimeBeyondAllTimeIsTheLastMoment() throws {
+    @Test func aServerTimeBeyondTheRangeIsTheLastTimestamp() throws {
         let packet = DeviceLinkPacket(.connectResponse, [.integer(1, UInt8(0)), .integer(10, UInt64.max)])
         let response = try #require(DeviceLinkConnectResponse(packet))
         #expect(response.serverTime == Timestamp(milliseconds: .max))
@@ -75,18 +75,18 @@ import Testing
         #expect(try DeviceLinkPacket.read(from: &received) == Self.read(Self.message))
     }
 
-    @Test func anOverlongPayloadIsRefusedBeforeItArrives() {
+    @Test func anOverlongPayloadIsRejectedBeforeItArrives() {
         var buffer = ByteBuffer(bytes: [7, 0xff, 0xff, 0xff, 0xff])
         #expect(throws: DeviceLinkPacketError.tooLong(.max)) { try DeviceLinkPacket.read(from: &buffer) }
     }
 
     @Test(arguments: ["0c00000001aa", "0c000000020100", "0c00000004010005aa"])
-    func aFieldThatReachesBeyondThePayloadIsRefused(hex: String) throws {
+    func aFieldThatReachesBeyondThePayloadIsRejected(hex: String) throws {
         var buffer = ByteBuffer(bytes: try #require(Hexadecimal.decode(hex)))
         #expect(throws: DeviceLinkPacketError.truncatedField) { try DeviceLinkPacket.read(from: &buffer) }
     }
 
-    @Test func randomBytesAreReadOrRefusedButNeverCrash() {
+    @Test func randomBytesAreReadOrRejectedButNeverCrash() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<2_000 {
             let bytes = (0..<64).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -98,6 +98,22 @@ import Testing
                 _ = DeviceLinkTokenResponse(packet)
             }
         }
+    }
+
+    /// The gateway writes messages without the fields of a packet.
+    @Test(arguments: [false, true])
+    func aMessageIsWrittenDirectlyAsItsPacketIs(hasExtensions: Bool) throws {
+        var message = try #require(DeviceLinkMessage(try Self.read(Self.message)))
+        if hasExtensions {
+            (message.apnsID, message.pushType, message.priority) = ("an id", "alert", 10)
+            (message.collapseID, message.channelID) = ("a collapse id", "a channel")
+        }
+        var buffer = ByteBuffer(string: "before")
+        message.write(to: &buffer)
+        #expect(buffer.readString(length: 6) == "before")
+        #expect(buffer == message.packet.encoded)
+        let packet = try #require(try DeviceLinkPacket.read(from: &buffer))
+        #expect(DeviceLinkMessage(packet) == message)
     }
 
     static func read(_ hex: String) throws -> DeviceLinkPacket {

@@ -5,37 +5,41 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The legacy binary interface, port 2195 (reference 5): what the handlers of its connections share, and the checks of
+/// The listener of the legacy binary interface, port 2195 (reference 5): what its connections share, and the checks of
 /// a notification.
 ///
-/// A provider without a certificate, or with one of another authority, fails in the handshake. One whose certificate is
-/// no good here (other environment, revoked) is told so at its first notification: status 3, which means the
-/// certificate and not the notification.
+/// The handshake fails for a client without a certificate, and for one with a certificate of another authority. A
+/// client whose certificate is not valid here, because of its environment or because it is revoked, gets status 3 for
+/// its first notification, which concerns the certificate and not the notification.
 struct BinaryListener: Sendable {
-    /// What became of a token (``PushDirectory``).
+    /// Returns the status of a token (``PushDirectory``).
     let status: @Sendable (DeviceToken) -> TokenStatus
-    let intake: any PushSubmitter
+    let submitter: any PushSubmitter
     let certificates: CertificateCheck
     let faults: FaultPlan
-    /// Whether priority 10 for a push that only wakes the app is an error (reference 5.1), or counts as 5.
+    /// Indicates whether priority 10 is an error for a push that only wakes the app (reference 5.1). Otherwise it
+    /// counts as 5.
     var isStrict = false
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource
     let logger: Logger
 
-    /// What becomes of a notification.
-    enum Verdict: Hashable, Sendable {
+    /// The result of the checks of one notification.
+    enum Evaluation: Hashable, Sendable {
         case submit(AcceptedPush)
-        /// Its token is gone. That is no error here: the feedback service tells (reference 5.3.9).
-        case gone
-        case refuse(BinaryStatus)
+        /// The token is inactive. That is not an error here: the feedback service lists it (reference 5.3.9).
+        case inactive
+        case reject(BinaryStatus)
     }
 
+    /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
+    /// - Parameter fault: The fault of the connection, which ``Listener`` applies.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
-        try channel.pipeline.syncOperations.addHandler(BinaryServerHandler(door: self))
+        try channel.pipeline.syncOperations.addHandler(BinaryServerHandler(listener: self))
     }
 
-    /// What to do wrong with a notification, the connection's `ordinal`th.
+    /// Decides the fault for a notification.
+    /// - Parameter ordinal: The number of the notification on its connection, from 1.
     func fault(_ notification: BinaryNotification, from identity: CertificateIdentity, ordinal: Int) -> FaultDecision? {
         var random = SystemRandomNumberGenerator()
         return self.faults.decide(
@@ -53,33 +57,33 @@ struct BinaryListener: Sendable {
         )
     }
 
-    /// Checks a notification, which is about the certificate's own topic. One whose token is gone is told to the core.
-    func judge(_ notification: BinaryNotification, from identity: CertificateIdentity) -> Verdict {
+    /// Checks a notification for the certificate's own topic, and reports an inactive token to the router.
+    func evaluate(_ notification: BinaryNotification, from identity: CertificateIdentity) -> Evaluation {
         let (topic, apnsID) = (identity.defaultTopic, UUID().uuidString)
         let hash = TopicHash(topic)
-        guard let token = DeviceToken(bytes: notification.token) else { return .refuse(.invalidTokenSize) }
+        guard let token = DeviceToken(bytes: notification.token) else { return .reject(.invalidTokenSize) }
         switch self.status(token) {
         case .active(let device, hash):
-            guard let priority = self.priority(notification) else { return .refuse(.protocolError) }
+            guard let priority = self.priority(notification) else { return .reject(.protocolError) }
             let push = PushNotification(
                 id: apnsID,
                 topic: topic,
                 pushType: nil,
                 priority: priority,
                 expiration: Self.expiration(notification),
-                // A copy, or these few bytes would keep all that came with them.
+                // A copy, because the slice would keep all bytes of its read in memory.
                 payload: ByteBuffer(bytes: notification.payload.readableBytesView)
             )
             return .submit(AcceptedPush(notification: push, token: token, device: device, topicHash: hash))
         case .gone(let device, hash, let since):
-            self.intake.refusedUnregistered(token, device: device, topic: hash, apnsID: apnsID, since: since)
-            return .gone
+            self.submitter.refusedUnregistered(token, device: device, topic: hash, apnsID: apnsID, since: since)
+            return .inactive
         case .active, .gone, .unknown:
-            return .refuse(.invalidToken)
+            return .reject(.invalidToken)
         }
     }
 
-    /// `nil` where the provider asks for what is an error. A priority that nobody asked for never is.
+    /// Returns `nil` if the requested priority is an error. An absent priority never is.
     private func priority(_ notification: BinaryNotification) -> Priority? {
         guard notification.priority != .powerAware else { return .powerAware }
         guard WakePayload.isOnlyWake(notification.payload) else { return .immediate }

@@ -7,33 +7,37 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Translates between bytes, the core and ``BinaryServerStateMachine``: performs its actions in their order.
+/// Translates between bytes, the router and ``BinaryServerStateMachine``.
 ///
-/// It outlives its connection by what the client had sent before it closed: that counts as accepted on its side.
+/// It outlives its connection until everything that the client had sent is submitted, because the client counts that as
+/// accepted.
 final class BinaryServerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let door: BinaryListener
+    private let listener: BinaryListener
     private let certificate: (ChannelHandlerContext) -> [UInt8]?
-    private var machine: BinaryServerStateMachine
+    private var stateMachine: BinaryServerStateMachine
+    /// The actions still to be performed, as performing one may cause others.
+    private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
+    private var isPerforming = false
     private var identity: Result<CertificateIdentity, Reason> = .failure(.badCertificate)
     /// `nil` once the connection is gone.
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var isReading = true
-    /// A fault: nothing more is read or answered.
+    /// Indicates whether a fault stopped the connection: nothing more is read or answered.
     private var isStalled = false
-    private var notifications = 0
+    private var notificationCount = 0
     private var isHandshakeDone = false
 
     init(
-        door: BinaryListener,
+        listener: BinaryListener,
         certificate: @escaping (ChannelHandlerContext) -> [UInt8]? = LegacyTLS.peerCertificate
     ) {
-        self.door = door
+        self.listener = listener
         self.certificate = certificate
-        self.machine = BinaryServerStateMachine(limits: door.limits, now: door.time.steady)
+        self.stateMachine = BinaryServerStateMachine(limits: listener.limits, now: listener.time.steady)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -45,18 +49,17 @@ final class BinaryServerHandler: ChannelInboundHandler {
         switch event {
         case TLSUserEvent.handshakeCompleted:
             self.isHandshakeDone = true
-            self.identity = self.door.certificates.identity(of: self.certificate(context))
+            self.identity = self.listener.certificates.identity(of: self.certificate(context))
             if case .success = self.identity { UnauthenticatedConnections.prove(context.channel) }
             if case .failure(let reason) = self.identity {
-                self.door.logger.info("certificate refused", metadata: ["door": "binary", "reason": "\(reason.text)"])
+                let metadata: Logger.Metadata = ["door": "binary", "reason": "\(reason.text)"]
+                self.listener.logger.info("certificate rejected", metadata: metadata)
             }
         case is ChannelShouldQuiesceEvent:
-            self.machine.shutDown(now: self.door.time.steady)
-            self.proceed(context.eventLoop)
+            self.perform(self.stateMachine.shutDown(now: self.listener.time.steady), on: context.eventLoop)
         case ChannelEvent.inputClosed:
-            guard !self.isStalled else { return context.closeWhole() }
-            self.machine.inputEnded()
-            self.proceed(context.eventLoop)
+            guard !self.isStalled else { return context.closeBothSides() }
+            self.perform(self.stateMachine.inputClosed(now: self.listener.time.steady), on: context.eventLoop)
         default:
             break
         }
@@ -64,175 +67,178 @@ final class BinaryServerHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.machine.received(Self.unwrapInboundIn(data), now: self.door.time.steady)
-        self.proceed(context.eventLoop)
+        let actions = self.stateMachine.receive(Self.unwrapInboundIn(data), now: self.listener.time.steady)
+        self.perform(actions, on: context.eventLoop)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         self.timer?.cancel()
         self.context = nil
-        self.machine.inputEnded()
-        self.proceed(context.eventLoop)
+        self.perform(self.stateMachine.inputClosed(now: self.listener.time.steady), on: context.eventLoop)
         context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Many clients close TCP, or their half of it, without the end that TLS asks for: each notification says where it ends.
+        // Many clients close TCP without the closure alert of TLS. Nothing is lost, as each notification has its
+        // length.
         if self.isHandshakeDone, case NIOSSLError.uncleanShutdown = error { return }
         if !self.isHandshakeDone {
-            self.door.logger.info("TLS handshake failed", metadata: LegacyTLS.note(error, "binary"))
+            self.listener.logger.info("TLS handshake failed", metadata: LegacyTLS.metadata(error, "binary"))
         }
         context.close(promise: nil)
     }
 
-    fileprivate func settled(_ settlements: [SubmissionResult], on eventLoop: any EventLoop) {
-        for settlement in settlements {
-            if settlement.isAccepted {
-                self.machine.accepted(ticket: settlement.ticket)
-            } else {
-                // Also where too much is on its way to the device: this status says that it may be sent again.
-                self.machine.refused(ticket: settlement.ticket, status: .processingError)
-            }
+    /// Hands the results of submitted notifications to the state machine.
+    fileprivate func settled(_ results: [SubmissionResult], on eventLoop: any EventLoop) {
+        let now = self.listener.time.steady
+        var actions: [BinaryServerStateMachine.Action] = []
+        for result in results {
+            actions +=
+                result.isAccepted
+                ? self.stateMachine.accepted(ticket: result.ticket, now: now)
+                // Also where too much is in flight to the device: this status allows to send it again.
+                : self.stateMachine.rejected(ticket: result.ticket, status: .processingError, now: now)
         }
-        self.proceed(eventLoop)
+        self.perform(actions, on: eventLoop)
     }
 
-    private func proceed(_ eventLoop: any EventLoop) {
+    /// Performs actions in their order and submits notifications together.
+    private func perform(_ actions: [BinaryServerStateMachine.Action], on eventLoop: any EventLoop) {
+        self.actions += actions
+        guard !self.isPerforming else { return }
+        self.isPerforming = true
         var submissions: [Submission] = []
-        lazy var owner = Owner(handler: NIOLoopBound(self, eventLoop: eventLoop))
-        while !self.isStalled, let action = self.machine.next(now: self.door.time.steady) {
+        lazy var delegate = Delegate(handler: NIOLoopBound(self, eventLoop: eventLoop))
+        while !self.isStalled, let action = self.actions.popFirst() {
             switch action {
-            case .push(let ticket, let notification):
-                let delay: Duration?
-                switch self.misbehave(notification, ticket: ticket) {
-                case .some(.wait(let time)): delay = time
-                case .some(.done): continue
-                case nil: delay = nil
+            case .submit(let ticket, let notification):
+                guard self.stateMachine.isInFlight(ticket) else { continue }
+                let now = self.listener.time.steady
+                switch self.evaluate(notification) {
+                case .submit(let push, let delay):
+                    let submission = Submission(push: push, owner: delegate, ticket: ticket)
+                    guard let delay else {
+                        submissions.append(submission)
+                        continue
+                    }
+                    let submitter = self.listener.submitter
+                    eventLoop.scheduleTask(in: TimeAmount(delay)) { submitter.submit([submission]) }
+                case .accepted: self.actions += self.stateMachine.accepted(ticket: ticket, now: now)
+                case .rejected(let status):
+                    self.actions += self.stateMachine.rejected(ticket: ticket, status: status, now: now)
+                case .ignored: break
                 }
-                guard let push = self.judge(notification, ticket: ticket) else { continue }
-                let submission = Submission(push: push, owner: owner, ticket: ticket)
-                guard let delay else {
-                    submissions.append(submission)
-                    continue
-                }
-                let intake = self.door.intake
-                eventLoop.scheduleTask(in: TimeAmount(delay)) { intake.submit([submission]) }
             case .finish(let packet): self.finish(packet)
-            case .report(let fault): self.report(fault)
-            case .close: self.context?.closeWhole()
+            case .report(let error): self.report(error)
+            case .close: self.context?.closeBothSides()
             }
         }
-        if !submissions.isEmpty { self.door.intake.submit(submissions) }
+        self.isPerforming = false
+        if !submissions.isEmpty { self.listener.submitter.submit(submissions) }
         self.adjustReading()
         self.schedule()
     }
 
-    /// What a fault made of a notification.
-    private enum Misbehaviour {
-        case wait(Duration)
-        /// It is not judged any more.
-        case done
+    /// The result of one notification's fault and checks.
+    private enum Evaluation {
+        case submit(AcceptedPush, after: Duration?)
+        case accepted
+        case rejected(BinaryStatus)
+        /// A fault leaves the notification without a result.
+        case ignored
     }
 
-    private func misbehave(_ notification: BinaryNotification, ticket: UInt32) -> Misbehaviour? {
-        self.notifications += 1
-        guard case .success(let identity) = self.identity,
-            let fault = self.door.fault(notification, from: identity, ordinal: self.notifications)
-        else { return nil }
-        switch fault.connection {
+    /// Applies a configured fault, then checks the notification.
+    private func evaluate(_ notification: BinaryNotification) -> Evaluation {
+        self.notificationCount += 1
+        let ordinal = self.notificationCount
+        let fault = try? self.identity.map { self.listener.fault(notification, from: $0, ordinal: ordinal) }.get()
+        switch fault?.connection {
         case .close, .goAway:
             self.context?.close(promise: nil)
-            return .done
+            return .ignored
         case .stall:
             self.isStalled = true
-            return .done
+            return .ignored
         case nil: break
         }
-        if case .refuse(let reason, _) = fault.answer {
-            self.machine.refused(ticket: ticket, status: BinaryStatus(rawValue: reason.legacyStatus))
-            return .done
-        }
-        switch fault.before {
-        case .wait(let time): return .wait(time)
-        case .stall: return .done
-        case nil: return nil
+        if case .refuse(let reason, _) = fault?.answer { return .rejected(BinaryStatus(rawValue: reason.legacyStatus)) }
+        switch fault?.before {
+        case .wait(let delay): return self.check(notification, delay: delay)
+        case .stall: return .ignored
+        case nil: return self.check(notification, delay: nil)
         }
     }
 
-    /// The push for the core, unless all is said already.
-    private func judge(_ notification: BinaryNotification, ticket: UInt32) -> AcceptedPush? {
-        if case .success(let identity) = self.identity, !self.door.certificates.isStillGood(identity) {
+    /// Checks certificate and notification. A certificate that is no longer valid stays invalid.
+    /// - Parameter delay: The delay of a fault before the notification is submitted.
+    private func check(_ notification: BinaryNotification, delay: Duration?) -> Evaluation {
+        if case .success(let identity) = self.identity, !self.listener.certificates.isStillValid(identity) {
             self.identity = .failure(.badCertificate)
         }
-        let refusal: BinaryStatus
-        switch self.identity.map({ self.door.judge(notification, from: $0) }) {
-        case .success(.submit(let push)):
-            return push
-        case .success(.gone):
-            self.machine.accepted(ticket: ticket)
-            return nil
-        case .success(.refuse(let status)):
-            refusal = status
-        case .failure(let reason):
-            refusal = BinaryStatus(rawValue: reason.legacyStatus)
+        let status: BinaryStatus
+        switch self.identity.map({ self.listener.evaluate(notification, from: $0) }) {
+        case .success(.submit(let push)): return .submit(push, after: delay)
+        case .success(.inactive): return .accepted
+        case .success(.reject(let rejection)): status = rejection
+        case .failure(let reason): status = BinaryStatus(rawValue: reason.legacyStatus)
         }
-        self.log("notification refused", refusal)
-        self.machine.refused(ticket: ticket, status: refusal)
-        return nil
+        self.log("notification rejected", status)
+        return .rejected(status)
     }
 
-    private func report(_ fault: BinaryServerStateMachine.Fault) {
+    private func report(_ error: BinaryServerStateMachine.MalformedNotification) {
         self.log(
-            "notification cannot be read: connection ends",
-            fault.status,
+            "malformed notification ends the connection",
+            error.status,
             [
-                "command": "\(fault.command.map(String.init) ?? "none")",
-                "answered": "\(fault.isAnswered && self.context != nil)",
+                "command": "\(error.command.map(String.init) ?? "none")",
+                "answered": "\(error.isAnswered && self.context != nil)",
             ]
         )
     }
 
-    private func log(_ text: Logger.Message, _ status: BinaryStatus, _ more: Logger.Metadata = [:]) {
+    private func log(_ message: Logger.Message, _ status: BinaryStatus, _ more: Logger.Metadata = [:]) {
         var metadata: Logger.Metadata = ["door": "binary", "status": "\(status)"]
         if case .success(let identity) = self.identity { metadata["topic"] = "\(identity.defaultTopic.name)" }
-        self.door.logger.info(text, metadata: metadata.merging(more) { $1 })
+        self.listener.logger.info(message, metadata: metadata.merging(more) { $1 })
     }
 
-    /// A close that left bytes of the client unread would be a reset, and that could destroy the packet before the
-    /// client reads it (reference 5.3.6): only the write side is closed.
+    /// Writes the packet and closes the write side only. A full close with unread bytes of the client would be a reset,
+    /// which could destroy the packet before the client reads it (reference 5.3.6).
     private func finish(_ packet: BinaryErrorResponse?) {
         guard let context else { return }
         if let packet { context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil) }
         context.close(mode: .output, promise: nil)
     }
 
+    /// Stops and resumes reading as the state machine wants.
     private func adjustReading() {
-        guard let context, (self.machine.wantsBytes && !self.isStalled) != self.isReading else { return }
+        guard let context, (self.stateMachine.wantsBytes && !self.isStalled) != self.isReading else { return }
         self.isReading.toggle()
         try? context.channel.syncOptions?.setOption(.autoRead, value: self.isReading)
     }
 
     private func schedule() {
         self.timer?.cancel()
-        guard let context, let deadline = self.machine.nextDeadline else { return }
-        let delay = max(.zero, deadline.since(self.door.time.steady))
+        guard let context, let deadline = self.stateMachine.nextDeadline else { return }
+        let delay = max(.zero, deadline.since(self.listener.time.steady))
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
-            self.machine.tick(now: self.door.time.steady)
-            self.proceed(context.eventLoop)
+            self.perform(self.stateMachine.tick(now: self.listener.time.steady), on: context.eventLoop)
         }
     }
 
-    /// Takes settlements from any thread to the handler's own.
-    private final class Owner: SubmissionDelegate {
+    /// Carries results from any thread to the handler's event loop.
+    private final class Delegate: SubmissionDelegate {
         private let handler: NIOLoopBound<BinaryServerHandler>
 
         init(handler: NIOLoopBound<BinaryServerHandler>) {
             self.handler = handler
         }
 
-        func settled(_ settlements: [SubmissionResult]) {
+        func settled(_ results: [SubmissionResult]) {
             let handler = self.handler
-            handler.eventLoop.execute { handler.value.settled(settlements, on: handler.eventLoop) }
+            handler.eventLoop.execute { handler.value.settled(results, on: handler.eventLoop) }
         }
     }
 }

@@ -1,14 +1,15 @@
 import PushTypes
 
-/// Who connects to a legacy door, as far as this gateway's environment lets them.
+/// Checks the client certificates of one environment.
 struct CertificateCheck: Sendable {
     let environment: PushEnvironment
-    /// Who a certificate, in DER, stands for.
+    /// Returns the identity in a certificate, which is DER.
     let identify: @Sendable ([UInt8]) -> Result<CertificateIdentity, Reason>
-    /// Whether one that was found good still is: not revoked, not expired.
-    var isStillGood: @Sendable (CertificateIdentity) -> Bool = { _ in true }
+    /// Returns whether an identity that was valid still is: not revoked, not expired.
+    var isStillValid: @Sendable (CertificateIdentity) -> Bool = { _ in true }
 
-    /// - Parameter certificate: what the client has shown, in DER.
+    /// Returns the identity of a client, or the reason to reject it.
+    /// - Parameter certificate: The client's certificate in DER; `nil` if it has none.
     func identity(of certificate: [UInt8]?) -> Result<CertificateIdentity, Reason> {
         guard let certificate else { return .failure(.badCertificate) }
         return self.identify(certificate).flatMap { identity in

@@ -2,16 +2,17 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// TLS of the two legacy doors (reference 7.10 rows 8 and 9).
+/// The TLS settings of the two legacy listeners (reference 7.10 rows 8 and 9).
 enum LegacyTLS {
-    /// What the doors' ``Listener`` takes: a client certificate is demanded, nothing is negotiated, no server name asked.
+    /// Returns the configuration for a ``Listener``. A client certificate is required; neither ALPN nor a server name
+    /// is.
     ///
-    /// TLS 1.2 at most, as the library cannot be told to send no session tickets after a TLS 1.3 handshake, which look
-    /// like an error packet to clients that ask the system whether there is something to read.
+    /// TLS 1.2 is the newest version, because the library cannot disable the session tickets that follow a TLS 1.3
+    /// handshake. A client that polls its socket would take them for an error packet.
     /// - Parameters:
-    ///   - server: shows the gateway's certificate.
-    ///   - providerAuthority: signs the certificates of providers.
-    ///   - allowsOldTLS: TLS 1.0 and 1.1, for clients that can do no better; off by default.
+    ///   - server: The configuration with the gateway's certificate.
+    ///   - providerAuthority: The authority that signs the certificates of providers.
+    ///   - allowsOldTLS: Allows TLS 1.0 and 1.1, for clients that know nothing newer; off by default.
     static func configuration(
         server: TLSConfiguration,
         providerAuthority: [NIOSSLCertificate],
@@ -27,19 +28,19 @@ enum LegacyTLS {
         return tls
     }
 
-    /// What the client has shown, in DER.
+    /// Returns the client's certificate in DER, or `nil` if it has none.
     static func peerCertificate(_ context: ChannelHandlerContext) -> [UInt8]? {
         self.peerCertificate(context.channel)
     }
 
-    /// Describes a failed handshake for the log: the client learns little of it.
-    static func note(_ error: any Error, _ door: String) -> Logger.Metadata {
-        ["door": "\(door)", "reason": "\(error)"]
-    }
-
-    /// The same, for whoever is not a handler.
+    /// Returns the client's certificate in DER, or `nil` if it has none. Must be called on the channel's event loop.
     static func peerCertificate(_ channel: any Channel) -> [UInt8]? {
         let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
         return try? tls?.peerCertificate?.toDERBytes()
+    }
+
+    /// Describes a failed handshake for the log, as the client learns little of it.
+    static func metadata(_ error: any Error, _ listener: String) -> Logger.Metadata {
+        ["door": "\(listener)", "reason": "\(error)"]
     }
 }

@@ -7,16 +7,16 @@ import Darwin
 import Glibc
 #endif
 
-/// Tells pushes that only wake the app from those that the user sees or hears (reference 5.1, 7.5).
+/// Distinguishes pushes that only wake the app from those that the user sees or hears (reference 5.1, 7.5).
 enum WakePayload {
     private static let key: StaticString = "content-available"
-    /// Where in the key its hyphen is.
+    /// The position of the hyphen in the key.
     private static let hyphen = 7
     private static let visibleKeys = ["alert", "badge", "sound"]
 
-    /// Whether `payload` has `content-available` and nothing to show. Text that is no JSON has neither.
+    /// Returns whether `payload` has `content-available` and nothing to show. Text that is not JSON has neither.
     static func isOnlyWake(_ payload: ByteBuffer) -> Bool {
-        // Most payloads have no such key: looking for it is much cheaper than reading all.
+        // Most payloads lack the key, and a search is much cheaper than parsing.
         guard self.mayWake(payload),
             let object = try? JSONSerialization.jsonObject(with: Data(payload.readableBytesView)) as? [String: Any],
             let aps = object["aps"] as? [String: Any], (aps["content-available"] as? NSNumber)?.intValue == 1
@@ -24,7 +24,7 @@ enum WakePayload {
         return Self.visibleKeys.allSatisfy { aps[$0] == nil }
     }
 
-    /// Looks for the hyphen, which few payloads have many of.
+    /// Searches for the key by its hyphen, as few payloads have many of these.
     private static func mayWake(_ payload: ByteBuffer) -> Bool {
         payload.withUnsafeReadableBytes { bytes in
             guard let start = bytes.baseAddress else { return false }

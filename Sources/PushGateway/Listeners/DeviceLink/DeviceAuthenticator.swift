@@ -5,9 +5,11 @@ import SwiftASN1
 import Synchronization
 import X509
 
-/// Checks who a device is: a certificate of the device authority, proved by the TLS handshake or by a signed nonce.
+/// Authenticates devices: by a certificate of the device authority, proved by the TLS handshake or by a signed nonce
+/// (device link reference 4).
 final class DeviceAuthenticator: Sendable {
-    enum Refusal: String, Error {
+    /// The reason for which a device is rejected; its text is logged.
+    enum Failure: String, Error {
         case noCertificate = "no certificate"
         case badCertificate = "certificate not of this gateway, or not valid now"
         case badProof = "signature missing or wrong"
@@ -16,6 +18,7 @@ final class DeviceAuthenticator: Sendable {
         case unknownDevice = "device unknown or deleted"
     }
 
+    /// The authority that signs device certificates.
     private let authority: CertificateAuthority
     private let devices: DeviceRegistry
     private let nonces = Mutex(NonceCache())
@@ -25,39 +28,40 @@ final class DeviceAuthenticator: Sendable {
         self.devices = devices
     }
 
-    /// Proofs remembered.
+    /// The number of remembered nonces.
     var nonceCount: Int { self.nonces.withLock { $0.count } }
 
-    /// One of the two proofs must be good; the one in *Connect* counts where both are there.
-    /// - Parameter tlsCertificate: DER, as presented in the handshake, where its key was proved.
-    func device(_ connect: DeviceLinkConnect, tlsCertificate: [UInt8]?, now: Timestamp) throws(Refusal) -> UUID {
+    /// Returns the id of the device. One of the two proofs must be valid; that in *Connect* takes precedence.
+    /// - Parameter tlsCertificate: The certificate of the handshake in DER, whose key TLS has verified; `nil` if none.
+    func device(_ connect: DeviceLinkConnect, tlsCertificate: [UInt8]?, now: Timestamp) throws(Failure) -> UUID {
         guard let tlsCertificate else { return try self.device(connect, now: now) }
         if connect.signature != nil, let device = try? self.device(connect, now: now) { return device }
         return try self.device(of: try self.certificate(tlsCertificate, now: now))
     }
 
-    private func device(_ connect: DeviceLinkConnect, now: Timestamp) throws(Refusal) -> UUID {
+    private func device(_ connect: DeviceLinkConnect, now: Timestamp) throws(Failure) -> UUID {
         guard let der = connect.certificate else { throw .noCertificate }
         let certificate = try self.certificate(der, now: now)
         guard let nonceBytes = connect.nonce, let signature = connect.signature,
             Self.isValid(signature, for: nonceBytes, by: certificate.publicKey)
         else { throw .badProof }
-        // Only a proven nonce is remembered, so that nobody can use up another device's.
+        // Only a signed nonce is remembered, so that no device can use up another one's.
         guard let nonce = DeviceLinkNonce(bytes: nonceBytes),
             self.nonces.withLock({ $0.accept(nonce, now: now) })
         else { throw .badNonce }
         return try self.device(of: certificate)
     }
 
-    private func certificate(_ der: [UInt8], now: Timestamp) throws(Refusal) -> Certificate {
+    /// Parses a certificate and checks its signature and validity.
+    private func certificate(_ der: [UInt8], now: Timestamp) throws(Failure) -> Certificate {
         let date = Date(timeIntervalSince1970: Double(now.seconds))
         guard let certificate = try? Certificate(derEncoded: der), self.authority.vouches(for: certificate, now: date)
         else { throw .badCertificate }
         return certificate
     }
 
-    /// The device id is the subject's common name. Of its certificates, the newest that was not revoked is good.
-    private func device(of certificate: Certificate) throws(Refusal) -> UUID {
+    /// Returns the device id, which is the subject's common name. Only the device's newest certificate is valid.
+    private func device(of certificate: Certificate) throws(Failure) -> UUID {
         let names = certificate.subject.lazy.flatMap { $0 }
             .filter { $0.type == .RDNAttributeType.commonName }
             .compactMap { UUID(uuidString: $0.value.description) }
@@ -67,6 +71,7 @@ final class DeviceAuthenticator: Sendable {
         return id
     }
 
+    /// Returns whether `key` signed the nonce with one of the two known schemes.
     private static func isValid(_ signature: [UInt8], for nonce: [UInt8], by key: Certificate.PublicKey) -> Bool {
         let algorithm: Certificate.SignatureAlgorithm
         switch Array(signature.prefix(2)) {

@@ -5,30 +5,32 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The device link of one environment: what the courier handlers share, and the work that is more than translating
-/// packets.
+/// The device link listener of one environment: what its connections share, and the work behind the packets.
 final class DeviceLinkListener: Sendable {
-    /// Bytes written and not read by a device: messages wait in its ``DeviceLinkMailbox`` while there are more. A device that
-    /// asks on without reading the answers is disconnected when these are as many.
+    /// The number of bytes that may be written and not read by a device. Beyond it, messages wait in the device's
+    /// ``DeviceLinkMailbox``, and a device that sends requests without reading as many bytes of responses is
+    /// disconnected.
     static let outboundLimit = 512 * 1024
 
-    /// A device that is connected and proven.
+    /// The session of an authenticated device.
     struct Session: Sendable {
         var device: UUID
+        /// The number that tells the session from the device's earlier ones.
         var id: DeviceSession.ID
         var baseToken: [UInt8]
-        /// Whether the device has to be told its base token.
+        /// Indicates whether the response to *Connect* must name the base token.
         var isNewToken: Bool
-        var link: DeviceLinkMailbox
+        var mailbox: DeviceLinkMailbox
     }
 
-    let sweeps = IdleConnectionSweeper()
+    /// Checks the deadlines of all connections.
+    let sweeper = IdleConnectionSweeper()
     let environment: PushEnvironment
     let devices: DeviceRegistry
     let router: MessageRouter
     let authenticator: DeviceAuthenticator
     let limits: DeviceLinkServerStateMachine.Limits
-    /// From TCP accept to the end of the TLS handshake.
+    /// The time from TCP accept to the end of the TLS handshake.
     let handshake: Duration
     let time: any TimeSource
     let logger: Logger
@@ -37,9 +39,9 @@ final class DeviceLinkListener: Sendable {
     private let hasChannel: @Sendable (ChannelName) -> Bool
 
     /// - Parameters:
-    ///   - topic: the registered topic of this hash.
-    ///   - tokenLength: of the device tokens of a topic, see ``DeviceRegistry``.
-    ///   - hasChannel: whether there is such a broadcast channel.
+    ///   - topic: Returns the registered topic of a hash.
+    ///   - tokenLength: Returns the length of a topic's device tokens, see ``DeviceRegistry``.
+    ///   - hasChannel: Returns whether a broadcast channel exists.
     init(
         router: MessageRouter,
         devices: DeviceRegistry,
@@ -65,50 +67,59 @@ final class DeviceLinkListener: Sendable {
         self.hasChannel = hasChannel
     }
 
+    /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
+    /// - Parameter fault: The fault of the connection, which ``Listener`` applies.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.syncOptions?.setOption(
             .writeBufferWaterMark,
             value: .init(low: Self.outboundLimit / 2, high: Self.outboundLimit)
         )
-        try channel.pipeline.syncOperations.addHandler(DeviceLinkServerHandler(door: self))
+        try channel.pipeline.syncOperations.addHandler(DeviceLinkServerHandler(listener: self))
     }
 
-    /// Checks the proof; `nil` if the device is refused. Takes a while: not for an event loop.
+    /// Checks the proof of identity. Returns `nil` if the device is rejected. Too slow for an event loop.
     func authenticate(_ connect: DeviceLinkConnect, tlsCertificate: [UInt8]?) -> UUID? {
         do {
             return try self.authenticator.device(connect, tlsCertificate: tlsCertificate, now: self.time.now)
         } catch {
-            self.logger.info("device refused", metadata: ["reason": "\(error.rawValue)"])
+            self.logger.info("device rejected", metadata: ["reason": "\(error.rawValue)"])
             return nil
         }
     }
 
-    /// Opens a session for a device that has proved who it is; `nil` if it was deleted meanwhile.
+    /// Opens a session for an authenticated device. Returns `nil` if it was deleted meanwhile.
     func open(_ device: UUID, _ connect: DeviceLinkConnect, channel: any Channel) -> Session? {
         guard let known = self.devices.device(device),
             let baseToken = try? self.devices.mint.baseToken(for: device, epoch: known.epoch)
         else { return nil }
-        let writer = DevicePacketWriter(
-            baseToken: baseToken,
-            understandsExtensions: connect.understandsExtensions
+        let mailbox = DeviceLinkMailbox(
+            channel: channel,
+            listener: self,
+            recipient: .init(
+                id: device,
+                baseToken: baseToken,
+                understandsExtensions: connect.understandsExtensions
+            )
         )
-        let link = DeviceLinkMailbox(channel: channel, door: self, device: .init(id: device, writer: writer))
-        guard let id = self.router.connected(device, isActive: connect.state == .active, link: link) else { return nil }
+        guard let id = self.router.connected(device, isActive: connect.state == .active, link: mailbox) else {
+            return nil
+        }
         return Session(
             device: device,
             id: id,
             baseToken: baseToken,
             isNewToken: connect.baseToken != baseToken,
-            link: link
+            mailbox: mailbox
         )
     }
 
-    /// The token of an app that is on the device now.
+    /// Returns the current device token of an app on a device.
     func token(_ topic: TopicHash, of device: UUID) -> DeviceToken? {
         try? self.devices.currentToken(topic, on: device, in: self.environment)
     }
 
-    /// Whether a fault ends the connection with this message.
+    /// Returns whether a fault ends the connection after this message.
+    /// - Parameter ordinal: The number of the message on its connection, from 1.
     func endsConnection(after message: Message, ordinal: Int) -> Bool {
         var random = SystemRandomNumberGenerator()
         let decision = self.router.faults.decide(
@@ -120,27 +131,29 @@ final class DeviceLinkListener: Sendable {
         return decision?.connection == .close
     }
 
+    /// Finds or mints a device token and calls `respond` with it, on any thread.
     func mint(
         _ request: DeviceLinkTokenRequest,
         for device: UUID,
-        answer: @escaping @Sendable (DeviceLinkTokenResponse) -> Void
+        respond: @escaping @Sendable (DeviceLinkTokenResponse) -> Void
     ) {
-        let refusal = DeviceLinkTokenResponse(status: 2, token: [], topic: request.topic)
-        guard let topic = self.topic(request.topic) else { return answer(refusal) }
+        let unknownTopic = DeviceLinkTokenResponse(status: 2, token: [], topic: request.topic)
+        guard let topic = self.topic(request.topic) else { return respond(unknownTopic) }
         let (length, now) = (self.tokenLength(topic), self.time.now)
         self.devices.token(topic, on: device, in: self.environment, length: length, now: now) { result in
             switch result {
             case .success(let token?):
-                answer(DeviceLinkTokenResponse(status: 0, token: token.bytes, topic: request.topic))
+                respond(DeviceLinkTokenResponse(status: 0, token: token.bytes, topic: request.topic))
             case .success(nil):
-                answer(refusal)
+                respond(unknownTopic)
             case .failure(let error):
                 self.logger.error("device token could not be minted", metadata: ["error": "\(error)"])
-                answer(refusal)
+                respond(unknownTopic)
             }
         }
     }
 
+    /// Follows or unfollows a channel and returns the response.
     func channel(_ request: DeviceLinkChannelRequest, for session: Session) -> DeviceLinkChannelResponse {
         var response = DeviceLinkChannelResponse(
             status: .unknownChannel,

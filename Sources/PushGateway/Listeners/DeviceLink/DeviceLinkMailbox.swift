@@ -4,76 +4,84 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The way from the core to one connected device: a mailbox that is emptied on the connection's event loop, as fast as
+/// The path from the router to one connected device: a queue that is emptied on the connection's event loop, as fast as
 /// the device reads.
 ///
-/// However many messages come from other threads, at most one task is scheduled for them at a time. What the connection
-/// does not take yet costs no more than its place here: the core bounds how much that can be.
+/// At most one task is scheduled at a time, however many messages come from other threads. Messages that the connection
+/// does not take yet wait here; the router bounds their number.
 final class DeviceLinkMailbox: DeviceConnection {
-    private struct Mailbox {
+    private struct Queue {
         var packets: [DevicePacket] = []
-        /// The first of them that has not left.
+        /// The index of the first packet that was not written.
         var first = 0
-        /// Is set while a task, or the connection once it is writable, will empty the buffer.
+        /// Indicates whether a task will empty the queue, or the connection once it is writable.
         var isScheduled = false
-        /// Messages that have left, for faults.
+        /// The number of packets written, for faults.
         var count = 0
     }
 
-    /// Packets written together: some 350 kB of the largest.
+    /// The properties of a device that its packets depend on.
+    struct Recipient: Sendable {
+        var id: UUID
+        var baseToken: [UInt8]
+        /// Indicates whether the device asked for the extension fields of messages.
+        var understandsExtensions: Bool
+    }
+
+    /// The number of packets written together, some 350 kB of the largest.
     private static let chunk = 64
 
     private let channel: any Channel
-    private let door: DeviceLinkListener
-    private let device: Identity
-    private let mailbox = Mutex(Mailbox())
+    private let listener: DeviceLinkListener
+    private let recipient: Recipient
+    private let queue = Mutex(Queue())
 
-    /// What the packets of one device need to know of it.
-    struct Identity: Sendable {
-        var id: UUID
-        var writer: DevicePacketWriter
-    }
-
-    init(channel: any Channel, door: DeviceLinkListener, device: Identity) {
+    init(channel: any Channel, listener: DeviceLinkListener, recipient: Recipient) {
         self.channel = channel
-        self.door = door
-        self.device = device
+        self.listener = listener
+        self.recipient = recipient
     }
 
+    /// Queues packets; called by the router on any thread.
     func send(_ packets: [DevicePacket]) {
-        let schedules = self.mailbox.withLock { mailbox in
-            mailbox.packets += packets
-            defer { mailbox.isScheduled = true }
-            return !mailbox.isScheduled
+        let needsTask = self.queue.withLock { queue in
+            queue.packets += packets
+            defer { queue.isScheduled = true }
+            return !queue.isScheduled
         }
-        if schedules { self.channel.eventLoop.execute { self.empty() } }
+        if needsTask { self.channel.eventLoop.execute { self.empty() } }
     }
 
+    /// Closes the connection without the packets that wait; called by the router when it ends the
+    /// session.
     func close() { self.channel.close(promise: nil) }
 
-    /// On the event loop: the connection takes more.
+    /// Continues to write. Called on the event loop when the connection is writable again.
     func resume() { self.empty() }
 
+    /// Writes chunks while the connection is writable. Runs on the event loop.
     private func empty() {
         while self.channel.isWritable, let (packets, count) = self.nextChunk() { self.write(packets, after: count) }
     }
 
+    /// Takes the next packets from the queue, with the number of all that were written before them; `nil` if it is
+    /// empty.
     private func nextChunk() -> (packets: ArraySlice<DevicePacket>, count: Int)? {
-        self.mailbox.withLock { mailbox in
-            let packets = mailbox.packets[mailbox.first...].prefix(Self.chunk)
+        self.queue.withLock { queue in
+            let packets = queue.packets[queue.first...].prefix(Self.chunk)
             guard !packets.isEmpty else {
-                mailbox.isScheduled = false
+                queue.isScheduled = false
                 return nil
             }
-            defer { mailbox.count += packets.count }
-            mailbox.first += packets.count
-            if mailbox.first == mailbox.packets.count {
-                (mailbox.packets, mailbox.first) = ([], 0)
-            } else if mailbox.first > mailbox.packets.count / 2 {
-                mailbox.packets.removeFirst(mailbox.first)
-                mailbox.first = 0
+            defer { queue.count += packets.count }
+            queue.first += packets.count
+            if queue.first == queue.packets.count {
+                (queue.packets, queue.first) = ([], 0)
+            } else if queue.first > queue.packets.count / 2 {
+                queue.packets.removeFirst(queue.first)
+                queue.first = 0
             }
-            return (packets, mailbox.count)
+            return (packets, queue.count)
         }
     }
 
@@ -83,10 +91,15 @@ final class DeviceLinkMailbox: DeviceConnection {
         for packet in packets {
             switch packet {
             case .message(let message, let id):
-                self.device.writer.write(message, id: id, into: &buffer)
-                ends = ends || self.door.endsConnection(after: message, ordinal: count + 1)
+                DeviceLinkMessage(
+                    message,
+                    id: id,
+                    baseToken: self.recipient.baseToken,
+                    hasExtensions: self.recipient.understandsExtensions
+                ).write(to: &buffer)
+                ends = ends || self.listener.endsConnection(after: message, ordinal: count + 1)
             case .nothingStored(let topics):
-                for token in topics.compactMap({ self.door.token($0, of: self.device.id) }) {
+                for token in topics.compactMap({ self.listener.token($0, of: self.recipient.id) }) {
                     DeviceLinkPacket(.noStorage, [.bytes(1, token.bytes)]).write(to: &buffer)
                 }
             }

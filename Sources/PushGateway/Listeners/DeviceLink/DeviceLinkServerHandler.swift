@@ -6,46 +6,48 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Translates between bytes and ``DeviceLinkServerStateMachine``: performs its actions in their order.
+/// Translates between bytes, the router and ``DeviceLinkServerStateMachine``.
 final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How long the last packet may take to leave.
-    private static let farewell: TimeAmount = .seconds(5)
+    /// The time for the last packet to be written before the connection is closed.
+    private static let closeTimeout: TimeAmount = .seconds(5)
 
-    private let door: DeviceLinkListener
-    private var machine: DeviceLinkServerStateMachine
+    private let listener: DeviceLinkListener
+    private var stateMachine: DeviceLinkServerStateMachine
     private var session: DeviceLinkListener.Session?
-    /// For the TLS handshake; `nil` once it is done.
+    /// The deadline of the TLS handshake; `nil` once it is done.
     private var handshakeDeadline: Timestamp?
-    /// While the connection is there.
+    /// `nil` once the handler is removed.
     private var context: ChannelHandlerContext?
-    /// Bytes of answers that the device has asked for since it stopped to read.
-    private var unreadAnswers = 0
+    /// The size of the responses that the device has requested since it stopped reading.
+    private var unreadBytes = 0
 
-    init(door: DeviceLinkListener) {
-        self.door = door
-        let now = door.time.steady
-        self.machine = DeviceLinkServerStateMachine(limits: door.limits, now: now)
-        self.handshakeDeadline = now.advanced(by: door.handshake)
+    init(listener: DeviceLinkListener) {
+        self.listener = listener
+        let now = listener.time.steady
+        self.stateMachine = DeviceLinkServerStateMachine(limits: listener.limits, now: now)
+        self.handshakeDeadline = now.advanced(by: listener.handshake)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        self.door.sweeps.add(self, on: context.eventLoop)
+        self.listener.sweeper.add(self, on: context.eventLoop)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
-        self.door.sweeps.remove(self, on: context.eventLoop)
+        self.listener.sweeper.remove(self, on: context.eventLoop)
     }
 
+    /// Closes the connection if a deadline has passed. Called by ``IdleConnectionSweeper``, as a timer for each of many
+    /// idle connections would cost too much.
     func sweep() {
-        guard let context, let deadline = self.machine.nextDeadline else { return }
-        let now = self.door.time.steady
+        guard let context, let deadline = self.stateMachine.nextDeadline else { return }
+        let now = self.listener.time.steady
         if let handshakeDeadline, handshakeDeadline <= now { return context.close(promise: nil) }
-        if deadline <= now { self.perform(self.machine.tick(now: now), context: context) }
+        if deadline <= now { self.perform(self.stateMachine.tick(now: now), context: context) }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -54,19 +56,20 @@ final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.perform(self.machine.received(Self.unwrapInboundIn(data), now: self.door.time.steady), context: context)
+        let actions = self.stateMachine.receive(Self.unwrapInboundIn(data), now: self.listener.time.steady)
+        self.perform(actions, context: context)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         if context.channel.isWritable {
-            self.unreadAnswers = 0
-            self.session?.link.resume()
+            self.unreadBytes = 0
+            self.session?.mailbox.resume()
         }
         context.fireChannelWritabilityChanged()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if let session { self.door.router.disconnected(session.device, session: session.id) }
+        if let session { self.listener.router.disconnected(session.device, session: session.id) }
         self.session = nil
         context.fireChannelInactive()
     }
@@ -75,6 +78,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
         context.close(promise: nil)
     }
 
+    /// Performs actions in their order; acknowledgements that follow each other go to the router together.
     private func perform(_ actions: [DeviceLinkServerStateMachine.Action], context: ChannelHandlerContext) {
         var acks: [DeviceLinkAcknowledgement] = []
         for action in actions {
@@ -88,25 +92,26 @@ final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
         self.acknowledge(&acks)
     }
 
-    /// Hands all acknowledgements of one read to the core together.
+    /// Hands all acknowledgements of one read to the router together.
     private func acknowledge(_ acks: inout [DeviceLinkAcknowledgement]) {
         guard let session, !acks.isEmpty else { return }
-        self.door.router.acknowledged(session.device, session: session.id, acks)
+        self.listener.router.acknowledged(session.device, session: session.id, acks)
         acks = []
     }
 
-    /// A device that asks and does not read must not make the gateway keep ever more for it.
-    private func isOwedTooMuch(_ action: DeviceLinkServerStateMachine.Action, context: ChannelHandlerContext) -> Bool {
+    /// Closes the connection of a device that sends requests without reading the responses, which would fill the
+    /// memory.
+    private func closeIfUnread(_ action: DeviceLinkServerStateMachine.Action, context: ChannelHandlerContext) -> Bool {
         guard !context.channel.isWritable else { return false }
-        self.unreadAnswers += Self.answerLength(action)
-        guard self.unreadAnswers > DeviceLinkListener.outboundLimit else { return false }
-        self.door.logger.info("device does not read: connection ends")
+        self.unreadBytes += Self.responseLength(action)
+        guard self.unreadBytes > DeviceLinkListener.outboundLimit else { return false }
+        self.listener.logger.info("device does not read, connection ends")
         context.close(mode: .all, promise: nil)
         return true
     }
 
-    /// Bytes of what the device gets for it, about.
-    private static func answerLength(_ action: DeviceLinkServerStateMachine.Action) -> Int {
+    /// Returns the approximate size of the response, in bytes.
+    private static func responseLength(_ action: DeviceLinkServerStateMachine.Action) -> Int {
         switch action {
         case .send, .mint, .channel: 256
         case .subscribe(let filter):
@@ -117,64 +122,69 @@ final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
     }
 
     private func perform(_ action: DeviceLinkServerStateMachine.Action, context: ChannelHandlerContext) {
-        if self.isOwedTooMuch(action, context: context) { return }
+        if self.closeIfUnread(action, context: context) { return }
         if case .send(let packet) = action {
             return context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil)
         }
         if case .authenticate(let connect) = action { return self.authenticate(connect, context: context) }
         if case .close(let reason) = action {
-            self.door.logger.debug("device link ended", metadata: ["reason": "\(reason.rawValue)"])
+            self.listener.logger.debug("device link ended", metadata: ["reason": "\(reason.rawValue)"])
             return self.close(context: context)
         }
         guard let session else { return }
-        let router = self.door.router
+        let router = self.listener.router
         switch action {
         case .subscribe(let filter): router.subscribed(session.device, session: session.id, to: filter)
         case .stateChanged(let state):
             router.stateChanged(session.device, session: session.id, isActive: state == .active)
         case .mint(let request):
             let channel = context.channel
-            self.door.mint(request, for: session.device) { channel.writeAndFlush($0.packet.encoded, promise: nil) }
+            self.listener.mint(request, for: session.device) { channel.writeAndFlush($0.packet.encoded, promise: nil) }
         case .channel(let request):
-            let response = self.door.channel(request, for: session)
+            let response = self.listener.channel(request, for: session)
             context.writeAndFlush(Self.wrapOutboundOut(response.packet.encoded), promise: nil)
         case .send, .authenticate, .close, .acknowledged: break
         }
     }
 
-    /// Closes once what was written has left, or the device never learns why; but not later than after ``farewell``.
+    /// Closes once everything is written, so that the device gets the last packet, or after ``closeTimeout``.
     private func close(context: ChannelHandlerContext) {
         context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
             context.close(promise: nil)
         }
-        context.eventLoop.assumeIsolated().scheduleTask(in: Self.farewell) { context.close(promise: nil) }
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.closeTimeout) { context.close(promise: nil) }
     }
 
+    /// Checks the signature outside the event loop, then opens the session on it.
     private func authenticate(_ connect: DeviceLinkConnect, context: ChannelHandlerContext) {
         let certificate = LegacyTLS.peerCertificate(context)
-        let door = self.door
-        context.eventLoop.makeFutureWithTask { @concurrent in door.authenticate(connect, tlsCertificate: certificate) }
-            .assumeIsolated()
-            .whenSuccess { device in
-                let session = device.flatMap { door.open($0, connect, channel: context.channel) }
-                self.opened(session, context: context)
-            }
+        let listener = self.listener
+        context.eventLoop.makeFutureWithTask { @concurrent in
+            listener.authenticate(connect, tlsCertificate: certificate)
+        }
+        .assumeIsolated()
+        .whenSuccess { device in
+            let session = device.flatMap { listener.open($0, connect, channel: context.channel) }
+            self.opened(session, context: context)
+        }
     }
 
+    /// Continues after authentication.
+    /// - Parameter session: `nil` if the device is rejected.
     private func opened(_ session: DeviceLinkListener.Session?, context: ChannelHandlerContext) {
         guard let session else {
-            return self.perform(self.machine.refused(now: self.door.time.now), context: context)
+            return self.perform(self.stateMachine.rejected(now: self.listener.time.now), context: context)
         }
         guard context.channel.isActive else {
-            return self.door.router.disconnected(session.device, session: session.id)
+            return self.listener.router.disconnected(session.device, session: session.id)
         }
         self.session = session
         UnauthenticatedConnections.prove(context.channel)
-        let actions = self.machine.authenticated(
+        let actions = self.stateMachine.authenticated(
             baseToken: session.baseToken,
             isNew: session.isNewToken,
-            serverTime: self.door.time.now,
-            now: self.door.time.steady
+            serverTime: self.listener.time.now,
+            now: self.listener.time.steady
         )
         self.perform(actions, context: context)
     }

@@ -1,11 +1,11 @@
 import PushTypes
 import PushWire
 
-/// Refuses a *Connect* nonce that is old, from the future, or was seen before (courier reference, "Signature").
+/// Rejects a *Connect* nonce that is old, from the future, or was seen before (device link reference 4).
 struct NonceCache: Sendable {
-    /// How far the device's clock may be off, either way.
+    /// The largest accepted error of the device's clock, either way.
     static let window: Duration = .seconds(5 * 60)
-    /// Nonces remembered; beyond that, connecting is refused rather than replay allowed.
+    /// The number of remembered nonces. Beyond it, *Connect* is rejected, because a replay would not be noticed.
     static let capacity = 100_000
 
     private var seen: [DeviceLinkNonce: Timestamp] = [:]
@@ -13,9 +13,10 @@ struct NonceCache: Sendable {
 
     init() {}
 
+    /// The number of remembered nonces.
     var count: Int { self.seen.count }
 
-    /// Whether the nonce is fresh; it is not from then on.
+    /// Returns whether the nonce is fresh, and remembers it.
     mutating func accept(_ nonce: DeviceLinkNonce, now: Timestamp) -> Bool {
         guard now.since(nonce.time) <= Self.window, nonce.time.since(now) <= Self.window else { return false }
         if now >= self.nextSweep || self.seen.count >= Self.capacity {

@@ -1,16 +1,16 @@
 import NIOCore
 
-/// Below TLS: once the whole list was told, only the end of TCP counts.
+/// Hides the client's bytes from TLS once the whole list is written, so that only the end of TCP ends the connection.
 ///
-/// A client that closes without having read all that has come to it says goodbye in TLS first and has TCP reset then. To
-/// take the goodbye for the end would clear a list that was not read; the reset tells.
+/// A client that closes before it has read everything sends the closure alert of TLS first and a TCP reset after it. If
+/// the alert counted as the end, a list would be cleared that was not read; the reset shows that.
 final class FeedbackCloseHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// Is set once all tuples were written: later bytes of the client are dropped.
-    var isAwaited = false
+    /// Set once all tuples are written: later bytes of the client are dropped.
+    var dropsBytes = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if !self.isAwaited { context.fireChannelRead(data) }
+        if !self.dropsBytes { context.fireChannelRead(data) }
     }
 }

@@ -5,30 +5,34 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The feedback service, port 2196 (reference 6): what the handlers of its connections share.
+/// The listener of the feedback service, port 2196 (reference 6): what its connections share.
 ///
-/// A provider without a certificate, or with one of another authority, fails in the handshake. One whose certificate is
-/// no good here (other environment, revoked) is cut off without the end that TLS gives to a complete list, so that it
-/// is not taken for an empty one.
+/// The handshake fails for a client without a certificate, and for one with a certificate of another authority. The
+/// connection of a client whose certificate is not valid here, because of its environment or because it is revoked, is
+/// aborted without the closure alert of TLS, so that the client does not take it for an empty list.
 struct FeedbackListener: Sendable {
     let store: FeedbackStore
     let certificates: CertificateCheck
-    /// How long after its time an entry is shown; Apple took hours, sometimes days. Default none.
+    /// Returns the time for which an entry stays hidden; Apple's service took hours, sometimes days. Default none.
     var delay: @Sendable (CertificateIdentity) -> Duration = { _ in .zero }
     var limits = FeedbackServerStateMachine.Limits()
     let time: any TimeSource
     let logger: Logger
-    let turns = FeedbackReaderQueue()
+    let readerQueue = FeedbackReaderQueue()
 
+    /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
+    /// - Parameter fault: The fault of the connection, which ``Listener`` applies.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         let pipeline = channel.pipeline.syncOperations
-        let end = FeedbackCloseHandler()
+        let closeHandler = FeedbackCloseHandler()
         if let tls = try? pipeline.handler(type: NIOSSLServerHandler.self) {
-            try pipeline.addHandler(end, position: .before(tls))
+            try pipeline.addHandler(closeHandler, position: .before(tls))
         }
-        try pipeline.addHandler(FeedbackServerHandler(door: self, end: end))
+        try pipeline.addHandler(FeedbackServerHandler(listener: self, closeHandler: closeHandler))
     }
 
+    /// Returns the next entries of a topic in the order of their tokens.
+    /// - Parameter token: The last token of the page before; `nil` for the first page.
     func page(_ topic: Topic, after token: DeviceToken?, for identity: CertificateIdentity) async throws
         -> [FeedbackEntry]
     {
@@ -40,7 +44,7 @@ struct FeedbackListener: Sendable {
         )
     }
 
-    /// A failure is logged: the next connection gets the same again.
+    /// Removes entries that a client has read. An error is logged: the next connection gets the same entries again.
     func clear(_ entries: [FeedbackEntry]) async {
         do {
             try await self.store.clear(entries)

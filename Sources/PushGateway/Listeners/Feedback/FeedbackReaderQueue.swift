@@ -1,14 +1,14 @@
 import PushTypes
 
-/// One connection at a time for each certificate topic: the next one must not be told what the one before has read.
+/// Admits one connection at a time for each certificate topic, so that no two get the same entries.
 actor FeedbackReaderQueue {
-    /// Connections that may wait for one that reads.
+    /// The number of connections that may wait for the one that reads.
     private static let limit = 16
 
-    /// Who waits, for each topic whose list is being told.
+    /// The waiting connections of each topic that is being read.
     private var waiting: [Topic: [CheckedContinuation<Void, Never>]] = [:]
 
-    /// Returns when it is the caller's turn, which lasts until ``leave(_:)``; `false` if too many wait already.
+    /// Returns `true` when it is the caller's turn, which lasts until ``leave(_:)``; `false` if too many wait already.
     func enter(_ topic: Topic) async -> Bool {
         guard let others = self.waiting[topic] else {
             self.waiting[topic] = []
@@ -19,6 +19,7 @@ actor FeedbackReaderQueue {
         return true
     }
 
+    /// Ends the caller's turn.
     func leave(_ topic: Topic) {
         if self.waiting[topic]?.isEmpty ?? true {
             self.waiting[topic] = nil

@@ -7,31 +7,33 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Translates between a connection, the store and ``FeedbackServerStateMachine``: performs its actions in their order.
+/// Translates between a connection, the store and ``FeedbackServerStateMachine``.
 final class FeedbackServerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let door: FeedbackListener
-    private let end: FeedbackCloseHandler?
+    private let listener: FeedbackListener
+    private let closeHandler: FeedbackCloseHandler?
     private let certificate: (ChannelHandlerContext) -> [UInt8]?
-    private var machine: FeedbackServerStateMachine
+    private var stateMachine: FeedbackServerStateMachine
     private var identity: CertificateIdentity?
-    /// Whether others of the same topic wait for this connection to end.
-    private var hasTurn = false
+    /// The entries that were loaded, in the order in which the state machine counts them.
+    private var entries: [FeedbackEntry] = []
+    /// Indicates whether the connections of the same topic wait for this one to end.
+    private var isReader = false
     private var isBroken = false
     private var isHandshakeDone = false
     private var timer: Scheduled<Void>?
 
     init(
-        door: FeedbackListener,
-        end: FeedbackCloseHandler? = nil,
+        listener: FeedbackListener,
+        closeHandler: FeedbackCloseHandler? = nil,
         certificate: @escaping (ChannelHandlerContext) -> [UInt8]? = LegacyTLS.peerCertificate
     ) {
-        self.door = door
-        self.end = end
+        self.listener = listener
+        self.closeHandler = closeHandler
         self.certificate = certificate
-        self.machine = FeedbackServerStateMachine(limits: door.limits, now: door.time.steady)
+        self.stateMachine = FeedbackServerStateMachine(limits: listener.limits, now: listener.time.steady)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -43,21 +45,22 @@ final class FeedbackServerHandler: ChannelInboundHandler {
         case TLSUserEvent.handshakeCompleted:
             self.isHandshakeDone = true
             self.identify(context: context)
-        case is ChannelShouldQuiesceEvent: self.perform(self.machine.shutDown(), context: context)
+        case is ChannelShouldQuiesceEvent: self.perform(self.stateMachine.shutDown(), context: context)
         default: break
         }
         context.fireUserInboundEventTriggered(event)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.perform(self.machine.received(Self.unwrapInboundIn(data).readableBytes), context: context)
+        let count = Self.unwrapInboundIn(data).readableBytes
+        self.perform(self.stateMachine.receive(byteCount: count), context: context)
     }
 
-    /// Many clients close TCP without the end that TLS asks for; that is in order once the whole list is theirs.
+    /// Many clients close TCP without the closure alert of TLS, which is valid once they have the whole list.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case NIOSSLError.uncleanShutdown = error { return }
         if !self.isHandshakeDone {
-            self.door.logger.info("TLS handshake failed", metadata: LegacyTLS.note(error, "feedback"))
+            self.listener.logger.info("TLS handshake failed", metadata: LegacyTLS.metadata(error, "feedback"))
         }
         self.isBroken = true
         context.close(promise: nil)
@@ -65,37 +68,39 @@ final class FeedbackServerHandler: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         self.timer?.cancel()
-        self.perform(self.machine.ended(isOrderly: !self.isBroken), context: context)
-        self.leave(after: [])
+        self.perform(self.stateMachine.connectionClosed(isClean: !self.isBroken), context: context)
+        self.leaveQueue(clearing: 0)
         context.fireChannelInactive()
     }
 
+    /// Checks the certificate and waits for the connection's turn.
     private func identify(context: ChannelHandlerContext) {
-        switch self.door.certificates.identity(of: self.certificate(context)) {
+        switch self.listener.certificates.identity(of: self.certificate(context)) {
         case .success(let identity):
             UnauthenticatedConnections.prove(context.channel)
-            let turns = self.door.turns
-            context.eventLoop.makeFutureWithTask { await turns.enter(identity.defaultTopic) }
+            let queue = self.listener.readerQueue
+            context.eventLoop.makeFutureWithTask { await queue.enter(identity.defaultTopic) }
                 .assumeIsolated()
-                .whenSuccess { isWelcome in
-                    if isWelcome {
+                .whenSuccess { isAdmitted in
+                    if isAdmitted {
                         self.start(identity, context: context)
                     } else {
-                        self.perform(self.machine.failed(), context: context)
+                        self.perform(self.stateMachine.failed(), context: context)
                     }
                 }
         case .failure(let reason):
-            self.door.logger.info("certificate refused", metadata: ["door": "feedback", "reason": "\(reason.text)"])
-            self.perform(self.machine.failed(), context: context)
+            let metadata: Logger.Metadata = ["door": "feedback", "reason": "\(reason.text)"]
+            self.listener.logger.info("certificate rejected", metadata: metadata)
+            self.perform(self.stateMachine.failed(), context: context)
         }
     }
 
     private func start(_ identity: CertificateIdentity, context: ChannelHandlerContext) {
         self.identity = identity
-        self.hasTurn = true
-        guard context.channel.isActive else { return self.leave(after: []) }
+        self.isReader = true
+        guard context.channel.isActive else { return self.leaveQueue(clearing: 0) }
         let topics = identity.topics.union([identity.defaultTopic]).sorted { $0.name < $1.name }
-        self.perform(self.machine.start(topics, now: self.door.time.steady), context: context)
+        self.perform(self.stateMachine.start(topics, now: self.listener.time.steady), context: context)
     }
 
     private func perform(_ actions: [FeedbackServerStateMachine.Action], context: ChannelHandlerContext) {
@@ -109,65 +114,68 @@ final class FeedbackServerHandler: ChannelInboundHandler {
             case .finish:
                 let closed = context.eventLoop.makePromise(of: Void.self)
                 closed.futureResult.assumeIsolated().whenSuccess {
-                    self.end?.isAwaited = true
-                    self.machine.outputClosed(now: self.door.time.steady)
+                    self.closeHandler?.dropsBytes = true
+                    self.stateMachine.outputClosed(now: self.listener.time.steady)
                     self.schedule(context: context)
                 }
                 context.close(mode: .output, promise: closed)
             case .abort: self.abort(context: context)
-            case .clear(let entries): self.leave(after: entries)
+            case .clear(let count): self.leaveQueue(clearing: count)
             }
         }
         self.schedule(context: context)
     }
 
+    /// Reads a page from the store.
     private func load(_ topic: Topic, after token: DeviceToken?, context: ChannelHandlerContext) {
         guard let identity else { return }
-        let door = self.door
-        context.eventLoop.makeFutureWithTask { try await door.page(topic, after: token, for: identity) }
+        let listener = self.listener
+        context.eventLoop.makeFutureWithTask { try await listener.page(topic, after: token, for: identity) }
             .assumeIsolated()
             .whenComplete { result in
                 switch result {
                 case .success(let entries):
-                    self.perform(self.machine.loaded(entries, now: door.time.steady), context: context)
+                    self.entries += entries
+                    let actions = self.stateMachine.loaded(entries.map(\.tuple), now: listener.time.steady)
+                    self.perform(actions, context: context)
                 case .failure(let error):
-                    door.logger.error("feedback could not be read", metadata: ["error": "\(error)"])
-                    self.perform(self.machine.failed(), context: context)
+                    listener.logger.error("feedback could not be read", metadata: ["error": "\(error)"])
+                    self.perform(self.stateMachine.failed(), context: context)
                 }
             }
     }
 
     private func written(_ result: Result<Void, any Error>, context: ChannelHandlerContext) {
         switch result {
-        case .success: self.perform(self.machine.written(now: self.door.time.steady), context: context)
-        case .failure: self.perform(self.machine.failed(), context: context)
+        case .success: self.perform(self.stateMachine.written(now: self.listener.time.steady), context: context)
+        case .failure: self.perform(self.stateMachine.failed(), context: context)
         }
     }
 
-    /// Closes below TLS: a list that is cut off must not look complete.
+    /// Closes TCP below TLS, so that a list that is cut off does not look complete.
     private func abort(context: ChannelHandlerContext) {
         self.isBroken = true
         let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
         (tls ?? context).close(promise: nil)
     }
 
-    /// Ends this connection's turn, once `entries` are cleared.
-    private func leave(after entries: [FeedbackEntry]) {
-        guard self.hasTurn, let topic = self.identity?.defaultTopic else { return }
-        self.hasTurn = false
-        let door = self.door
+    /// Ends this connection's turn once the first `count` entries are cleared.
+    private func leaveQueue(clearing count: Int) {
+        guard self.isReader, let topic = self.identity?.defaultTopic else { return }
+        self.isReader = false
+        let (listener, entries) = (self.listener, Array(self.entries.prefix(count)))
         Task {
-            if !entries.isEmpty { await door.clear(entries) }
-            await door.turns.leave(topic)
+            if !entries.isEmpty { await listener.clear(entries) }
+            await listener.readerQueue.leave(topic)
         }
     }
 
     private func schedule(context: ChannelHandlerContext) {
         self.timer?.cancel()
-        guard context.channel.isActive, let deadline = self.machine.nextDeadline else { return }
-        let delay = max(.zero, deadline.since(self.door.time.steady))
+        guard context.channel.isActive, let deadline = self.stateMachine.nextDeadline else { return }
+        let delay = max(.zero, deadline.since(self.listener.time.steady))
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
-            self.perform(self.machine.tick(now: self.door.time.steady), context: context)
+            self.perform(self.stateMachine.tick(now: self.listener.time.steady), context: context)
         }
     }
 }

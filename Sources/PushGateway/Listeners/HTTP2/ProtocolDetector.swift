@@ -30,7 +30,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {
-            context.closeWhole()
+            context.closeBothSides()
         }
     }
 
@@ -50,7 +50,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
             context.fireChannelRead(Self.wrapInboundOut(self.received))
             context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
         } catch {
-            context.closeWhole()
+            context.closeBothSides()
         }
     }
 
@@ -64,18 +64,18 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
     /// A connection that has said nothing yet has nothing to finish when the gateway ends.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent || event as? ChannelEvent == .inputClosed, !self.hasDecided {
-            context.closeWhole()
+            context.closeBothSides()
         }
         context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.closeWhole()
+        context.closeBothSides()
     }
 
     private func refuse(context: ChannelHandlerContext) {
         let written = context.eventLoop.makePromise(of: Void.self)
-        written.futureResult.assumeIsolated().whenComplete { _ in context.closeWhole() }
+        written.futureResult.assumeIsolated().whenComplete { _ in context.closeBothSides() }
         context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(string: Self.answer)), promise: written)
     }
 }

@@ -168,7 +168,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
         case .stall: self.isStalled = true
         case .close:
             self.isClosing = true
-            context.closeWhole()
+            context.closeBothSides()
         }
     }
 
@@ -192,7 +192,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
             // A fault keeps it silent, not alive for ever.
             if self.machine.phase == .finished {
                 self.isClosing = true
-                context.closeWhole()
+                context.closeBothSides()
             }
             return
         }
@@ -208,7 +208,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
         guard hasFinished else { return }
         self.isClosing = true
         self.logEnding()
-        context.closeWhole()
+        context.closeBothSides()
     }
 
     private static let keptCapacity = 65_536

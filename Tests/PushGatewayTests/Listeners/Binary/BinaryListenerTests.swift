@@ -6,37 +6,40 @@ import Testing
 
 @testable import PushGateway
 
-/// What the door says of a notification (reference 5.1, 5.2 and 5.3.9).
-@Suite struct BinaryDoorTests {
+/// The checks of a notification (reference 5.1, 5.2 and 5.3.9).
+@Suite struct BinaryListenerTests {
     @Test func aGoodNotificationIsAboutTheCertificatesTopic() throws {
-        let push = try #require(Self.judge(Vectors.tokenA))
+        let push = try #require(Self.submitted(Vectors.tokenA))
         #expect(push.notification.topic.name == Vectors.bundleID)
         #expect(push.topicHash == LegacyFixtures.hash(Vectors.bundleID))
         #expect(push.device == LegacyFixtures.device)
         #expect(push.token.hex == Vectors.tokenA)
         #expect(push.notification.pushType == nil)
         #expect(push.notification.collapseID == nil)
-        let another = try #require(Self.judge(Vectors.tokenA))
+        let another = try #require(Self.submitted(Vectors.tokenA))
         #expect(push.notification.id != another.notification.id)
         #expect(push.notification.id.utf8.count == 36)
     }
 
     @Test(arguments: [LegacyFixtures.foreignToken, String(repeating: "00", count: 32)])
     func aTokenOfAnotherAppAndOneNeverMintedAreInvalid(token: String) {
-        #expect(Self.verdict(token) == .refuse(.invalidToken))
+        #expect(Self.evaluation(token) == .reject(.invalidToken))
     }
 
-    @Test func aTokenThatIsGoneIsNoErrorAndTheCoreIsTold() {
-        let intake = TestIntake()
-        #expect(Self.verdict(LegacyFixtures.goneToken, intake: intake) == .gone)
-        #expect(intake.gone == [LegacyFixtures.goneToken])
+    @Test func anInactiveTokenIsNotAnErrorAndIsReported() {
+        let submitter = TestSubmitter()
+        #expect(Self.evaluation(LegacyFixtures.goneToken, submitter: submitter) == .inactive)
+        #expect(submitter.gone == [LegacyFixtures.goneToken])
     }
 
-    @Test func aTokenOfAnotherAppThatIsGoneTellsNobody() {
-        let intake = TestIntake()
+    @Test func anInactiveTokenOfAnotherAppIsNotReported() {
+        let submitter = TestSubmitter()
         let identity = LegacyFixtures.identity(topics: ["com.example.Other"])
-        #expect(Self.verdict(LegacyFixtures.goneToken, intake: intake, identity: identity) == .refuse(.invalidToken))
-        #expect(intake.gone.isEmpty)
+        #expect(
+            Self.evaluation(LegacyFixtures.goneToken, submitter: submitter, identity: identity)
+                == .reject(.invalidToken)
+        )
+        #expect(submitter.gone.isEmpty)
     }
 
     @Test(
@@ -44,7 +47,7 @@ import Testing
             as [(UInt32?, Expiration)]
     )
     func expirationIsRead(field: UInt32?, expiration: Expiration) {
-        #expect(Self.judge(Vectors.tokenA, expiration: field)?.notification.expiration == expiration)
+        #expect(Self.submitted(Vectors.tokenA, expiration: field)?.notification.expiration == expiration)
     }
 
     /// Only asking for priority 10 can be an error: commands 0 and 1 cannot ask.
@@ -62,15 +65,17 @@ import Testing
         ] as [(String, Priority?, Priority?, Priority?)]
     )
     func aPushThatOnlyWakesIsNotImmediate(payload: String, asked: Priority?, lenient: Priority?, strict: Priority?) {
-        #expect(Self.judge(Vectors.tokenA, payload, priority: asked)?.notification.priority == lenient)
-        #expect(Self.judge(Vectors.tokenA, payload, priority: asked, isStrict: true)?.notification.priority == strict)
+        #expect(Self.submitted(Vectors.tokenA, payload, priority: asked)?.notification.priority == lenient)
+        #expect(
+            Self.submitted(Vectors.tokenA, payload, priority: asked, isStrict: true)?.notification.priority == strict
+        )
         if strict == nil {
-            let verdict = Self.verdict(Vectors.tokenA, payload, priority: asked, isStrict: true)
-            #expect(verdict == .refuse(.protocolError))
+            let evaluation = Self.evaluation(Vectors.tokenA, payload, priority: asked, isStrict: true)
+            #expect(evaluation == .reject(.protocolError))
         }
     }
 
-    @Test func aCertificateOfTheOtherEnvironmentIsRefused() {
+    @Test func aCertificateOfTheOtherEnvironmentIsRejected() {
         let identity = LegacyFixtures.identity(environments: [.production])
         let check = LegacyFixtures.certificates(.success(identity))
         #expect(check.identity(of: [1]) == .failure(.badCertificateEnvironment))
@@ -79,34 +84,34 @@ import Testing
         #expect(LegacyFixtures.certificates(.success(universal)).identity(of: [1]) == .success(universal))
     }
 
-    private static func verdict(
+    private static func evaluation(
         _ token: String,
         _ payload: String = Vectors.payload,
         expiration: UInt32? = nil,
         priority: Priority? = nil,
         isStrict: Bool = false,
-        intake: TestIntake = TestIntake(),
+        submitter: TestSubmitter = TestSubmitter(),
         identity: CertificateIdentity = LegacyFixtures.identity()
-    ) -> BinaryListener.Verdict {
-        let door = LegacyFixtures.door(intake, identity: .success(identity), isStrict: isStrict)
+    ) -> BinaryListener.Evaluation {
+        let listener = LegacyFixtures.listener(submitter, identity: .success(identity), isStrict: isStrict)
         let notification = BinaryNotification(
             token: Hexadecimal.decode(token) ?? [],
             payload: ByteBuffer(string: payload),
             expiration: expiration,
             priority: priority
         )
-        return door.judge(notification, from: identity)
+        return listener.evaluate(notification, from: identity)
     }
 
-    private static func judge(
+    private static func submitted(
         _ token: String,
         _ payload: String = Vectors.payload,
         expiration: UInt32? = nil,
         priority: Priority? = nil,
         isStrict: Bool = false
     ) -> AcceptedPush? {
-        let verdict = self.verdict(token, payload, expiration: expiration, priority: priority, isStrict: isStrict)
-        if case .submit(let push) = verdict { return push }
+        let evaluation = self.evaluation(token, payload, expiration: expiration, priority: priority, isStrict: isStrict)
+        if case .submit(let push) = evaluation { return push }
         return nil
     }
 }

@@ -8,27 +8,31 @@ import Testing
 
 @testable import PushGateway
 
-/// Bytes and the core on the two sides of a handler.
-@Suite(.timeLimit(.minutes(5))) struct BinaryServiceHandlerTests {
-    @Test func goodNotificationsReachTheCoreInTheirOrderAndNothingIsSaid() async throws {
-        let intake = TestIntake()
-        let channel = try await Self.channel(LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())))
+/// The handler between bytes and the router.
+@Suite(.timeLimit(.minutes(5))) struct BinaryServerHandlerTests {
+    @Test func goodNotificationsAreSubmittedInTheirOrderWithoutResponse() async throws {
+        let submitter = TestSubmitter()
+        let channel = try await Self.channel(
+            LegacyFixtures.listener(submitter, identity: .success(LegacyFixtures.identity()))
+        )
         try await channel.writeInbound(ByteBuffer(bytes: BinaryVector.good.flatMap(\.bytes)))
-        #expect(intake.pushes.map(\.token.hex) == BinaryVector.good.map { _ in Vectors.tokenA })
-        #expect(intake.pushes.map(\.notification.expiration).dropFirst().first == .at(seconds: 1_700_003_600))
+        #expect(submitter.pushes.map(\.token.hex) == BinaryVector.good.map { _ in Vectors.tokenA })
+        #expect(submitter.pushes.map(\.notification.expiration).dropFirst().first == .at(seconds: 1_700_003_600))
         #expect(try await channel.readOutbound(as: ByteBuffer.self) == nil)
         #expect(channel.isActive)
     }
 
     @Test func anErrorPacketIsOneWriteAndThenTheWriteSideIsClosed() async throws {
-        let intake = TestIntake()
-        let channel = try await Self.channel(LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())))
+        let submitter = TestSubmitter()
+        let channel = try await Self.channel(
+            LegacyFixtures.listener(submitter, identity: .success(LegacyFixtures.identity()))
+        )
         let foreign = Self.notification(7, token: LegacyFixtures.foreignToken)
         try await channel.writeInbound(ByteBuffer(bytes: BinaryVector.enhanced.bytes + foreign))
         try await channel.writeInbound(ByteBuffer(bytes: BinaryVector.enhanced.bytes))
         let packet = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
         #expect(Hexadecimal.encode(packet.readableBytesView) == "080800000007")
-        #expect(intake.pushes.count == 1)
+        #expect(submitter.pushes.count == 1)
         try await channel.closeFuture.get()
     }
 
@@ -39,31 +43,35 @@ import Testing
             (.failure(.forbidden), "08ff00000001"),
         ] as [(Result<CertificateIdentity, Reason>, String)]
     )
-    func aBadCertificateIsToldAtTheFirstNotification(
+    func aBadCertificateIsRejectedAtTheFirstNotification(
         identity: Result<CertificateIdentity, Reason>,
-        answer: String
+        response: String
     ) async throws {
-        let intake = TestIntake()
-        let channel = try await Self.channel(LegacyFixtures.door(intake, identity: identity))
+        let submitter = TestSubmitter()
+        let channel = try await Self.channel(LegacyFixtures.listener(submitter, identity: identity))
         try await channel.writeInbound(ByteBuffer(bytes: BinaryVector.enhanced.bytes))
         let packet = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
-        #expect(Hexadecimal.encode(packet.readableBytesView) == answer)
-        #expect(intake.pushes.isEmpty)
+        #expect(Hexadecimal.encode(packet.readableBytesView) == response)
+        #expect(submitter.pushes.isEmpty)
     }
 
-    @Test func aTokenThatIsGoneIsAcceptedSilently() async throws {
-        let intake = TestIntake()
-        let channel = try await Self.channel(LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())))
+    @Test func anInactiveTokenIsAcceptedSilently() async throws {
+        let submitter = TestSubmitter()
+        let channel = try await Self.channel(
+            LegacyFixtures.listener(submitter, identity: .success(LegacyFixtures.identity()))
+        )
         try await channel.writeInbound(ByteBuffer(bytes: Self.notification(1, token: LegacyFixtures.goneToken)))
         channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
         let packet = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
         #expect(Hexadecimal.encode(packet.readableBytesView) == "080a00000001")
-        #expect(intake.gone == [LegacyFixtures.goneToken])
+        #expect(submitter.gone == [LegacyFixtures.goneToken])
     }
 
-    @Test func whatTheCoreCannotStoreIsAProcessingError() async throws {
-        let intake = TestIntake(failing: ["2"])
-        let channel = try await Self.channel(LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())))
+    @Test func whatCannotBeStoredIsAProcessingError() async throws {
+        let submitter = TestSubmitter(failing: ["2"])
+        let channel = try await Self.channel(
+            LegacyFixtures.listener(submitter, identity: .success(LegacyFixtures.identity()))
+        )
         let bytes = (1...3).flatMap { Self.notification(UInt32($0), payload: "\($0)") }
         try await channel.writeInbound(ByteBuffer(bytes: bytes))
         let packet = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
@@ -71,41 +79,45 @@ import Testing
     }
 
     @Test func noMoreIsTakenWhileTooMuchIsUnsettled() async throws {
-        let intake = TestIntake(holds: true)
-        let door = LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())) { $0.inFlight = 2 }
-        let channel = try await Self.channel(door)
+        let submitter = TestSubmitter(holds: true)
+        let listener = LegacyFixtures.listener(submitter, identity: .success(LegacyFixtures.identity())) {
+            $0.inFlight = 2
+        }
+        let channel = try await Self.channel(listener)
         try await channel.writeInbound(ByteBuffer(bytes: BinaryVector.good.flatMap(\.bytes)))
-        #expect(intake.pushes.count == 2)
-        intake.settleAll()
+        #expect(submitter.pushes.count == 2)
+        submitter.settleAll()
         await channel.testingEventLoop.run()
-        #expect(intake.pushes.count == 4)
+        #expect(submitter.pushes.count == 4)
     }
 
     @Test func whatAClientSentBeforeItClosedIsTaken() async throws {
-        let intake = TestIntake(holds: true)
-        let door = LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity())) { $0.inFlight = 1 }
-        let channel = try await Self.channel(door)
+        let submitter = TestSubmitter(holds: true)
+        let listener = LegacyFixtures.listener(submitter, identity: .success(LegacyFixtures.identity())) {
+            $0.inFlight = 1
+        }
+        let channel = try await Self.channel(listener)
         try await channel.writeInbound(ByteBuffer(bytes: BinaryVector.good.flatMap(\.bytes)))
         try await channel.close().get()
         for count in 2...4 {
-            intake.settleAll()
+            submitter.settleAll()
             await channel.testingEventLoop.run()
-            #expect(intake.pushes.count == count)
+            #expect(submitter.pushes.count == count)
         }
     }
 
     @Test func aConnectionWithoutAByteIsClosed() async throws {
         let time = ManualTime()
-        let door = LegacyFixtures.door(identity: .success(LegacyFixtures.identity()), time: time)
-        let channel = try await Self.channel(door)
+        let listener = LegacyFixtures.listener(identity: .success(LegacyFixtures.identity()), time: time)
+        let channel = try await Self.channel(listener)
         time.advance(by: .seconds(300))
         await channel.testingEventLoop.advanceTime(by: .seconds(300))
         #expect(!channel.isActive)
     }
 
-    private static func channel(_ door: BinaryListener) async throws -> NIOAsyncTestingChannel {
+    private static func channel(_ listener: BinaryListener) async throws -> NIOAsyncTestingChannel {
         let channel = try await NIOAsyncTestingChannel { channel in
-            try channel.pipeline.syncOperations.addHandler(BinaryServerHandler(door: door) { _ in [1] })
+            try channel.pipeline.syncOperations.addHandler(BinaryServerHandler(listener: listener) { _ in [1] })
         }
         try await channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
         try await channel.testingEventLoop.executeInContext {

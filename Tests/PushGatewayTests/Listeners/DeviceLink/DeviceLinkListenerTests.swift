@@ -11,8 +11,8 @@ import SwiftASN1
 import Testing
 import X509
 
-/// An independent client at the courier door: raw packets, RSA or P-256, proof in the packet or in the handshake.
-@Suite(.timeLimit(.minutes(5))) struct CourierDoorTests {
+/// An independent client of the device link: raw packets, RSA or P-256, proof in the packet or in the handshake.
+@Suite(.timeLimit(.minutes(5))) struct DeviceLinkListenerTests {
     @Test func anRSADeviceConnectsAndMintsAToken() async throws {
         try await self.withGateway { gateway in
             let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
@@ -33,15 +33,15 @@ import X509
             #expect(response.baseToken != nil)
             let hash = TopicHash(try #require(Topic(Vectors.bundleID)))
             connection.write(DeviceLinkTokenRequest(baseToken: response.baseToken, topic: hash).packet)
-            let answer = try await connection.readPackets(1).first.flatMap { DeviceLinkTokenResponse($0) }
-            #expect(answer?.status == 0)
-            #expect(answer?.topic == hash)
-            #expect(answer.map { $0.token.count > TopicHash.length } == true)
+            let minted = try await connection.readPackets(1).first.flatMap { DeviceLinkTokenResponse($0) }
+            #expect(minted?.status == 0)
+            #expect(minted?.topic == hash)
+            #expect(minted.map { $0.token.count > TopicHash.length } == true)
 
             let replayed = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
             replayed.write(connect.packet)
-            let refusal = try await replayed.readPackets(1).first.flatMap { DeviceLinkConnectResponse($0) }
-            #expect(refusal?.status == .refused, "the nonce was seen before")
+            let rejection = try await replayed.readPackets(1).first.flatMap { DeviceLinkConnectResponse($0) }
+            #expect(rejection?.status == .rejected, "the nonce was seen before")
             await connection.close()
         }
     }
@@ -59,8 +59,8 @@ import X509
             #expect(response?.status == .ok)
             connection.write(DeviceLinkPacket(command: 99, fields: []))
             connection.write(DeviceLinkPacket(command: .keepAlive))
-            let answer = try await connection.readPackets(1).first
-            #expect(answer?.command == DeviceLinkCommand.keepAliveAck.rawValue, "the unknown command was ignored")
+            let ack = try await connection.readPackets(1).first
+            #expect(ack?.command == DeviceLinkCommand.keepAliveAck.rawValue, "the unknown command was ignored")
             await connection.close()
         }
     }
@@ -79,11 +79,11 @@ import X509
                 ).packet
             )
             let response = try await connection.readPackets(1).first.flatMap { DeviceLinkConnectResponse($0) }
-            #expect(response?.status == .refused)
+            #expect(response?.status == .rejected)
         }
     }
 
-    @Test func aSelfMadeCertificateIsRefusedInTheHandshake() async throws {
+    @Test func aSelfSignedCertificateIsRejectedInTheHandshake() async throws {
         try await self.withGateway { gateway in
             let key = P256.Signing.PrivateKey()
             let name = try DistinguishedName { CommonName(UUID().uuidString) }
@@ -118,7 +118,7 @@ import X509
 }
 
 extension RunningGateway {
-    /// A device certificate for this key, as anybody gets one at the admin door.
+    /// A device certificate for this key, from the admin API.
     fileprivate func activate(_ key: Certificate.PrivateKey) async throws -> Certificate {
         let request = try CertificateSigningRequest(
             version: .v1,
@@ -126,8 +126,11 @@ extension RunningGateway {
             privateKey: key,
             attributes: .init()
         )
-        let answer = try await self.admin.post("/v1/devices", ["csr": .string(try request.serializeAsPEM().pemString)])
-        return try Certificate(pemEncoded: try #require(answer.json["certificate"].stringValue))
+        let response = try await self.admin.post(
+            "/v1/devices",
+            ["csr": .string(try request.serializeAsPEM().pemString)]
+        )
+        return try Certificate(pemEncoded: try #require(response.json["certificate"].stringValue))
     }
 }
 

@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// The device library as an app uses it, against a running gateway.
-@Suite(.timeLimit(.minutes(5))) struct PushDeviceTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceTests {
     @Test func everyTopicHasItsOwnTokenAndKeepsIt() async throws {
         try await Self.withDevice { device, _ in
             let token = try await device.deviceToken(for: Vectors.bundleID)
@@ -34,10 +34,21 @@ import Testing
         }
     }
 
-    @Test func whatIsNoTopicIsRefusedWithoutAsking() async throws {
+    @Test func whatIsNoTopicIsRejectedWithoutAsking() async throws {
         try await Self.withDevice { device, _ in
             await #expect(throws: DeviceError.badTopic("com example")) {
                 try await device.deviceToken(for: "com example")
+            }
+        }
+    }
+
+    @Test func aChannelThatDoesNotExistIsNamed() async throws {
+        try await Self.withDevice { device, _ in
+            await #expect(throws: DeviceError.unknownChannel("AAAA")) {
+                try await device.follow(channel: "AAAA", of: Vectors.bundleID)
+            }
+            #expect(throws: DeviceError.badTopic("com example")) {
+                try device.unfollow(channel: "AAAA", of: "com example")
             }
         }
     }
@@ -50,37 +61,13 @@ import Testing
         }
     }
 
-    @Test func aDeviceThatCannotConnectSaysSoInTime() async throws {
+    @Test func aDeviceThatCannotConnectFailsInTime() async throws {
         let identity = try await Self.withDevice { $1 }
-        // Nobody listens on port 1.
+        // There is no server on port 1.
         try await withDeviceConnected(to: 1, identity, time: SystemTime()) { device in
             await #expect(throws: DeviceError.tokenTimeout(Vectors.bundleID)) {
                 try await device.deviceToken(for: Vectors.bundleID, timeout: .milliseconds(50))
             }
-        }
-    }
-
-    @Test func anIdentityThatIsNoneIsRefused() async throws {
-        let identity = DeviceIdentity(deviceID: "x", certificate: "x", privateKey: "x", serviceAuthority: "x")
-        await #expect(throws: (any Error).self) {
-            try await withDeviceConnected(to: 1, identity, time: SystemTime()) {
-                try await $0.deviceToken(for: Vectors.bundleID)
-            }
-        }
-    }
-
-    @Test func anIdentitySurvivesItsFile() async throws {
-        let identity = try await Self.withDevice { $1 }
-        let data = try JSONEncoder().encode(identity)
-        #expect(try JSONDecoder().decode(DeviceIdentity.self, from: data) == identity)
-    }
-
-    @Test func activationSaysWhyItFailed() async throws {
-        await #expect {
-            try await DeviceActivation(adminURL: "http://127.0.0.1:1").activate()
-        } throws: { error in
-            guard case DeviceError.activationFailed(let why) = error else { return false }
-            return why.contains("http://127.0.0.1:1")
         }
     }
 

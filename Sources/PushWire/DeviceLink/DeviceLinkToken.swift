@@ -1,4 +1,4 @@
-/// Command 17: the device asks for an app's device token.
+/// Command 17, *Scoped token*: the device asks for an app's device token (device link reference 3).
 package struct DeviceLinkTokenRequest: Hashable, Sendable {
     package var baseToken: [UInt8]?
     package var topic: TopicHash
@@ -8,7 +8,7 @@ package struct DeviceLinkTokenRequest: Hashable, Sendable {
         self.topic = topic
     }
 
-    /// `nil` without a topic hash.
+    /// Returns `nil` without a topic hash.
     package init?(_ packet: DeviceLinkPacket) {
         guard let topic = packet.topicHash(2) else { return nil }
         self.init(baseToken: packet.bytes(1), topic: topic)
@@ -19,9 +19,9 @@ package struct DeviceLinkTokenRequest: Hashable, Sendable {
     }
 }
 
-/// Command 18: the app's device token, or a refusal.
+/// Command 18, *Scoped token response*: the app's device token, or an error (device link reference 3).
 package struct DeviceLinkTokenResponse: Hashable, Sendable {
-    /// 0 is ok; 2 means that no app of this topic is registered with the service.
+    /// 0 means success; 2 means that the push service knows no app of this topic.
     package var status: UInt8
     package var token: [UInt8]
     package var topic: TopicHash
@@ -32,7 +32,7 @@ package struct DeviceLinkTokenResponse: Hashable, Sendable {
         self.topic = topic
     }
 
-    /// `nil` without a topic hash or status.
+    /// Returns `nil` without topic hash or status.
     package init?(_ packet: DeviceLinkPacket) {
         guard let status = packet.integer(1, as: UInt8.self), let topic = packet.topicHash(3) else { return nil }
         self.init(status: status, token: packet.bytes(2) ?? [], topic: topic)

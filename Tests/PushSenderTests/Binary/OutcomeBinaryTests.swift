@@ -3,14 +3,14 @@ import Testing
 
 @testable import PushSender
 
-/// Statuses of reference 5.2 as the provider sees them.
-@Suite struct BinaryOutcomeTests {
+/// The outcomes of the statuses of reference 5.2.
+@Suite struct OutcomeBinaryTests {
     @Test(arguments: [
         (BinaryStatus.missingDeviceToken, 400, "MissingDeviceToken"), (.missingPayload, 400, "PayloadEmpty"),
         (.invalidTopicSize, 400, "BadTopic"), (.processingError, 500, "InternalServerError"),
         (.missingTopic, 400, "MissingTopic"), (.invalidTokenSize, 400, "BadDeviceToken"),
         (.invalidPayloadSize, 413, "PayloadTooLarge"), (.invalidToken, 400, "BadDeviceToken"),
-        // No reason of HTTP/2 says this.
+        // HTTP/2 has no such reason.
         (.protocolError, 400, "protocol error"), (.unknown, 400, "unknown"),
         (BinaryStatus(rawValue: 9), 400, "status 9"),
     ])
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func aFailureSaysWhyTheLastConnectionCameToNothing() {
-        let outcome = Outcome(.notSent(.timedOut), id: "1", lastFailure: "refused")
-        #expect(outcome == .notSent(.init("no connection took the notification in time: refused")))
+        let outcome = Outcome(.notSent(.timedOut), id: "1", lastFailure: "connection refused")
+        #expect(outcome == .notSent(.init("no connection took the notification in time: connection refused")))
     }
 }

@@ -9,9 +9,10 @@ import Testing
 
 @testable import PushGateway
 
-/// Clients that show no credential hold little and not for long, at each listener of a gateway; the others notice nothing.
-@Suite(.timeLimit(.minutes(5))) struct UnprovenConnectionTests {
-    @Test func connectionsThatHoldMoreThanTheBudgetEndAndOthersAreAnswered() async throws {
+/// Clients that show no credential hold little and not for long, at each listener of a gateway; the others notice
+/// nothing.
+@Suite(.timeLimit(.minutes(5))) struct UnauthenticatedConnectionTests {
+    @Test func connectionsThatHoldMoreThanTheBudgetEndAndOthersAreServed() async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory, configure: { $0.limits.unproven.bytes = 1 << 20 }) { gateway in
                 let port = gateway.addresses.main.http2
@@ -26,8 +27,8 @@ import Testing
                 }
                 try await gateway.expectAlive()
                 small.write([0, 0, 0, 0, 1, 0, 0, 0, 1])
-                let answer = try await small.read { Self.hasAnswer($0, to: 1) }
-                #expect(Self.hasAnswer(answer, to: 1))
+                let response = try await small.read { Self.hasResponse($0, to: 1) }
+                #expect(Self.hasResponse(response, to: 1))
                 await small.close()
             }
         }
@@ -76,16 +77,16 @@ import Testing
                 let bad = try await RawConnection.open(port: port, tls: try gateway.tls)
                 good.write(Self.opening)
                 good.write(try Self.request(1, token: token, endStream: true))
-                _ = try await good.read { Self.hasAnswer($0, to: 1) }
+                _ = try await good.read { Self.hasResponse($0, to: 1) }
                 bad.write(Self.opening)
                 bad.write(try Self.request(1, token: Vectors.providerTokenForged, endStream: true))
                 let end = await bad.readToEnd()
-                #expect(Self.hasAnswer(end, to: 1))
+                #expect(Self.hasResponse(end, to: 1))
                 #expect(ClientFrame.frames(end).last?.type == .goAway)
                 // Later than all deadlines, and larger than the budget.
                 good.write(try Self.unfinished(300, from: 3))
                 good.write(try Self.request(9001, token: token, endStream: true))
-                _ = try await good.read { Self.hasAnswer($0, to: 9001) }
+                _ = try await good.read { Self.hasResponse($0, to: 9001) }
                 await good.close()
             }
         }
@@ -135,7 +136,7 @@ import Testing
         return Array(bytes.readableBytesView)
     }
 
-    private static func hasAnswer(_ bytes: [UInt8], to stream: UInt32) -> Bool {
+    private static func hasResponse(_ bytes: [UInt8], to stream: UInt32) -> Bool {
         ClientFrame.frames(bytes).contains { $0.type == .headers && $0.streamID == stream }
     }
 }

@@ -16,37 +16,37 @@ import Darwin
 import Glibc
 #endif
 
-/// The feedback door over TLS, with our own client and with connections that break.
-@Suite(.timeLimit(.minutes(5))) struct FeedbackDoorTLSTests {
+/// The feedback listener over TLS, with our own client and with connections that break.
+@Suite(.timeLimit(.minutes(5))) struct FeedbackListenerTLSTests {
     @Test func theListIsReadOnceAndIsEmptyRightAfter() async throws {
-        try await LegacyDoors.with { doors in
+        try await LegacyListeners.with { listeners in
             let entries = try (0..<200).map { try FeedbackStoreTests.entry($0, at: 1_700_000_000 + Int64($0)) }
-            try await doors.list(entries)
-            #expect(try await Self.read(doors) == entries.map(\.tuple))
-            #expect(try await Self.read(doors).isEmpty)
-            #expect(try await doors.countFeedback() == 0)
+            try await listeners.list(entries)
+            #expect(try await Self.read(listeners) == entries.map(\.tuple))
+            #expect(try await Self.read(listeners).isEmpty)
+            #expect(try await listeners.countFeedback() == 0)
         }
     }
 
     @Test func allTopicsOfTheCertificateAreListedAndNoOthers() async throws {
-        try await LegacyDoors.with(topics: [Vectors.bundleID, "\(Vectors.bundleID).voip"]) { doors in
+        try await LegacyListeners.with(topics: [Vectors.bundleID, "\(Vectors.bundleID).voip"]) { listeners in
             let topics = [Vectors.bundleID, "\(Vectors.bundleID).voip", "com.example.Other"]
             for (number, topic) in topics.enumerated() {
                 var entry = try FeedbackStoreTests.entry(number, at: 1)
                 entry.topic = try #require(Topic(topic))
-                try await doors.list([entry])
+                try await listeners.list([entry])
             }
-            #expect(try await Self.read(doors).map(\.token.bytes.last) == [0, 1])
-            #expect(try await Self.read(doors).isEmpty)
-            #expect(try await doors.countFeedback() == 1)
+            #expect(try await Self.read(listeners).map(\.token.bytes.last) == [0, 1])
+            #expect(try await Self.read(listeners).isEmpty)
+            #expect(try await listeners.countFeedback() == 1)
         }
     }
 
     @Test func manyReadersAtOnceGetEachEntryOnce() async throws {
-        try await LegacyDoors.with { doors in
-            try await doors.list(try (0..<200).map { try FeedbackStoreTests.entry($0, at: 1) })
+        try await LegacyListeners.with { listeners in
+            try await listeners.list(try (0..<200).map { try FeedbackStoreTests.entry($0, at: 1) })
             let counts = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<8 { group.addTask { try await Self.read(doors).count } }
+                for _ in 0..<8 { group.addTask { try await Self.read(listeners).count } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(counts.sorted() == [0, 0, 0, 0, 0, 0, 0, 200])
@@ -55,10 +55,10 @@ import Glibc
 
     /// More than the system's buffers hold, and a client that closes without reading: a reset.
     @Test func aConnectionThatBreaksClearsNothing() async throws {
-        try await LegacyDoors.with { doors in
+        try await LegacyListeners.with { listeners in
             let entries = try (0..<200).map { try FeedbackStoreTests.entry($0, at: 1) }
-            try await doors.list(entries)
-            let tls = try doors.authorities.clientTLS()
+            try await listeners.list(entries)
+            let tls = try listeners.authorities.clientTLS()
             let (first, continuation) = AsyncStream.makeStream(of: Void.self)
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .channelInitializer { channel in
@@ -71,63 +71,65 @@ import Glibc
                         try channel.pipeline.syncOperations.addHandler(ResetHandler(continuation))
                     }
                 }
-                .connect(host: "127.0.0.1", port: doors.feedbackPort)
+                .connect(host: "127.0.0.1", port: listeners.feedbackPort)
                 .get()
             for await _ in first { break }
             try await channel.closeFuture.get()
-            #expect(try await Self.read(doors) == entries.map(\.tuple))
+            #expect(try await Self.read(listeners) == entries.map(\.tuple))
         }
     }
 
     @Test func whatIsTooRecentIsNotShownYet() async throws {
-        try await LegacyDoors.with(feedbackDelay: .seconds(3600)) { doors in
+        try await LegacyListeners.with(feedbackDelay: .seconds(3600)) { listeners in
             let now = SystemTime().now.seconds
-            try await doors.list(
+            try await listeners.list(
                 [try FeedbackStoreTests.entry(1, at: now - 7200), try FeedbackStoreTests.entry(2, at: now)]
             )
-            #expect(try await Self.read(doors).map(\.token.bytes.last) == [1])
-            #expect(try await Self.read(doors).isEmpty)
-            #expect(try await doors.countFeedback() == 1)
+            #expect(try await Self.read(listeners).map(\.token.bytes.last) == [1])
+            #expect(try await Self.read(listeners).isEmpty)
+            #expect(try await listeners.countFeedback() == 1)
         }
     }
 
-    @Test func whoIsNotTrustedGetsNoListThatLooksComplete() async throws {
-        try await LegacyDoors.with(environments: [.production]) { doors in
-            await #expect(throws: FeedbackError.truncated) { try await Self.read(doors) }
+    @Test func anUntrustedClientGetsNoListThatLooksComplete() async throws {
+        try await LegacyListeners.with(environments: [.production]) { listeners in
+            await #expect(throws: FeedbackError.truncated) { try await Self.read(listeners) }
         }
-        try await LegacyDoors.with { doors in
-            await #expect(throws: (any Error).self) { try await Self.read(doors, as: .nobody) }
-            await #expect(throws: (any Error).self) { try await Self.read(doors, as: .stranger) }
+        try await LegacyListeners.with { listeners in
+            await #expect(throws: (any Error).self) { try await Self.read(listeners, as: .anonymous) }
+            await #expect(throws: (any Error).self) { try await Self.read(listeners, as: .stranger) }
         }
     }
 
-    @Test func aClientThatTalksTooMuchIsCutOff() async throws {
-        try await LegacyDoors.with { doors in
-            // No turn for this one: it would be served and closed before it has said enough.
+    @Test func aClientThatSendsTooMuchIsAborted() async throws {
+        try await LegacyListeners.with { listeners in
+            // It sends too much before its turn, or it would be served and closed first.
             let connection = try await RawConnection.open(
-                port: doors.feedbackPort,
-                tls: try doors.authorities.clientTLS()
+                port: listeners.feedbackPort,
+                tls: try listeners.authorities.clientTLS()
             )
             connection.write([UInt8](repeating: 0, count: 1_000_000))
             _ = await connection.readToEnd()
-            #expect(try await Self.read(doors).isEmpty)
+            #expect(try await Self.read(listeners).isEmpty)
         }
     }
 
     private static func read(
-        _ doors: LegacyDoors,
+        _ listeners: LegacyListeners,
         as client: LegacyAuthorities.Client = .provider
     ) async throws -> [FeedbackTuple] {
-        let tls = try NIOSSLContext(configuration: doors.authorities.clientTLS(client))
+        var endpoint = PushServiceEndpoint(host: "127.0.0.1", port: listeners.feedbackPort)
+        endpoint.connectTimeout = .seconds(240)
+        let connector = try LegacyConnector(to: endpoint, tls: listeners.authorities.clientTLS(client))
         var tuples: [FeedbackTuple] = []
-        var client = FeedbackClient(host: "127.0.0.1", port: doors.feedbackPort, tls: tls)
-        (client.connectTimeout, client.silence) = (.seconds(240), .seconds(240))
+        var client = FeedbackClient(connector: connector)
+        client.idleTimeout = .seconds(240)
         for try await tuple in client.tuples() { tuples.append(tuple) }
         return tuples
     }
 }
 
-/// Resets the connection at the first byte: TLS gets no chance to say goodbye.
+/// Resets the connection at the first byte: TLS cannot send its closure alert.
 private final class ResetHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -5,7 +5,7 @@ import PushWire
 import Testing
 
 /// Reference 6 and the stream of 8.8.
-@Suite struct FeedbackTupleTests {
+@Suite struct FeedbackTupleCodingTests {
     static let stream = "6553f1000020\(Vectors.tokenA)6553f2f40036\(Vectors.tokenC)"
 
     static func tuples() throws -> [FeedbackTuple] {
@@ -27,12 +27,12 @@ import Testing
             while let tuple = try FeedbackTuple.read(from: &received) { read.append(tuple) }
         }
         #expect(try read == Self.tuples())
-        #expect(read.first?.time == Timestamp(seconds: 1_700_000_000))
+        #expect(read.first?.timestamp == Timestamp(seconds: 1_700_000_000))
         #expect(received.readableBytes == 0)
     }
 
     @Test(arguments: [0, 513, 0xffff])
-    func aTokenLengthOutOfBoundsIsRefusedBeforeTheTokenIsThere(length: Int) {
+    func aTokenLengthOutOfBoundsIsRejectedBeforeTheTokenIsThere(length: Int) {
         var buffer = ByteBuffer()
         buffer.writeMultipleIntegers(UInt32(0), UInt16(length))
         #expect(throws: FeedbackTuple.Malformed(tokenLength: length)) { try FeedbackTuple.read(from: &buffer) }
@@ -46,7 +46,7 @@ import Testing
         #expect(read?.token == token)
     }
 
-    @Test func randomBytesAreReadOrRefusedButNeverCrash() {
+    @Test func randomBytesAreReadOrRejectedButNeverCrash() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<2_000 {
             var buffer = ByteBuffer(bytes: (0..<64).map { _ in UInt8.random(in: 0...255, using: &generator) })

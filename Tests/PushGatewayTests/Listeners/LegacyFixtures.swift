@@ -8,8 +8,8 @@ import Synchronization
 
 @testable import PushGateway
 
-/// A core that keeps what it is given, and settles it at once, or later, or not.
-final class TestIntake: PushSubmitter {
+/// Records what is submitted, and settles it at once, later, or not at all.
+final class TestSubmitter: PushSubmitter {
     private struct State {
         var submissions: [Submission] = []
         var gone: [String] = []
@@ -20,8 +20,8 @@ final class TestIntake: PushSubmitter {
     private let holds: Bool
 
     /// - Parameters:
-    ///   - holds: whether settling is left to ``settleAll()``.
-    ///   - failing: payloads that it cannot store.
+    ///   - holds: Whether settling is left to ``settleAll()``.
+    ///   - failing: The payloads that it cannot store.
     init(holds: Bool = false, failing: Set<String> = []) {
         self.holds = holds
         self.state = Mutex(State(failing: failing))
@@ -31,7 +31,7 @@ final class TestIntake: PushSubmitter {
 
     var payloads: [String] { self.pushes.map { String(buffer: $0.notification.payload) } }
 
-    /// The tokens that are gone.
+    /// The inactive tokens that were reported.
     var gone: [String] { self.state.withLock { $0.gone } }
 
     func submit(_ submissions: [Submission]) {
@@ -60,7 +60,7 @@ final class TestIntake: PushSubmitter {
     }
 }
 
-/// What the doors' tests know of tokens and certificates.
+/// The tokens and certificates of the legacy listeners' tests.
 enum LegacyFixtures {
     static let device = UUID()
     /// Token B of reference 8 belongs to another app here.
@@ -87,13 +87,13 @@ enum LegacyFixtures {
         return CertificateIdentity(serial: "01", environments: environments, defaultTopic: first, topics: Set(topics))
     }
 
-    /// Everybody is `identity`.
+    /// Takes every certificate for `identity`.
     static func certificates(_ identity: Result<CertificateIdentity, Reason>) -> CertificateCheck {
         CertificateCheck(environment: .sandbox, identify: { _ in identity })
     }
 
-    static func door(
-        _ intake: TestIntake = TestIntake(),
+    static func listener(
+        _ submitter: TestSubmitter = TestSubmitter(),
         identity: Result<CertificateIdentity, Reason>,
         isStrict: Bool = false,
         time: any TimeSource = ManualTime(),
@@ -103,7 +103,7 @@ enum LegacyFixtures {
         configure(&limits)
         return BinaryListener(
             status: Self.status,
-            intake: intake,
+            submitter: submitter,
             certificates: Self.certificates(identity),
             faults: FaultPlan(),
             isStrict: isStrict,

@@ -13,8 +13,8 @@ import X509
 
 @testable import PushGateway
 
-/// Both legacy doors on free loopback ports, with real TLS, and the certificates that a provider needs.
-struct LegacyDoors: Sendable {
+/// Both legacy listeners on free loopback ports, with real TLS, and the certificates that a provider needs.
+struct LegacyListeners: Sendable {
     let binaryPort: Int
     let feedbackPort: Int
     let binary: Listener
@@ -24,15 +24,15 @@ struct LegacyDoors: Sendable {
 
     /// - Parameters:
     ///   - topics: of the provider's certificate; the first is its own.
-    ///   - body: runs while the doors are open.
+    ///   - body: runs while the listeners are open.
     static func with(
-        _ intake: TestIntake = TestIntake(),
+        _ submitter: TestSubmitter = TestSubmitter(),
         topics: [String] = [Vectors.bundleID],
         environments: Set<PushEnvironment> = [.sandbox],
         allowsOldTLS: Bool = false,
         feedbackDelay: Duration = .zero,
         inFlight: Int = 500,
-        _ body: @escaping @Sendable (LegacyDoors) async throws -> Void
+        _ body: @escaping @Sendable (LegacyListeners) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let authorities = try LegacyAuthorities(in: directory)
@@ -42,9 +42,9 @@ struct LegacyDoors: Sendable {
             }
             var limits = BinaryServerStateMachine.Limits()
             limits.inFlight = inFlight
-            let binaryDoor = BinaryListener(
+            let binaryListener = BinaryListener(
                 status: LegacyFixtures.status,
-                intake: intake,
+                submitter: submitter,
                 certificates: certificates,
                 faults: FaultPlan(),
                 limits: limits,
@@ -56,8 +56,8 @@ struct LegacyDoors: Sendable {
             // None of these deadlines is what is tried, and a busy machine takes its time.
             var patience = FeedbackServerStateMachine.Limits()
             patience.progress = .seconds(240)
-            patience.farewell = .seconds(240)
-            let feedbackDoor = FeedbackListener(
+            patience.closing = .seconds(240)
+            let feedbackListener = FeedbackListener(
                 store: store,
                 certificates: certificates,
                 delay: { _ in feedbackDelay },
@@ -76,9 +76,9 @@ struct LegacyDoors: Sendable {
                 logger: silentLogger
             )
             let feedback = try Listener(name: "feedback", tls: tls, limits: listening, logger: silentLogger)
-            let doors = LegacyDoors(
-                binaryPort: try await binary.bind(ListenAddress(port: 0), initialize: binaryDoor.initialize),
-                feedbackPort: try await feedback.bind(ListenAddress(port: 0), initialize: feedbackDoor.initialize),
+            let listeners = LegacyListeners(
+                binaryPort: try await binary.bind(ListenAddress(port: 0), initialize: binaryListener.initialize),
+                feedbackPort: try await feedback.bind(ListenAddress(port: 0), initialize: feedbackListener.initialize),
                 binary: binary,
                 feedbackStore: store,
                 database: database,
@@ -86,7 +86,7 @@ struct LegacyDoors: Sendable {
             )
             let result: Result<Void, any Error>
             do {
-                result = .success(try await body(doors))
+                result = .success(try await body(listeners))
             } catch {
                 result = .failure(error)
             }
@@ -97,7 +97,7 @@ struct LegacyDoors: Sendable {
     }
 
     /// A second gateway in the place of the first one, which has closed.
-    func reopenBinary(_ intake: TestIntake) async throws -> Listener {
+    func reopenBinary(_ submitter: TestSubmitter) async throws -> Listener {
         let listener = try Listener(
             name: "binary",
             tls: try self.authorities.serverTLS(allowsOldTLS: false),
@@ -105,8 +105,12 @@ struct LegacyDoors: Sendable {
             allowsHalfClosure: true,
             logger: silentLogger
         )
-        let door = LegacyFixtures.door(intake, identity: .success(LegacyFixtures.identity()), time: SystemTime())
-        _ = try await listener.bind(ListenAddress(port: self.binaryPort), initialize: door.initialize)
+        let binaryListener = LegacyFixtures.listener(
+            submitter,
+            identity: .success(LegacyFixtures.identity()),
+            time: SystemTime()
+        )
+        _ = try await listener.bind(ListenAddress(port: self.binaryPort), initialize: binaryListener.initialize)
         return listener
     }
 
@@ -121,7 +125,7 @@ struct LegacyDoors: Sendable {
     }
 }
 
-/// The gateway's authority, that of providers, and one that nobody knows; a certificate of each.
+/// The gateway's authority, that of providers, and an unknown one; a certificate of each.
 struct LegacyAuthorities: Sendable {
     let providerDER: [UInt8]
     private let authorityPEM: String
@@ -159,7 +163,7 @@ struct LegacyAuthorities: Sendable {
     }
 
     enum Client: Sendable {
-        case provider, stranger, nobody
+        case provider, stranger, anonymous
     }
 
     func clientTLS(_ client: Client = .provider) throws -> TLSConfiguration {
@@ -168,7 +172,7 @@ struct LegacyAuthorities: Sendable {
         switch client {
         case .provider: try Self.show(self.provider, in: &tls)
         case .stranger: try Self.show(self.stranger, in: &tls)
-        case .nobody: break
+        case .anonymous: break
         }
         return tls
     }

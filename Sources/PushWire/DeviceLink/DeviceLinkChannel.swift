@@ -1,23 +1,22 @@
-/// Command 29: the device wants to follow a broadcast channel, or no longer.
+/// Command 29: the device asks to follow a broadcast channel, or to unfollow it (device link reference 6).
 ///
-/// The command is Apple's, its fields are ours (docs/decisions/0010): only a device that announced field 128 in *Connect* sends it.
+/// The command is Apple's, its fields are Martlet's (docs/decisions/0010). Only a device that sent field 128 in
+/// *Connect* uses it.
 package struct DeviceLinkChannelRequest: Hashable, Sendable {
-    /// Longest channel id, in bytes of base64 text.
+    /// The length of the longest channel id, in bytes of base64 text.
     package static let maximumChannelLength = 128
 
-    /// SHA-1 of the app's bundle id.
+    /// The hash of the app's bundle id.
     package var topic: TopicHash
-    /// Base64, as in `apns-channel-id`.
+    /// The channel id in base64, as in `apns-channel-id`.
     package var channel: String
     package var follows: Bool
 
     package init(topic: TopicHash, channel: String, follows: Bool) {
-        self.topic = topic
-        self.channel = channel
-        self.follows = follows
+        (self.topic, self.channel, self.follows) = (topic, channel, follows)
     }
 
-    /// `nil` without topic hash or channel, or with a channel that is too long.
+    /// Returns `nil` without topic hash or channel, or if the channel is longer than ``maximumChannelLength``.
     package init?(_ packet: DeviceLinkPacket) {
         guard let topic = packet.topicHash(2), let channel = packet.text(3),
             !channel.isEmpty, channel.utf8.count <= Self.maximumChannelLength
@@ -33,13 +32,13 @@ package struct DeviceLinkChannelRequest: Hashable, Sendable {
     }
 }
 
-/// Command 32: the answer to command 29.
+/// Command 32: the response to command 29 (device link reference 6).
 package struct DeviceLinkChannelResponse: Hashable, Sendable {
     package enum Status: UInt8, Hashable, Sendable {
         case ok = 0
         /// The device follows as many channels as it may.
         case tooMany = 1
-        /// There is no such channel.
+        /// The channel does not exist.
         case unknownChannel = 2
     }
 
@@ -48,12 +47,10 @@ package struct DeviceLinkChannelResponse: Hashable, Sendable {
     package var channel: String
 
     package init(status: Status, topic: TopicHash, channel: String) {
-        self.status = status
-        self.topic = topic
-        self.channel = channel
+        (self.status, self.topic, self.channel) = (status, topic, channel)
     }
 
-    /// `nil` without status, topic hash or channel.
+    /// Returns `nil` without status, topic hash or channel.
     package init?(_ packet: DeviceLinkPacket) {
         guard let status = packet.integer(1, as: UInt8.self).flatMap(Status.init(rawValue:)),
             let topic = packet.topicHash(2), let channel = packet.text(3)

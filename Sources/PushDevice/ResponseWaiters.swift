@@ -1,0 +1,73 @@
+import Synchronization
+
+/// The callers that wait for responses of the push service, by the key of their request.
+final class ResponseWaiters<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private typealias Waiter = CheckedContinuation<Value, any Error>
+
+    private struct State {
+        var waiters: [Key: [UInt64: Waiter]] = [:]
+        var nextID: UInt64 = 0
+        var hasEnded = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Waits for the response to `key`.
+    /// - Parameter request: Called once the caller is registered, so that it misses no response.
+    /// - Throws: `timeoutError` after `timeout`, the error passed to ``resume(_:with:)``, or `CancellationError` when
+    ///   the task is cancelled or ``end()`` is called.
+    func response(
+        to key: Key,
+        timeout: Duration,
+        timeoutError: DeviceError,
+        request: @escaping @Sendable () -> Void
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask { try await self.wait(for: key, request: request) }
+            group.addTask {
+                try await Task.sleep(for: timeout)
+                throw timeoutError
+            }
+            defer { group.cancelAll() }
+            guard let value = try await group.next() else { throw CancellationError() }
+            return value
+        }
+    }
+
+    /// Gives the result to every caller that waits for `key`.
+    func resume(_ key: Key, with result: Result<Value, DeviceError>) {
+        let waiters = self.state.withLock { $0.waiters.removeValue(forKey: key) ?? [:] }
+        for waiter in waiters.values { waiter.resume(with: result) }
+    }
+
+    /// Ends all waiting, now and later: there will be no more responses.
+    func end() {
+        let waiters = self.state.withLock { state in
+            state.hasEnded = true
+            defer { state.waiters = [:] }
+            return state.waiters.values.flatMap(\.values)
+        }
+        for waiter in waiters { waiter.resume(throwing: CancellationError()) }
+    }
+
+    private func wait(for key: Key, request: @Sendable () -> Void) async throws -> Value {
+        let id = self.state.withLock { state in
+            defer { state.nextID += 1 }
+            return state.nextID
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                let isWaiting = self.state.withLock { state in
+                    guard !state.hasEnded, !Task.isCancelled else { return false }
+                    state.waiters[key, default: [:]][id] = waiter
+                    return true
+                }
+                guard isWaiting else { return waiter.resume(throwing: CancellationError()) }
+                request()
+            }
+        } onCancel: {
+            let waiter = self.state.withLock { $0.waiters[key]?.removeValue(forKey: id) }
+            waiter?.resume(throwing: CancellationError())
+        }
+    }
+}

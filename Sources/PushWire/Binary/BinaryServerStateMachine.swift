@@ -1,0 +1,297 @@
+package import NIOCore
+package import PushTypes
+
+/// Decides how the server's end of one legacy connection proceeds (reference 5).
+///
+/// Accepted notifications get no response. An error packet therefore covers everything: all before the notification it
+/// names was accepted, all after it was discarded. The packet waits until each notification before it is settled, and
+/// nothing is taken after the first one that failed.
+///
+/// Every event returns the actions to perform, in their order. Time is passed in: the owner calls ``tick(now:)`` at
+/// ``nextDeadline``.
+package struct BinaryServerStateMachine: ~Copyable, Sendable {
+    package struct Limits: Hashable, Sendable {
+        /// The notifications in flight at one time; no more bytes are read meanwhile. Default 500.
+        package var inFlight = 500
+        /// The bytes that may wait while nothing more is read: what a client had sent before it closed. Default 8 MiB.
+        package var waiting = 8 * 1024 * 1024
+        /// The time from the handshake to the first byte. Default 5 min: clients connect before they have something to
+        /// send.
+        package var firstByte: Duration = .seconds(300)
+        /// The time from the first byte of a notification to its last. Default 30 s.
+        package var notification: Duration = .seconds(30)
+        /// The time between two notifications. Default 24 h: what a client writes to a connection that was closed
+        /// meanwhile is lost without notice (reference 5.3.8).
+        package var idle: Duration = .seconds(24 * 3600)
+        /// The time until a notification in flight must be settled. Default 30 s.
+        package var settlement: Duration = .seconds(30)
+        /// The same during a shutdown. Default 5 s.
+        package var shutdown: Duration = .seconds(5)
+        /// The time for which the client's bytes are read and discarded after the error packet. Default 2 s.
+        package var drain: Duration = .seconds(2)
+        /// Indicates whether commands 0 and 1 may carry payloads of 2,048 bytes, as command 2 does, instead of 256.
+        /// Default false.
+        package var isLenient = false
+
+        package init() {}
+    }
+
+    package enum Action: Hashable, Sendable {
+        /// Evaluate the notification if it still ``isInFlight(_:)``: submit it, or call ``accepted(ticket:now:)`` or
+        /// ``rejected(ticket:status:now:)``.
+        case submit(ticket: UInt32, BinaryNotification)
+        /// Write the packet in one piece, if there is one, then close the write side; read on until ``close``.
+        case finish(BinaryErrorResponse?)
+        /// Close the connection.
+        case close
+        /// Log the malformed bytes that end the connection: the client may never learn of them.
+        case report(MalformedNotification)
+    }
+
+    /// Bytes of the client that are not a notification.
+    package struct MalformedNotification: Hashable, Sendable {
+        package var status: BinaryStatus
+        /// The first byte of the notification; `nil` if none arrived.
+        package var command: UInt8?
+        /// Indicates whether the client gets an error packet.
+        package var isAnswered: Bool
+
+        package init(status: BinaryStatus, command: UInt8?, isAnswered: Bool) {
+            self.status = status
+            self.command = command
+            self.isAnswered = isAnswered
+        }
+    }
+
+    /// A notification that was read from the connection and is not known to be accepted together with all before it.
+    private struct Entry: Sendable {
+        /// `nil` for command 0, which has none.
+        var identifier: UInt32?
+        var deadline: Timestamp
+        var isAccepted = false
+    }
+
+    /// The packet that follows once everything before it is settled.
+    private enum Ending: Hashable, Sendable {
+        case packet(BinaryErrorResponse?, cause: MalformedNotification? = nil)
+        /// Names the last notification that was accepted.
+        case shutdown(deadline: Timestamp)
+    }
+
+    private enum State: Hashable, Sendable {
+        case open
+        case ending(Ending)
+        case draining(until: Timestamp)
+        case closed
+    }
+
+    private let limits: Limits
+    private var state = State.open
+    private var received = ByteBuffer()
+    private var entries = CircularBuffer<Entry>()
+    /// The ticket of the first entry; tickets count up.
+    private var firstTicket: UInt32 = 0
+    /// Identifier 0 names no notification (reference 5.3.5).
+    private var lastAccepted: UInt32?
+    /// The time at which the client has been silent for too long; `nil` while it need not send.
+    private var silenceDeadline: Timestamp?
+    private var isInputClosed = false
+
+    package init(limits: Limits = Limits(), now: Timestamp) {
+        self.limits = limits
+        self.silenceDeadline = now.advanced(by: limits.firstByte)
+    }
+
+    /// Indicates whether the owner should read: not while too much is in flight, always once the bytes are discarded.
+    package var wantsBytes: Bool {
+        switch self.state {
+        case .open: self.hasCapacity
+        case .ending: false
+        case .draining, .closed: true
+        }
+    }
+
+    /// The time at which ``tick(now:)`` must be called; `nil` once closed.
+    package var nextDeadline: Timestamp? {
+        switch self.state {
+        case .open: [self.entries.first?.deadline, self.silenceDeadline].compactMap { $0 }.min()
+        case .ending(.packet): self.entries.first?.deadline
+        case .ending(.shutdown(let deadline)), .draining(let deadline): deadline
+        case .closed: nil
+        }
+    }
+
+    /// Indicates whether the notification is neither settled nor discarded.
+    package func isInFlight(_ ticket: UInt32) -> Bool { self.index(of: ticket) != nil }
+
+    private var hasCapacity: Bool { self.entries.count < max(1, self.limits.inFlight) }
+}
+
+/// Events of the client.
+extension BinaryServerStateMachine {
+    package mutating func receive(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
+        guard case .open = self.state, bytes.readableBytes > 0 else { return [] }
+        if self.received.readableBytes == 0 {
+            self.received = bytes
+            self.silenceDeadline = now.advanced(by: self.limits.notification)
+        } else {
+            self.received.writeImmutableBuffer(bytes)
+        }
+        return self.proceed(now: now)
+    }
+
+    /// The client has closed its write side, or the connection: what it had sent is still taken.
+    package mutating func inputClosed(now: Timestamp) -> [Action] {
+        self.isInputClosed = true
+        self.silenceDeadline = nil
+        return self.proceed(now: now)
+    }
+}
+
+/// Events of the gateway and the clock.
+extension BinaryServerStateMachine {
+    /// The notification is with its device, or on disk, or need not be kept.
+    package mutating func accepted(ticket: UInt32, now: Timestamp) -> [Action] {
+        guard let index = self.index(of: ticket) else { return [] }
+        self.entries[self.entries.index(self.entries.startIndex, offsetBy: index)].isAccepted = true
+        while let entry = self.entries.first, entry.isAccepted {
+            self.entries.removeFirst()
+            self.firstTicket &+= 1
+            self.lastAccepted = entry.identifier == 0 ? nil : entry.identifier
+        }
+        return self.proceed(now: now)
+    }
+
+    /// The notification is not accepted. Nothing after it counts, even what the gateway has accepted meanwhile.
+    package mutating func rejected(ticket: UInt32, status: BinaryStatus, now: Timestamp) -> [Action] {
+        guard let index = self.index(of: ticket) else { return [] }
+        let entry = self.entries[self.entries.index(self.entries.startIndex, offsetBy: index)]
+        self.entries.removeLast(self.entries.count - index)
+        self.end(.packet(entry.identifier.map { BinaryErrorResponse(status: status, identifier: $0) }))
+        return self.proceed(now: now)
+    }
+
+    /// The gateway shuts down: nothing more is taken.
+    package mutating func shutDown(now: Timestamp) -> [Action] {
+        let deadline = now.advanced(by: self.limits.shutdown)
+        switch self.state {
+        case .open:
+            self.end(.shutdown(deadline: deadline))
+        case .ending(.packet):
+            for index in self.entries.indices {
+                self.entries[index].deadline = min(self.entries[index].deadline, deadline)
+            }
+        case .ending(.shutdown), .draining, .closed:
+            break
+        }
+        return self.proceed(now: now)
+    }
+
+    package mutating func tick(now: Timestamp) -> [Action] {
+        guard let deadline = self.nextDeadline, deadline <= now else { return [] }
+        switch self.state {
+        case .open, .ending(.packet):
+            if let first = self.entries.first, first.deadline <= now {
+                return self.rejected(ticket: self.firstTicket, status: .processingError, now: now)
+            }
+            self.endInNotification()
+            // A client that is merely silent gets no packet.
+            if case .open = self.state { self.end(.packet(nil)) }
+            return self.proceed(now: now)
+        case .ending(.shutdown), .draining, .closed:
+            return self.proceed(now: now)
+        }
+    }
+}
+
+extension BinaryServerStateMachine {
+    /// Takes what can be taken, then ends the connection as far as that is possible.
+    private mutating func proceed(now: Timestamp) -> [Action] {
+        var actions: [Action] = []
+        while case .open = self.state, let action = self.takeNotification(now: now) { actions.append(action) }
+        if case .open = self.state, self.isInputClosed, self.entries.isEmpty, self.received.readableBytes == 0 {
+            // A client that has closed its write side learns which notification failed until here.
+            self.end(.packet(nil))
+        }
+        switch self.state {
+        case .ending(.packet(let packet, let cause)) where self.entries.isEmpty:
+            if let cause { actions.append(.report(cause)) }
+            actions.append(self.finish(packet, now: now))
+        case .ending(.shutdown(let deadline)) where self.entries.isEmpty || deadline <= now:
+            let packet = self.lastAccepted.map { BinaryErrorResponse(status: .shutdown, identifier: $0) }
+            actions.append(self.finish(packet, now: now))
+        case .open, .ending, .draining, .closed:
+            break
+        }
+        if case .draining(let deadline) = self.state, deadline <= now || self.isInputClosed {
+            self.state = .closed
+            actions.append(.close)
+        }
+        return actions
+    }
+
+    /// Reads the next notification. Returns `nil` when none is complete, or none may be taken.
+    private mutating func takeNotification(now: Timestamp) -> Action? {
+        let command = self.command
+        guard self.hasCapacity else {
+            self.silenceDeadline = nil
+            guard self.received.readableBytes > self.limits.waiting else { return nil }
+            self.end(.packet(nil, cause: .init(status: .processingError, command: command, isAnswered: false)))
+            return nil
+        }
+        let isSimple = command == BinaryCommand.simple.rawValue
+        do {
+            guard let frame = try BinaryFrame.read(from: &self.received, isLenient: self.limits.isLenient) else {
+                self.awaitBytes(now: now)
+                return nil
+            }
+            let identifier = isSimple ? nil : frame.notification.identifier
+            let ticket = self.firstTicket &+ UInt32(truncatingIfNeeded: self.entries.count)
+            self.entries.append(Entry(identifier: identifier, deadline: now.advanced(by: self.limits.settlement)))
+            // The next notification has a deadline of its own.
+            self.silenceDeadline = nil
+            return .submit(ticket: ticket, frame.notification)
+        } catch {
+            // Command 0 has no identifier to name: the connection is closed without a packet (reference 5.3.3).
+            let cause = MalformedNotification(status: error.status, command: command, isAnswered: !isSimple)
+            self.end(.packet(isSimple ? nil : error, cause: cause))
+            return nil
+        }
+    }
+
+    private mutating func awaitBytes(now: Timestamp) {
+        self.received.discardReadBytes()
+        guard !self.isInputClosed else { return self.endInNotification() }
+        guard self.silenceDeadline == nil else { return }
+        let isBetween = self.received.readableBytes == 0
+        self.silenceDeadline = now.advanced(by: isBetween ? self.limits.idle : self.limits.notification)
+    }
+
+    /// Ends the connection if it has the beginning of a notification, whose rest will not come.
+    private mutating func endInNotification() {
+        guard let command = self.command else { return }
+        let packet = BinaryFrame.unfinished(self.received)
+        let cause = MalformedNotification(status: .protocolError, command: command, isAnswered: packet != nil)
+        self.end(.packet(packet, cause: cause))
+    }
+
+    private mutating func finish(_ packet: BinaryErrorResponse?, now: Timestamp) -> Action {
+        self.entries.removeAll()
+        self.state = .draining(until: now.advanced(by: self.limits.drain))
+        return .finish(packet)
+    }
+
+    private mutating func end(_ ending: Ending) {
+        self.state = .ending(ending)
+        self.received.clear()
+        self.silenceDeadline = nil
+    }
+
+    /// The first byte of the next notification.
+    private var command: UInt8? { self.received.getInteger(at: self.received.readerIndex, as: UInt8.self) }
+
+    private func index(of ticket: UInt32) -> Int? {
+        let index = Int(ticket &- self.firstTicket)
+        return index < self.entries.count ? index : nil
+    }
+}

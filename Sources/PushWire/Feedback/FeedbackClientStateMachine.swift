@@ -1,0 +1,79 @@
+package import NIOCore
+package import PushTypes
+
+/// Decides how the client's end of one feedback connection proceeds (reference 6).
+///
+/// The client sends nothing. It reads tuples until the server closes the connection in good order, or until the first
+/// error. Every event returns the actions to perform, in their order.
+package struct FeedbackClientStateMachine: ~Copyable, Sendable {
+    package enum Action: Hashable, Sendable {
+        case deliver(FeedbackTuple)
+        /// The list is complete.
+        case finish
+        /// The list ends early. Close the connection.
+        case fail(Failure)
+    }
+
+    /// The reason for which a list ends early.
+    package enum Failure: Hashable, Sendable {
+        /// The bytes are not a list of tuples.
+        case malformed(tokenLength: Int)
+        /// The connection ended within a tuple, or without the closure alert of TLS.
+        case truncated
+        /// The server sent nothing for too long.
+        case timedOut
+        /// There are more tuples than the limit.
+        case tooManyTuples
+    }
+
+    private enum State {
+        case reading(count: Int)
+        case closed
+    }
+
+    private let limit: Int
+    private var state = State.reading(count: 0)
+    private var received = ByteBuffer()
+
+    /// - Parameter limit: The number of tuples that are read.
+    package init(limit: Int) {
+        self.limit = limit
+    }
+
+    package mutating func receive(_ bytes: ByteBuffer) -> [Action] {
+        guard case .reading(var count) = self.state else { return [] }
+        self.received.writeImmutableBuffer(bytes)
+        var actions: [Action] = []
+        do {
+            while let tuple = try FeedbackTuple.read(from: &self.received) {
+                count += 1
+                guard count <= self.limit else { return actions + self.fail(.tooManyTuples) }
+                actions.append(.deliver(tuple))
+            }
+        } catch {
+            return actions + self.fail(.malformed(tokenLength: error.tokenLength))
+        }
+        self.state = .reading(count: count)
+        self.received.discardReadBytes()
+        return actions
+    }
+
+    /// The server has sent nothing for the longest time allowed.
+    package mutating func timedOut() -> [Action] { self.fail(.timedOut) }
+
+    /// The connection is gone.
+    /// - Parameter isClean: Whether the server ended TLS before TCP. Without that, the list may be cut off.
+    package mutating func connectionClosed(isClean: Bool) -> [Action] {
+        guard isClean, self.received.readableBytes == 0 else { return self.fail(.truncated) }
+        guard case .reading = self.state else { return [] }
+        self.state = .closed
+        return [.finish]
+    }
+
+    private mutating func fail(_ failure: Failure) -> [Action] {
+        guard case .reading = self.state else { return [] }
+        self.state = .closed
+        self.received.clear()
+        return [.fail(failure)]
+    }
+}

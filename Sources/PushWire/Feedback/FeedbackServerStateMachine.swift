@@ -1,0 +1,163 @@
+package import NIOCore
+package import PushTypes
+
+/// Decides how the server's end of one feedback connection proceeds (reference 6).
+///
+/// All tuples of the certificate's topics are written, page by page. Each write holds whole tuples and follows the one
+/// before once that has left, because some clients expect whole tuples in each TLS record. Then the write side is
+/// closed. The tuples are cleared only after the client has closed its own side in good order.
+///
+/// Every event returns the actions to perform, in their order; an event without a consequence returns nothing. Time is
+/// passed in: the owner calls ``tick(now:)`` at ``nextDeadline``.
+package struct FeedbackServerStateMachine: ~Copyable, Sendable {
+    package struct Limits: Hashable, Sendable {
+        /// The tuples of one page. Default 500.
+        package var page = 500
+        /// The bytes of one write, which is one TLS record. Many old clients read 4 KiB at a time, so it is less than a
+        /// record can hold. A longer tuple is written alone. Default 4 KiB.
+        package var record = 4096
+        /// The tuples of one connection; the next connection gets the rest. Default 50,000.
+        package var tuples = 50_000
+        /// The time for a page to be read and written, and for the connection's turn to come. Default 30 s.
+        package var progress: Duration = .seconds(30)
+        /// The time from the end of the list until the client must have closed. Default 5 s.
+        package var closing: Duration = .seconds(5)
+        /// The bytes of the client that are ignored. A client that sends more does not read feedback. Default 64 KiB.
+        package var ignored = 64 * 1024
+
+        package init() {}
+    }
+
+    package enum Action: Hashable, Sendable {
+        /// Read a page from the store, then call ``loaded(_:now:)`` or ``failed()``.
+        case load(Topic, after: DeviceToken?)
+        /// Write, then call ``written(now:)`` or ``failed()``.
+        case write(ByteBuffer)
+        /// Close the write side, then call ``outputClosed(now:)``.
+        case finish
+        /// Close without the closure alert of TLS, which marks a complete list.
+        case abort
+        /// Clear the first `count` of all tuples that were loaded: the client has read them.
+        case clear(count: Int)
+    }
+
+    private enum State: Hashable, Sendable {
+        /// The handshake, then other connections of the same provider, must end first.
+        case waiting
+        case loading, writing, finishing, awaitingClose, closed
+    }
+
+    private let limits: Limits
+    private var state = State.waiting
+    private var deadline: Timestamp
+    /// The topics still to be listed; the first one is being listed.
+    private var topics: ArraySlice<Topic> = []
+    private var tupleCount = 0
+    private var lastToken: DeviceToken?
+    /// The writes that remain of the page.
+    private var records: ArraySlice<ByteBuffer> = []
+    private var isLastPage = false
+    private var isShuttingDown = false
+    private var ignoredBytes = 0
+
+    package init(limits: Limits = Limits(), now: Timestamp) {
+        self.limits = limits
+        self.deadline = now.advanced(by: limits.progress)
+    }
+
+    /// The time at which ``tick(now:)`` must be called; `nil` once closed.
+    package var nextDeadline: Timestamp? { self.state == .closed ? nil : self.deadline }
+
+    /// The connection's turn has come: starts the list of `topics`.
+    package mutating func start(_ topics: [Topic], now: Timestamp) -> [Action] {
+        guard self.state == .waiting else { return [] }
+        self.topics = topics[...]
+        return self.loadNext(after: nil, now: now)
+    }
+
+    package mutating func loaded(_ page: [FeedbackTuple], now: Timestamp) -> [Action] {
+        guard self.state == .loading else { return [] }
+        self.isLastPage = page.count < self.limits.page
+        let tuples = page.prefix(max(1, self.limits.tuples - self.tupleCount))
+        guard let last = tuples.last else { return self.pageWritten(now: now) }
+        self.records = self.records(of: tuples)[...]
+        self.tupleCount += tuples.count
+        self.lastToken = last.token
+        self.state = .writing
+        return self.records.popFirst().map { [.write($0)] } ?? []
+    }
+
+    package mutating func written(now: Timestamp) -> [Action] {
+        guard self.state == .writing else { return [] }
+        if let record = self.records.popFirst() { return [.write(record)] }
+        return self.pageWritten(now: now)
+    }
+
+    package mutating func outputClosed(now: Timestamp) {
+        guard self.state == .finishing else { return }
+        self.state = .awaitingClose
+        self.deadline = now.advanced(by: self.limits.closing)
+    }
+
+    /// Ignores the client's bytes up to a limit: they have no meaning here.
+    package mutating func receive(byteCount: Int) -> [Action] {
+        self.ignoredBytes += byteCount
+        return self.ignoredBytes > self.limits.ignored ? self.failed() : []
+    }
+
+    /// The gateway shuts down: the page in progress is the last.
+    package mutating func shutDown() -> [Action] {
+        self.isShuttingDown = true
+        return self.state == .waiting ? self.failed() : []
+    }
+
+    /// The list cannot be read or written, or the client may not have it.
+    package mutating func failed() -> [Action] {
+        guard self.state != .closed else { return [] }
+        self.state = .closed
+        return [.abort]
+    }
+
+    /// The connection is gone.
+    /// - Parameter isClean: Whether the client closed it, rather than that it broke.
+    package mutating func connectionClosed(isClean: Bool) -> [Action] {
+        let wasRead = self.state == .awaitingClose && isClean && self.tupleCount > 0
+        self.state = .closed
+        return wasRead ? [.clear(count: self.tupleCount)] : []
+    }
+
+    package mutating func tick(now: Timestamp) -> [Action] {
+        guard let deadline = self.nextDeadline, deadline <= now else { return [] }
+        return self.failed()
+    }
+
+    private mutating func pageWritten(now: Timestamp) -> [Action] {
+        guard self.isLastPage else { return self.loadNext(after: self.lastToken, now: now) }
+        self.topics = self.topics.dropFirst()
+        return self.loadNext(after: nil, now: now)
+    }
+
+    private mutating func loadNext(after token: DeviceToken?, now: Timestamp) -> [Action] {
+        self.deadline = now.advanced(by: self.limits.progress)
+        guard let topic = self.topics.first, self.tupleCount < self.limits.tuples, !self.isShuttingDown else {
+            self.state = .finishing
+            return [.finish]
+        }
+        self.state = .loading
+        return [.load(topic, after: token)]
+    }
+
+    /// Groups tuples into writes of at most ``Limits/record`` bytes.
+    private func records(of tuples: some Sequence<FeedbackTuple>) -> [ByteBuffer] {
+        var records: [ByteBuffer] = []
+        var record = ByteBuffer()
+        for tuple in tuples {
+            if record.readableBytes > 0, record.readableBytes + tuple.encodedLength > self.limits.record {
+                records.append(record)
+                record = ByteBuffer()
+            }
+            tuple.write(to: &record)
+        }
+        return records + [record]
+    }
+}
