@@ -1,70 +1,40 @@
-import GRDB
 import Logging
 import NIOCore
 import PushSupport
 import PushTypes
 import PushWire
 
-/// What stands behind the doors of one environment.
+/// The parts behind the listeners of one environment.
 final class EnvironmentCore: Sendable {
     let environment: PushEnvironment
-    private let database: any DatabaseReader
+    private let database: GatewayDatabase
     let router: MessageRouter
-    let providerDoor: ProviderListener
-    let courierDoor: DeviceLinkListener
-    let binaryDoor: BinaryListener
-    let feedbackDoor: FeedbackListener
+    let providerListener: ProviderListener
+    let deviceLinkListener: DeviceLinkListener
+    let binaryListener: BinaryListener
+    let feedbackListener: FeedbackListener
 
     init(_ environment: PushEnvironment, shared: SharedCore, configuration: GatewayConfiguration) {
-        let limits = configuration.limits
-        var routing = RoutingMachine.Limits()
-        routing.unacknowledged = limits.unacknowledged
+        let (limits, rules) = (configuration.limits, configuration.rules)
         self.environment = environment
         self.database = shared.database
-        self.router = MessageRouter(
-            machine: RoutingMachine(
-                environment: environment,
-                limits: routing,
-                power: PowerRules(window: limits.powerWindow, backgroundPerHour: limits.backgroundPerHour)
-            ),
-            commit: shared.commit,
-            devices: shared.devices,
-            events: shared.events,
-            feedback: shared.feedback,
-            sequences: shared.sequences,
-            faults: shared.faults,
-            time: shared.time,
-            logger: shared.logger
-        )
-        let certificates = CertificateCheck(
-            environment: environment,
-            identify: { der in
-                shared.providerAuthority.identity(
-                    of: der,
-                    environment: environment,
-                    directory: shared.providers,
-                    now: shared.time.now
-                )
-            },
-            isStillValid: { identity in
-                !shared.providers.isRevoked(certificate: identity.serial) && shared.time.now <= identity.expiresAt
-            }
-        )
+        self.router = Self.router(environment, shared, limits)
+        let certificates = shared.certificateCheck(environment)
         let directory = EnvironmentDirectory(
             providers: shared.providers,
             devices: shared.devices,
             environment: environment
         )
-        self.providerDoor = ProviderListener(
+        self.providerListener = ProviderListener(
             session: ProviderSession.Shared(
                 environment: environment,
-                rules: configuration.rules,
+                rules: rules,
                 directory: directory,
                 channels: shared.channels
             ),
             channels: ChannelManager(
                 channels: shared.channels,
-                intake: self.router,
+                submitter: self.router,
                 time: shared.time,
                 logger: shared.logger
             ),
@@ -75,29 +45,31 @@ final class EnvironmentCore: Sendable {
             time: shared.time,
             logger: shared.logger
         )
-        self.binaryDoor = BinaryListener(
+        var binaryLimits = BinaryServerStateMachine.Limits()
+        binaryLimits.isLenient = !rules.refusesLongSimplePayloads
+        self.binaryListener = BinaryListener(
             status: { directory.status(of: $0) },
             submitter: self.router,
             certificates: certificates,
             faults: shared.faults,
-            isStrict: configuration.rules.refusesImmediateBackground,
-            limits: Self.binaryLimits(configuration.rules),
+            isStrict: rules.refusesImmediateBackground,
+            limits: binaryLimits,
             time: shared.time,
             logger: shared.logger
         )
-        self.feedbackDoor = FeedbackListener(
-            store: shared.feedback.store(environment),
+        self.feedbackListener = FeedbackListener(
+            store: shared.feedback.list(environment),
             certificates: certificates,
-            delay: { Self.feedbackDelay($0, environment, shared) },
+            delay: { shared.feedbackDelay(for: $0, environment) },
             time: shared.time,
             logger: shared.logger
         )
         let (providers, tokenLength) = (shared.providers, configuration.tokenLength)
-        self.courierDoor = DeviceLinkListener(
+        self.deviceLinkListener = DeviceLinkListener(
             router: self.router,
             devices: shared.devices,
             authenticator: shared.authenticator,
-            limits: limits.courier,
+            limits: limits.deviceLink,
             handshake: limits.handshake,
             time: shared.time,
             logger: shared.logger,
@@ -107,53 +79,36 @@ final class EnvironmentCore: Sendable {
         )
     }
 
-    private static func binaryLimits(_ rules: ProviderRules) -> BinaryServerStateMachine.Limits {
-        var limits = BinaryServerStateMachine.Limits()
-        limits.isLenient = !rules.refusesLongSimplePayloads
-        return limits
-    }
-
-    /// A fault: so much later than usual.
-    private static func feedbackDelay(
-        _ identity: CertificateIdentity,
+    private static func router(
         _ environment: PushEnvironment,
-        _ shared: SharedCore
-    ) -> Duration {
-        var random = SystemRandomNumberGenerator()
-        let decision = shared.faults.decide(
-            at: .feedback,
-            for: FaultSubject(
-                door: .feedback,
+        _ shared: SharedCore,
+        _ limits: GatewayConfiguration.Limits
+    ) -> MessageRouter {
+        var routing = RoutingStateMachine.Limits()
+        routing.unacknowledged = limits.unacknowledged
+        return MessageRouter(
+            machine: RoutingStateMachine(
                 environment: environment,
-                topic: identity.defaultTopic,
-                credential: identity.serial
+                limits: routing,
+                power: PowerRules(window: limits.powerWindow, backgroundPerHour: limits.backgroundPerHour)
             ),
-            random: &random,
-            now: shared.time.now
+            database: shared.database,
+            devices: shared.devices,
+            events: shared.events,
+            feedback: shared.feedback,
+            sequences: shared.sequences,
+            faults: shared.faults,
+            time: shared.time,
+            logger: shared.logger
         )
-        return decision?.feedbackDelay ?? .zero
     }
 
-    /// Messages that wait for their device.
-    func storedMessages() async throws -> Int {
+    /// Returns the number of messages that wait for their device.
+    func storedMessages() async throws -> Int { try await self.count(.message) }
+
+    /// Returns the number of rows of a table.
+    func count(_ table: GatewayTables.Counted) async throws -> Int {
         let environment = self.environment
-        return try await self.database.read { try MessageTable(database: $0, environment: environment).count() }
+        return try await self.database.read { try $0.count(table, in: environment) }
     }
-}
-
-/// What all environments of a gateway share.
-struct SharedCore: Sendable {
-    let database: any DatabaseReader
-    let commit: GroupCommit
-    let providers: ProviderRegistry
-    let providerAuthority: ProviderAuthority
-    let channels: ChannelRegistry
-    let devices: DeviceRegistry
-    let faults: FaultPlan
-    let events: EventLog
-    let feedback: Feedback
-    let authenticator: DeviceAuthenticator
-    let sequences: MessageSequence
-    let time: any TimeSource
-    let logger: Logger
 }

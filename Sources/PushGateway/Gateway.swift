@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import Logging
 import NIOCore
 import NIOSSL
@@ -7,14 +6,14 @@ package import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// An APNs-compatible push service: takes pushes over HTTP/2, keeps them, delivers them to connected devices.
+/// An APNs-compatible push service: accepts pushes over HTTP/2, stores them, and delivers them to connected devices.
 ///
-/// Making one prepares the data directory; ``run()`` opens the doors.
+/// The initializer prepares the data directory; ``run()`` opens the listeners.
 package final class Gateway: Service {
-    /// Between two removals of what has expired.
+    /// The interval between two removals of expired messages and old events.
     private static let purgeInterval: Duration = .seconds(30)
 
-    /// PEM: the certificate that a provider and a device have to trust.
+    /// The certificate, in PEM, that a provider and a device have to trust.
     package let authorityPEM: String
 
     private let configuration: GatewayConfiguration
@@ -35,13 +34,13 @@ package final class Gateway: Service {
         self.logger = logger
     }
 
-    /// The ports that the doors are bound to. Waits until they are open.
-    /// - Throws: what ended ``run()`` before that.
+    /// Waits until the listeners are open and returns their ports.
+    /// - Throws: The error that ended ``run()`` before that.
     package func addresses() async throws -> GatewayAddresses {
         try await self.bound.value
     }
 
-    /// Opens all doors, serves until shutdown, drains.
+    /// Opens all listeners, serves until shutdown, and drains.
     package func run() async throws {
         do {
             try await self.serve()
@@ -57,19 +56,19 @@ package final class Gateway: Service {
         do {
             var addresses = GatewayAddresses()
             for core in self.core.environments {
-                guard let doors = self.configuration.doors[core.environment] else { continue }
+                guard let configured = self.configuration.listeners[core.environment] else { continue }
                 let listeners = try EnvironmentListeners(
                     core.environment,
                     authorities: self.core.authorities,
                     configuration: self.configuration,
                     faults: self.core.faults,
-                    unauthenticated: self.core.unproven,
+                    unauthenticated: self.core.unauthenticated,
                     time: self.time,
                     logger: self.logger
                 )
                 open.append(listeners)
                 listeners.addGauges(to: self.core.gauges, core.environment)
-                addresses.doors[core.environment] = try await listeners.bind(core, doors)
+                addresses.ports[core.environment] = try await listeners.bind(core, configured)
             }
             try await self.runAdmin { [addresses] port in
                 var addresses = addresses
@@ -85,31 +84,24 @@ package final class Gateway: Service {
         self.logger.info("gateway has ended")
     }
 
-    /// Ends on graceful shutdown or cancellation, like every part of a gateway.
+    /// Runs the admin API and the regular removal until graceful shutdown or cancellation.
     private func runAdmin(onPort: @escaping @Sendable (Int) -> Void) async throws {
         let address = self.configuration.admin
-        let admin = self.core.adminDoor.application(
-            listening: address,
-            limits: self.configuration.limits,
-            onPort: onPort
-        )
+        let admin = self.core.admin.application(listening: address, limits: self.configuration.limits, onPort: onPort)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.purgeRegularly() }
             group.addTask {
-                // Somebody who does not read an answer must not keep the gateway from ending.
+                // A client that does not read its response must not keep the gateway from ending.
                 try? await gracefulShutdown()
-                try await Task.sleep(for: self.configuration.limits.adminFarewell)
+                try await Task.sleep(for: self.configuration.limits.adminDrain)
                 throw CancellationError()
             }
             group.addTask {
                 do {
                     try await admin.run()
                 } catch let error as IOError {
-                    throw GatewayError.cannotListen(
-                        door: "admin",
-                        address: "\(address)",
-                        why: ErrorDescription.of(error)
-                    )
+                    let why = ErrorDescription.of(error)
+                    throw GatewayError.cannotListen(listener: "admin", address: "\(address)", why: why)
                 }
                 throw CancellationError()
             }
@@ -129,7 +121,7 @@ package final class Gateway: Service {
                 } catch is CancellationError {
                     return
                 } catch {
-                    self.logger.error("what has expired could not be removed", metadata: ["error": "\(error)"])
+                    self.logger.error("expired data could not be removed", metadata: ["error": "\(error)"])
                     try? await Task.sleep(for: Self.purgeInterval)
                 }
             }
@@ -137,14 +129,14 @@ package final class Gateway: Service {
     }
 
     private func announce(_ addresses: GatewayAddresses) {
-        for (environment, doors) in addresses.doors.sorted(by: { $0.key.rawValue > $1.key.rawValue }) {
-            let host = self.configuration.doors[environment]?.http2.host ?? ""
+        for (environment, ports) in addresses.ports.sorted(by: { $0.key.rawValue > $1.key.rawValue }) {
+            let host = self.configuration.listeners[environment]?.http2.host ?? ""
             self.logger.info(
-                "doors are open",
+                "listeners are open",
                 metadata: [
-                    "environment": "\(environment.rawValue)", "http2": "\(host):\(doors.http2)",
-                    "courier": "\(host):\(doors.courier)", "binary": "\(host):\(doors.binary)",
-                    "feedback": "\(host):\(doors.feedback)",
+                    "environment": "\(environment.rawValue)", "http2": "\(host):\(ports.http2)",
+                    "device-link": "\(host):\(ports.deviceLink)", "binary": "\(host):\(ports.binary)",
+                    "feedback": "\(host):\(ports.feedback)",
                 ]
             )
         }
@@ -155,7 +147,7 @@ package final class Gateway: Service {
                 "authority": "\(self.configuration.dataDirectory)/\(Authorities.gatewayName).pem",
             ]
         )
-        self.core.doors.set(addresses)
+        self.core.openListeners.set(addresses)
         self.bound.resolve(.success(addresses))
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Logging
 import NIOCore
 import NIOSSL
@@ -7,84 +6,75 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// What stands behind a gateway's doors, built from its data directory.
+/// The parts of a gateway behind its listeners, made from its data directory.
 final class GatewayCore: Sendable {
     let authorities: Authorities
     let environments: [EnvironmentCore]
-    let adminDoor: AdminServer
+    let admin: AdminServer
     let faults: FaultPlan
-    let doors = OpenListeners()
-    /// Of all listeners, the admin API's too.
-    let unproven: UnauthenticatedConnections
-    /// Where a door registers what it counts.
+    let openListeners = OpenListeners()
+    /// The unauthenticated connections of all listeners, including the admin API.
+    let unauthenticated: UnauthenticatedConnections
+    /// The gauges at `/metrics`; listeners add theirs.
     let gauges = GaugeRegistry()
     private let events: EventLog
-    private let database: DatabasePool
-    /// Holds the lock on the folder until the end of ``close()``.
-    private let directory: GatewayDirectory
+    private let database: GatewayDatabase
+    /// Keeps the lock of the data directory until the end of ``close()``.
+    private let directory: SharedDataDirectory
 
     init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
-        self.unproven = UnauthenticatedConnections(limits: configuration.limits.unproven, logger: logger)
+        self.unauthenticated = UnauthenticatedConnections(limits: configuration.limits.unauthenticated, logger: logger)
         let directory = try DataDirectory(configuration.dataDirectory)
-        let now = Date(timeIntervalSince1970: Double(time.now.seconds))
         let authorities = try Authorities(
             names: configuration.serverNames,
             serverKey: configuration.serverKey,
             in: directory,
-            now: now
+            now: time.now.date
         )
-        let database = try GatewayDatabase.open(path: directory.file(GatewayDatabase.file))
-        let commit = GroupCommit(database)
-        var eventLimits = EventLog.Limits()
-        eventLimits.events = configuration.limits.events
-        eventLimits.age = configuration.limits.eventAge
-        let events = try EventLog(database: database, commit: commit, limits: eventLimits, logger: logger)
+        let database = try GatewayDatabase(path: directory.file(GatewayDatabase.file))
+        let events = try EventLog(database: database, limits: .init(configuration.limits), logger: logger)
         let devices = try DeviceRegistry(
             database: database,
-            commit: commit,
-            mint: TokenMinter(keys: try TokenKeys.load(from: directory)),
+            minter: TokenMinter(keys: try TokenKeyFiles.load(from: directory)),
             events: events,
             time: time
         )
         let shared = SharedCore(
             database: database,
-            commit: commit,
             providers: try ProviderRegistry(database: database),
             providerAuthority: ProviderAuthority(authority: authorities.providers),
             channels: try ChannelRegistry(database: database),
             devices: devices,
             faults: try FaultPlan(starting: try configuration.faultRules(), now: time.now),
             events: events,
-            feedback: Feedback(database: database, commit: commit, logger: logger),
+            feedback: FeedbackRecorder(database: database, logger: logger),
             authenticator: DeviceAuthenticator(authority: authorities.devices, devices: devices),
-            sequences: MessageSequence(last: try database.read(MessageTable.lastSequence)),
+            sequences: MessageSequence(last: try database.read { try $0.lastSequence() }),
             time: time,
             logger: logger
         )
-        self.environments = configuration.doors.keys.sorted { $0.rawValue > $1.rawValue }
+        self.environments = configuration.listeners.keys.sorted { $0.rawValue > $1.rawValue }
             .map { EnvironmentCore($0, shared: shared, configuration: configuration) }
         self.events = events
         self.authorities = authorities
         self.faults = shared.faults
-        self.directory = GatewayDirectory(directory)
-        let parts = try Self.adminParts(
-            shared,
-            self.environments,
-            authorities,
-            self.directory,
-            self.doors,
-            configuration
-        )
-        self.adminDoor = AdminServer(
-            parts: parts,
+        self.directory = SharedDataDirectory(directory)
+        self.admin = AdminServer(
+            parts: try Self.adminRoutes(
+                shared,
+                self.environments,
+                authorities,
+                self.directory,
+                self.openListeners,
+                configuration
+            ),
             gauges: self.gauges,
-            unproven: self.unproven,
+            unproven: self.unauthenticated,
             authorityPEM: try authorities.gateway.pem,
             logger: logger
         )
         CoreGauges(
             database: database,
-            commit: commit,
             devices: devices,
             events: events,
             authenticator: shared.authenticator
@@ -92,14 +82,15 @@ final class GatewayCore: Sendable {
         self.database = database
     }
 
-    private static func adminParts(
+    private static func adminRoutes(
         _ shared: SharedCore,
         _ environments: [EnvironmentCore],
         _ authorities: Authorities,
-        _ directory: GatewayDirectory,
-        _ doors: OpenListeners,
+        _ directory: SharedDataDirectory,
+        _ openListeners: OpenListeners,
         _ configuration: GatewayConfiguration
     ) throws -> [any AdminRoutes] {
+        let (providers, channels, devices, time) = (shared.providers, shared.channels, shared.devices, shared.time)
         let activation = DeviceActivation(
             authority: authorities.devices,
             deviceAuthorityPEM: try authorities.devices.pem,
@@ -107,53 +98,40 @@ final class GatewayCore: Sendable {
         )
         return [
             StatusController(
-                doors: doors,
+                doors: openListeners,
                 configuration: configuration,
-                devices: shared.devices,
+                devices: devices,
                 environments: environments,
                 events: shared.events
             ),
             AppsController(
-                registry: shared.providers,
-                channels: shared.channels,
+                registry: providers,
+                channels: channels,
                 environments: environments,
                 allowsBroadcastByDefault: configuration.rules.allowsBroadcastByDefault
             ),
-            KeysController(registry: shared.providers, time: shared.time),
-            CertificatesController(
-                registry: shared.providers,
-                authority: shared.providerAuthority,
-                time: shared.time
-            ),
-            DevicesController(devices: shared.devices, environments: environments),
-            DeviceChangesController(
-                devices: shared.devices,
-                environments: environments,
-                activation: activation,
-                time: shared.time
-            ),
-            TokenKeysController(mint: shared.devices.mint, directory: directory),
-            EventsController(events: shared.events, devices: shared.devices, environments: environments),
-            FaultsController(plan: shared.faults, time: shared.time),
-            ChannelsController(
-                registry: shared.providers,
-                channels: shared.channels,
-                environments: environments,
-                time: shared.time
-            ),
+            KeysController(registry: providers, time: time),
+            CertificatesController(registry: providers, authority: shared.providerAuthority, time: time),
+            DevicesController(devices: devices, environments: environments),
+            DeviceChangesController(devices: devices, environments: environments, activation: activation, time: time),
+            TokenKeysController(mint: devices.minter, directory: directory),
+            EventsController(events: shared.events, devices: devices, environments: environments),
+            FaultsController(plan: shared.faults, time: time),
+            ChannelsController(registry: providers, channels: channels, environments: environments, time: time),
             FeedbackController(feedback: shared.feedback),
         ]
     }
 
-    /// Removes what is too old. Called from time to time.
+    /// Removes expired messages and old events. Called from time to time.
     func tick(now: Timestamp) async throws {
         for environment in self.environments {
             environment.router.tick()
-            environment.providerDoor.refusals.flush()
+            environment.providerListener.refusals.flush()
         }
         try await self.events.trim(now: now)
     }
 
+    /// Writes all that is in memory and closes the database, after the listeners were closed.
     func close() async throws {
         for environment in self.environments { try await environment.router.end() }
         try await self.events.end()

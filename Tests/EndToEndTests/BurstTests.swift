@@ -17,7 +17,7 @@ import Testing
             try await withGateway(in: directory, configure: { $0.rules = isStrict ? .strict : .lenient }) { gateway in
                 try await gateway.registerVectors()
                 let identity = try await gateway.activate()
-                try await withDeviceConnected(to: gateway.addresses.main.courier, identity, time: SystemTime()) {
+                try await withDeviceConnected(to: gateway.addresses.main.deviceLink, identity, time: SystemTime()) {
                     let token = try await $0.deviceToken(for: Vectors.bundleID)
                     let outcomes = try await gateway.send(Self.count, to: token)
                     #expect(outcomes.count { if case .accepted = $0 { true } else { false } } == Self.count)

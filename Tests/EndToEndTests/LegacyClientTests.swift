@@ -27,7 +27,7 @@ import Testing
                 let tls = try await gateway.providerTLS()
                 let identity = try await gateway.activate()
                 let token = try await withDeviceConnected(
-                    to: gateway.addresses.main.courier,
+                    to: gateway.addresses.main.deviceLink,
                     identity,
                     time: SystemTime()
                 ) { device in

@@ -20,7 +20,7 @@ import Testing
                 return (identity, token)
             }
             try await withGateway(in: directory, time: self.time) { gateway in
-                let again = try await withDeviceConnected(to: gateway.addresses.main.courier, identity, time: self.time)
+                let again = try await withDeviceConnected(to: gateway.addresses.main.deviceLink, identity, time: self.time)
                 {
                     let again = try await $0.deviceToken(for: Vectors.bundleID)
                     #expect(await $0.next()?.body == "Hi")
@@ -35,10 +35,10 @@ import Testing
         try await withTemporaryDirectory { directory in
             let (identity, port) = try await withGateway(in: directory, time: self.time) { gateway in
                 try await gateway.registerVectors()
-                return (try await gateway.activate(), gateway.addresses.main.courier)
+                return (try await gateway.activate(), gateway.addresses.main.deviceLink)
             }
             try await withDeviceConnected(to: port, identity, time: self.time) { device in
-                let reopen: (inout GatewayConfiguration) -> Void = { $0.doors[.sandbox]?.courier.port = port }
+                let reopen: (inout GatewayConfiguration) -> Void = { $0.listeners[.sandbox]?.deviceLink.port = port }
                 let token = try await withGateway(in: directory, time: self.time, configure: reopen) { _ in
                     try await device.deviceToken(for: Vectors.bundleID)
                 }
@@ -57,7 +57,7 @@ extension RunningGateway {
     }
 
     func token(_ identity: DeviceIdentity, time: any TimeSource) async throws -> String {
-        try await withDeviceConnected(to: self.addresses.main.courier, identity, time: time) {
+        try await withDeviceConnected(to: self.addresses.main.deviceLink, identity, time: time) {
             try await $0.deviceToken(for: Vectors.bundleID)
         }
     }

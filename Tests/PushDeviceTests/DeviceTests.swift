@@ -81,7 +81,7 @@ import Testing
                 let url = "http://127.0.0.1:\(gateway.addresses.admin)/"
                 let identity = try await DeviceActivation(adminURL: url).activate(name: "test")
                 return try await withDeviceConnected(
-                    to: gateway.addresses.main.courier,
+                    to: gateway.addresses.main.deviceLink,
                     identity,
                     time: SystemTime()
                 ) { try await body($0, identity) }

@@ -50,7 +50,7 @@ import Testing
 
     @Test func anOverlongCourierPacketEndsTheConnection() async throws {
         try await self.withGateway { gateway in
-            let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: gateway.tls)
             connection.write([7, 0xff, 0xff, 0xff, 0xff, 0])
             #expect(await connection.readToEnd().isEmpty)
             try await gateway.expectAlive()
@@ -59,7 +59,7 @@ import Testing
 
     @Test func aDeviceWithoutProofIsRefused() async throws {
         try await self.withGateway { gateway in
-            let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: gateway.tls)
             connection.write(DeviceLinkConnect(certificate: [1, 2, 3], nonce: [4], signature: [5]).packet)
             let packets = try await connection.readPackets(1)
             #expect(packets.first.flatMap { DeviceLinkConnectResponse($0) }?.status == .rejected)
@@ -117,7 +117,7 @@ import Testing
 extension RunningGateway {
     /// 0 is HTTP/2, 1 courier, 2 admin.
     func port(ofDoor door: Int) -> Int {
-        [self.addresses.main.http2, self.addresses.main.courier, self.addresses.admin][door]
+        [self.addresses.main.http2, self.addresses.main.deviceLink, self.addresses.admin][door]
     }
 
     /// Trusts the gateway, offers no ALPN.

@@ -74,8 +74,8 @@ import Testing
 
     private static func set(_ port: Int, door: String, _ configuration: inout GatewayConfiguration) {
         switch door {
-        case "sandbox HTTP/2": configuration.doors[.sandbox]?.http2.port = port
-        case "sandbox courier": configuration.doors[.sandbox]?.courier.port = port
+        case "sandbox HTTP/2": configuration.listeners[.sandbox]?.http2.port = port
+        case "sandbox courier": configuration.listeners[.sandbox]?.deviceLink.port = port
         default: configuration.admin.port = port
         }
     }

@@ -30,13 +30,13 @@ import Testing
         Client(name: "half a handshake", door: 0, bytes: Self.halfAHandshake) { $0.handshake = Self.soon },
         Client(name: "half a handshake", door: 1, bytes: Self.halfAHandshake) { $0.handshake = Self.soon },
         Client(name: "TLS and nothing", door: 0, usesTLS: true) { $0.request = Self.soon },
-        Client(name: "TLS and nothing", door: 1, usesTLS: true) { $0.courier.connect = Self.soon },
+        Client(name: "TLS and nothing", door: 1, usesTLS: true) { $0.deviceLink.connect = Self.soon },
         Client(name: "half a preface", door: 0, usesTLS: true, bytes: Array("PRI * HTTP/2.0\r\n\r\nSM".utf8)) {
             $0.request = Self.soon
         },
         Client(name: "half a method", door: 0, usesTLS: true, bytes: Array("POS".utf8)) { $0.request = Self.soon },
         Client(name: "half a packet", door: 1, usesTLS: true, bytes: [7, 0, 0, 1, 0, 12, 0, 200, 1]) {
-            $0.courier.connect = Self.soon
+            $0.deviceLink.connect = Self.soon
         },
         Client(name: "half a head", door: 2, bytes: Array("POST /v1/apps HTTP/1.1\r\nhost: local".utf8)) {
             $0.adminIdle = Self.soon
@@ -78,7 +78,7 @@ import Testing
         configuration.limits.handshake = self.far
         configuration.limits.request = self.far
         configuration.limits.adminIdle = self.far
-        configuration.limits.courier.connect = self.far
+        configuration.limits.deviceLink.connect = self.far
         client.shorten(&configuration.limits)
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import NIOCore
 import PushTesting
 import PushTypes
@@ -9,10 +8,9 @@ import Testing
 
 @testable import PushGateway
 
-/// The core of a gateway without its doors, over a database in a temporary folder.
+/// The core of a gateway without its listeners, over a database in a temporary folder.
 struct TestCore: Sendable {
-    let database: any DatabaseWriter
-    let commit: GroupCommit
+    let database: GatewayDatabase
     let devices: DeviceRegistry
     let events: EventLog
     let router: MessageRouter
@@ -20,18 +18,17 @@ struct TestCore: Sendable {
     let feedback: RecordedFeedback
     let time: ManualTime
 
-    /// What a gateway finds that starts on the same database.
+    /// Returns the devices as a gateway finds them that starts on the same database.
     func reopenedDevices() throws -> DeviceRegistry {
         try DeviceRegistry(
             database: self.database,
-            commit: self.commit,
-            mint: self.devices.mint,
+            minter: self.devices.minter,
             events: self.events,
             time: self.time
         )
     }
 
-    /// Waits for the answer; whether the push was accepted.
+    /// Waits for the result and returns whether the push was accepted.
     func accepts(_ push: AcceptedPush) async throws -> Bool {
         await withCheckedContinuation { continuation in
             let owner = SingleSubmission { continuation.resume(returning: $0) }
@@ -43,20 +40,20 @@ struct TestCore: Sendable {
         #expect(try await self.accepts(push))
     }
 
-    /// Names of the events of a device, oldest first.
+    /// Returns the names of a device's events, oldest first.
     func events(_ device: TestDevice) async throws -> [Event.Name] {
-        try await self.router.settle()
+        try await self.router.flush()
         return try await self.events.events(EventFilter(device: device.id), limit: 100).map(\.name).reversed()
     }
 
-    /// Stored notifications.
+    /// Returns the number of stored messages.
     func stored() async throws -> Int {
-        try await self.router.settle()
-        return try await self.database.read { try MessageTable(database: $0, environment: .sandbox).count() }
+        try await self.router.flush()
+        return try await self.database.read { try $0.count(.message, in: .sandbox) }
     }
 }
 
-/// Feedback as it was added.
+/// Records the feedback that is added.
 final class RecordedFeedback: FeedbackSink {
     private let state = Mutex<[(token: DeviceToken, topic: Topic, environment: PushEnvironment, since: Timestamp)]>([])
 
@@ -72,19 +69,17 @@ final class RecordedFeedback: FeedbackSink {
 /// Runs `body` with a core and a device that has two apps.
 func withCore(
     _ time: ManualTime,
-    limits: RoutingMachine.Limits = .init(),
+    limits: RoutingStateMachine.Limits = .init(),
     power: PowerRules = .init(),
     _ body: (TestCore, TestDevice) async throws -> Void
 ) async throws {
     try await withTemporaryDirectory { directory in
-        let database = try GatewayDatabase.open(path: "\(directory)/gateway.sqlite")
-        let commit = GroupCommit(database)
-        let events = try EventLog(database: database, commit: commit, limits: .init(), logger: silentLogger)
-        let mint = TokenMinter(keys: [[UInt8](repeating: 1, count: 32)])
+        let database = try GatewayDatabase(path: "\(directory)/gateway.sqlite")
+        let events = try EventLog(database: database, limits: .init(), logger: silentLogger)
+        let minter = TokenMinter(keys: [[UInt8](repeating: 1, count: 32)])
         let devices = try DeviceRegistry(
             database: database,
-            commit: commit,
-            mint: mint,
+            minter: minter,
             events: events,
             time: time
         )
@@ -92,8 +87,8 @@ func withCore(
         let sequences = MessageSequence(last: 0)
         let make: @Sendable (PushEnvironment) -> MessageRouter = { environment in
             MessageRouter(
-                machine: RoutingMachine(environment: environment, limits: limits, power: power),
-                commit: commit,
+                machine: RoutingStateMachine(environment: environment, limits: limits, power: power),
+                database: database,
                 devices: devices,
                 events: events,
                 feedback: feedback,
@@ -105,7 +100,6 @@ func withCore(
         }
         let core = TestCore(
             database: database,
-            commit: commit,
             devices: devices,
             events: events,
             router: make(.sandbox),
@@ -122,7 +116,7 @@ func withCore(
     }
 }
 
-/// A device at the core's other side.
+/// A device that is connected to the core.
 final class TestDevice {
     final class Link: DeviceConnection {
         private struct State {
@@ -142,7 +136,7 @@ final class TestDevice {
             for case .message(_, let id) in packets { Task { acknowledge(id) } }
         }
 
-        /// From now on every message is acknowledged as soon as it comes.
+        /// Acknowledges every message from now on as soon as it is received.
         func acknowledges(_ router: MessageRouter, _ device: UUID, session: DeviceSession.ID) {
             self.state.withLock { state in
                 state.acknowledge = {
@@ -203,19 +197,19 @@ final class TestDevice {
         )
     }
 
-    /// Connects; the ids of what was waiting.
+    /// Connects and returns the ids of the messages that were stored.
     @discardableResult
     func connect(_ core: TestCore, isActive: Bool = true, filter: DeviceLinkFilter? = nil) async throws -> [String] {
         self.link = Link()
         self.acknowledged = 0
-        self.session = try #require(core.router.connected(self.id, isActive: isActive, link: self.link))
+        self.session = try #require(core.router.connected(self.id, isActive: isActive, connection: self.link))
         try await self.filter(core, filter ?? DeviceLinkFilter(enabled: self.hashes))
         return self.link.messages.map(\.notification.id)
     }
 
     func filter(_ core: TestCore, _ filter: DeviceLinkFilter) async throws {
         core.router.subscribed(self.id, session: self.session, to: filter)
-        try await core.router.settle()
+        try await core.router.flush()
     }
 
     func disconnect(_ core: TestCore) { core.router.disconnected(self.id, session: self.session) }
@@ -224,7 +218,7 @@ final class TestDevice {
         core.router.acknowledged(self.id, session: self.session, ids.map { DeviceLinkAcknowledgement(messageID: $0) })
     }
 
-    /// Acknowledges what came since the last time.
+    /// Acknowledges the messages since the last call.
     func acknowledgeAll(_ core: TestCore) {
         let ids = self.link.sent.dropFirst(self.acknowledged).map(\.id)
         self.acknowledged += ids.count

@@ -34,7 +34,7 @@ package func withGateway<Value: Sendable>(
     _ body: @escaping @Sendable (RunningGateway) async throws -> Value
 ) async throws -> Value {
     var configuration = GatewayConfiguration(dataDirectory: dataDirectory)
-    configuration.doors = [.sandbox: .free]
+    configuration.listeners = [.sandbox: .free]
     configuration.admin.port = 0
     configure(&configuration)
     let gateway = try Gateway(configuration: configuration, time: time, logger: silentLogger)

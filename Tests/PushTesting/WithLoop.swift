@@ -23,7 +23,7 @@ package struct RunningLoop: Sendable {
         _ identity: DeviceIdentity,
         _ body: @escaping @Sendable (Device) async throws -> Value
     ) async throws -> Value {
-        try await withDeviceConnected(to: self.gateway.addresses.main.courier, identity, time: self.time, body)
+        try await withDeviceConnected(to: self.gateway.addresses.main.deviceLink, identity, time: self.time, body)
     }
 }
 

@@ -28,12 +28,12 @@ struct AdminServer {
         self.gauges = gauges
         self.authorityPEM = authorityPEM
         self.logger = logger
-        gauges.add(.connections, ["door": "admin"]) { [connections] in connections.count }
-        gauges.add(.connectionsLimit, ["door": "admin"]) { AdminConnections.maximum }
-        gauges.add(.unprovenConnections) { unproven.count }
-        gauges.add(.unprovenConnectionsLimit) { unproven.limits.connections }
-        gauges.add(.unprovenBytes) { unproven.bytes }
-        gauges.add(.unprovenBytesLimit) { unproven.limits.bytes }
+        gauges.add(.connections, ["listener": "admin"]) { [connections] in connections.count }
+        gauges.add(.connectionsLimit, ["listener": "admin"]) { AdminConnections.maximum }
+        gauges.add(.unauthenticatedConnections) { unproven.count }
+        gauges.add(.unauthenticatedConnectionsLimit) { unproven.limits.connections }
+        gauges.add(.unauthenticatedBytes) { unproven.bytes }
+        gauges.add(.unauthenticatedBytesLimit) { unproven.limits.bytes }
     }
 
     private struct Health: Encodable {

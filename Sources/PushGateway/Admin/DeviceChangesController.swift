@@ -130,7 +130,7 @@ struct DeviceChangesController: AdminRoutes {
                     now: self.time.now,
                     delay: .seconds(delay)
                 )
-                if removed { core.router.forget(topic, of: id) }
+                if removed { core.router.removed(topic, from: id) }
                 wasThere = wasThere || removed
             }
         }
@@ -159,7 +159,7 @@ struct DeviceChangesController: AdminRoutes {
 
     /// Drops what is on its way or stored for the device, and ends its connections.
     private func forget(_ id: UUID) {
-        for core in self.environments { core.router.forget(nil, of: id) }
+        for core in self.environments { core.router.removed(nil, from: id) }
     }
 
     /// Ends the device's connections; how many there were.

@@ -23,7 +23,7 @@ struct EventEntry: Encodable {
         self.event = event.name.text
         self.name = event.name.code
         self.environment = event.environment?.rawValue
-        self.device = event.device == RoutingMachine.everybody ? nil : event.device.uuidString
+        self.device = event.device == RoutingStateMachine.allDevices ? nil : event.device.uuidString
         self.topic = event.topic
         self.apnsId = event.apnsID
     }

@@ -100,7 +100,7 @@ struct EventsController: AdminRoutes {
         var newest: [UUID: Event] = [:]
         for event in events { newest[event.device] = event }
         // The event that stands for a broadcast as a whole says nothing of a device.
-        if newest.count > 1 { newest[RoutingMachine.everybody] = nil }
+        if newest.count > 1 { newest[RoutingStateMachine.allDevices] = nil }
         let states = newest.values.sorted { $0.id < $1.id }.map(NotificationState.init)
         let counts = Dictionary(grouping: states, by: \.state).mapValues(\.count)
         let state =
@@ -140,7 +140,7 @@ struct EventsController: AdminRoutes {
                 path: "token"
             )
         }
-        guard let claims = DeviceToken(hex: text).flatMap(self.devices.mint.open),
+        guard let claims = DeviceToken(hex: text).flatMap(self.devices.minter.open),
             let topic = self.devices.topic(claims.topic, on: claims.device, in: claims.environment)
         else {
             throw RequestError(

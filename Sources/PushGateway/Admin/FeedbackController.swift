@@ -6,7 +6,7 @@ import PushTypes
 
 /// `/v1/feedback`: what waits for providers at the feedback door. Looking at it here takes nothing away.
 struct FeedbackController: AdminRoutes {
-    let feedback: Feedback
+    let feedback: FeedbackRecorder
 
     private struct Entry: Encodable {
         /// When the app was found to be gone.
@@ -25,7 +25,7 @@ struct FeedbackController: AdminRoutes {
         let topic = request.uri.queryParameters["topic"].map(String.init)
         var entries: [Entry] = []
         for environment in try Self.environments(request) {
-            let found = try await self.feedback.store(environment).newest(topic: topic, limit: limit - entries.count)
+            let found = try await self.feedback.list(environment).newest(topic: topic, limit: limit - entries.count)
             entries += found.map {
                 Entry(
                     sinceMs: $0.time.milliseconds,

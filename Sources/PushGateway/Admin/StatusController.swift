@@ -70,11 +70,11 @@ struct StatusController: AdminRoutes {
     }
 
     private func addresses(_ environment: PushEnvironment, _ open: GatewayAddresses) -> [String: String] {
-        guard let configured = self.configuration.doors[environment], let ports = open.doors[environment] else {
+        guard let configured = self.configuration.listeners[environment], let ports = open.ports[environment] else {
             return [:]
         }
         let doors = [
-            ("http2", configured.http2.host, ports.http2), ("courier", configured.courier.host, ports.courier),
+            ("http2", configured.http2.host, ports.http2), ("courier", configured.deviceLink.host, ports.deviceLink),
             ("binary", configured.binary.host, ports.binary), ("feedback", configured.feedback.host, ports.feedback),
         ]
         // A door that is not open has no port.

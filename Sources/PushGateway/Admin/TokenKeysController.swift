@@ -6,7 +6,7 @@ import PushSupport
 /// `/v1/token-keys`: the keys that seal device tokens.
 struct TokenKeysController: AdminRoutes {
     let mint: TokenMinter
-    let directory: GatewayDirectory
+    let directory: SharedDataDirectory
 
     private struct Rotated: Encodable {
         /// The key that seals from now on.
@@ -22,7 +22,7 @@ struct TokenKeysController: AdminRoutes {
         let id: UInt8? = try self.directory.use { directory in
             let count = Int(self.mint.currentKeyID)
             guard count < TokenMinter.maximumKeys else { return nil }
-            return self.mint.rotate(to: try TokenKeys.makeNext(after: count, in: directory))
+            return self.mint.rotate(to: try TokenKeyFiles.makeNext(after: count, in: directory))
                 ? self.mint.currentKeyID : nil
         }
         guard let id else {

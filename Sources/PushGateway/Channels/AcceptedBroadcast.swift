@@ -1,12 +1,12 @@
 import NIOCore
 import PushTypes
 
-/// A broadcast that passed every check, on its way to all who follow its channel (reference 4.2).
+/// A broadcast that has passed every check (reference 4.2).
 struct AcceptedBroadcast: Hashable, Sendable {
-    /// A broadcast is stored for at most 8 hours (reference 4.1).
+    /// The longest storage of a broadcast: 8 hours (reference 4.1).
     static let longestStorage: Duration = .seconds(8 * 3600)
 
-    /// The app's, without a suffix.
+    /// The bundle id of the app, without a suffix.
     var bundleID: Topic
     var channelID: String
     var policy: ChannelPolicy
@@ -14,20 +14,20 @@ struct AcceptedBroadcast: Hashable, Sendable {
     var expiration: Expiration
     /// The JSON text.
     var payload: ByteBuffer
-    /// Plays the role of `apns-id`.
+    /// The `apns-request-id`, which has the role of `apns-id`.
     var requestID: String
 
-    /// The moment at which a broadcast accepted at `now` is dropped, or `nil` if it must not be stored at all.
+    /// Returns the end of storage of a broadcast that is accepted at `now`; `nil` if it must not be stored.
     func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
         guard self.policy == .newest, let end = self.expiration.storageEnd(acceptedAt: now) else { return nil }
         return min(end, now.advanced(by: Self.longestStorage))
     }
 }
 
-/// Takes accepted broadcasts: the core behind all provider doors of one environment.
+/// Takes accepted broadcasts: the router behind the provider listeners of one environment.
 protocol BroadcastSubmitter: Sendable {
-    /// Never blocks. The owner hears of it once, like of a push.
+    /// Takes a broadcast. Never blocks. The owner gets one result, as for a push.
     func submit(_ broadcast: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32)
-    /// The channel is no more: nobody follows it, nothing is stored for it.
+    /// Removes the followers and the stored broadcast of a deleted channel.
     func channelDeleted(bundleID: Topic, channelID: String)
 }

@@ -1,19 +1,20 @@
 import PushTypes
 
-/// Checks a broadcast, `POST /4/broadcasts/apps/{bundle id}` (reference 4.2, 4.3). The first fault found is the answer.
+/// Checks a broadcast, `POST /4/broadcasts/apps/{bundle id}` (reference 4.2, 4.3). The first failed check decides the
+/// response.
 struct BroadcastValidator: Sendable {
     let shared: ProviderSession.Shared
 
     func validate(
         _ request: ProviderRequest,
         app: String,
-        connection: inout ProviderConnection,
+        authentication: inout ProviderAuthentication,
         requestID: String,
         now: Timestamp
     ) throws(ProviderRejection) -> AcceptedBroadcast {
         guard request.method == "POST" else { throw ProviderRejection(.methodNotAllowed) }
         let access = ChannelAccess(shared: self.shared)
-        let bundleID = try access.app(app, request, connection: &connection, now: now)
+        let bundleID = try access.app(app, request, authentication: &authentication, now: now)
         let channel = try access.channel(request, app: bundleID)
         let expiration = try Self.expiration(request.fields.expiration, channel.policy)
         let priority = try Self.priority(request.fields.priority)
@@ -30,7 +31,8 @@ struct BroadcastValidator: Sendable {
         )
     }
 
-    /// A channel that stores nothing allows 0 only (reference 4.2); what is left out is decided by the policy (row 12.9).
+    /// Returns the expiration. A channel that stores nothing allows 0 only (reference 4.2); the default depends on the
+    /// policy (row 12.9).
     private static func expiration(_ text: String?, _ policy: ChannelPolicy) throws(ProviderRejection) -> Expiration {
         guard let text else { return policy == .nothing ? .immediate : .servicePolicy }
         guard let expiration = Expiration(header: text), policy == .newest || expiration == .immediate else {
@@ -45,7 +47,7 @@ struct BroadcastValidator: Sendable {
         return priority
     }
 
-    /// An activity cannot be started by a broadcast (reference 3.4).
+    /// Checks the payload: a broadcast cannot start an activity (reference 3.4).
     private func checkPayload(_ request: ProviderRequest) throws(ProviderRejection) {
         let object = try ChannelAccess.object(request)
         guard self.shared.rules.requiresJSONObject else { return }

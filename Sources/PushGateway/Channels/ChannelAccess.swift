@@ -4,42 +4,42 @@ import PushTypes
 
 /// The checks that broadcasts and channel requests have in common (reference 4.3).
 struct ChannelAccess: Sendable {
-    /// Longest channel id, in bytes of base64 text.
+    /// The longest channel id, in bytes of base64 text.
     static let maximumIDLength = 128
 
     let shared: ProviderSession.Shared
 
-    /// The app that the path names, if the provider may broadcast to it.
+    /// Returns the app of the path, if the provider may broadcast to it.
     func app(
         _ name: String,
         _ request: ProviderRequest,
-        connection: inout ProviderConnection,
+        authentication: inout ProviderAuthentication,
         now: Timestamp
     ) throws(ProviderRejection) -> Topic {
         guard let bundleID = Topic(name) else { throw ProviderRejection(.badPath) }
         guard !request.fields.hasDuplicate else { throw ProviderRejection(.duplicateHeaders) }
         let directory = self.shared.directory
-        let fault = connection.authenticate(
+        let reason = authentication.authenticate(
             request.fields.authorization,
             directory: directory,
             rules: self.shared.rules,
             now: now
         )
-        if let fault { throw ProviderRejection(fault) }
+        if let reason { throw ProviderRejection(reason) }
         let app = directory.app(bundleID)
         guard app != nil || bundleID.bundleID == bundleID else { throw ProviderRejection(.topicDisallowed) }
-        guard connection.covers(bundleID, directory: directory) else { throw ProviderRejection(.topicMismatch) }
-        // Only a certificate can cover what was not registered.
+        guard authentication.covers(bundleID, directory: directory) else { throw ProviderRejection(.topicMismatch) }
+        // Only a certificate can cover an app that is not registered.
         guard app?.allowsBroadcast ?? self.shared.rules.allowsBroadcastByDefault else {
             throw ProviderRejection(.featureNotEnabled)
         }
-        if let id = request.fields.requestID ?? request.fields.id, !RequestIDs.isID(id) {
+        if let id = request.fields.requestID ?? request.fields.id, !RequestIDGenerator.isID(id) {
             throw ProviderRejection(.badMessageId)
         }
         return bundleID
     }
 
-    /// The channel that the request names.
+    /// Returns the channel of the request.
     func channel(
         _ request: ProviderRequest,
         app bundleID: Topic
@@ -54,19 +54,19 @@ struct ChannelAccess: Sendable {
         return (id, policy)
     }
 
-    /// Apple writes the only push type in three ways (reference 4.2).
+    /// Checks the push type, the only one of which Apple writes in three ways (reference 4.2).
     static func check(pushType: String?) throws(ProviderRejection) {
         guard let pushType, !pushType.isEmpty else { throw ProviderRejection(.missingPushType) }
         guard pushType.lowercased() == PushType.liveactivity.rawValue else { throw ProviderRejection(.invalidPushType) }
     }
 
-    /// The body as a JSON object, at most 5120 bytes (reference 3.6).
+    /// Returns the body as a JSON object of at most 5,120 bytes (reference 3.6).
     static func object(_ request: ProviderRequest) throws(ProviderRejection) -> [String: Any] {
         guard request.bodyLength > 0 else { throw ProviderRejection(.payloadEmpty) }
         guard request.bodyLength <= PushNotification.maximumBroadcastSize else {
             throw ProviderRejection(.payloadTooLarge)
         }
-        guard let object = JSONText.object(request.body) else { throw ProviderRejection(.badRequestPayload) }
+        guard let object = JSONBody.object(request.body) else { throw ProviderRejection(.badRequestPayload) }
         return object
     }
 }

@@ -2,11 +2,11 @@ import Logging
 import PushSupport
 import PushTypes
 
-/// Makes and ends channels, and answers when the change is on disk.
+/// Creates and deletes channels, and responds when the change is on disk.
 struct ChannelManager: Sendable {
     let channels: ChannelRegistry
-    /// Hears of channels that end; `nil` where nobody follows channels.
-    let intake: (any BroadcastSubmitter)?
+    /// The receiver of deleted channels; `nil` in tests without one.
+    let submitter: (any BroadcastSubmitter)?
     let time: any TimeSource
     let logger: Logger
 
@@ -36,12 +36,12 @@ struct ChannelManager: Sendable {
         return ProviderResponse(status: 201, requestID: command.requestID, channelID: id)
     }
 
-    /// Of two requests that end one channel, the later finds none.
+    /// Deletes a channel. The later one of two requests finds none.
     private func delete(_ id: String, _ command: ChannelCommand) async throws -> ProviderResponse {
         guard try await self.channels.delete(id, app: command.bundleID, in: command.environment) else {
             return .refused(.channelNotRegistered, requestID: command.requestID)
         }
-        self.intake?.channelDeleted(bundleID: command.bundleID, channelID: id)
+        self.submitter?.channelDeleted(bundleID: command.bundleID, channelID: id)
         return ProviderResponse(status: 204, requestID: command.requestID)
     }
 }

@@ -1,20 +1,19 @@
 import Foundation
-import GRDB
 import PushTypes
 import Synchronization
 
-/// What is kept for the followers of a channel that are away (reference 4.1).
+/// The storage of a channel for followers that are offline (reference 4.1).
 enum ChannelPolicy: Int, Hashable, Sendable {
     case nothing = 0
     /// The most recent broadcast, for at most 8 hours.
     case newest = 1
 }
 
-/// The broadcast channels of all apps: in memory for the checks of every broadcast, in SQLite to last.
+/// The broadcast channels of all apps: in memory for the checks of every broadcast, in the database to last.
 ///
-/// Ids are random and of 128 bits, so that none comes twice.
+/// Ids are random and of 128 bits, so that none occurs twice.
 final class ChannelRegistry: Sendable {
-    /// Of one app in one environment (reference 4.1).
+    /// The most channels of one app in one environment (reference 4.1).
     static let capacity = 10_000
     private static let idLength = 16
 
@@ -23,42 +22,36 @@ final class ChannelRegistry: Sendable {
         var bundleID: Topic
     }
 
-    private let database: any DatabaseWriter
+    private let database: GatewayDatabase
     private let capacity: Int
     private let apps: Mutex<[App: [String: ChannelPolicy]]>
 
-    init(database: any DatabaseWriter, capacity: Int = ChannelRegistry.capacity) throws {
+    init(database: GatewayDatabase, capacity: Int = ChannelRegistry.capacity) throws {
         self.database = database
         self.capacity = capacity
-        self.apps = Mutex(try database.read(Self.load))
+        let channels = try database.read { try $0.channels.channels() }
+        self.apps = Mutex(
+            channels.reduce(into: [:]) { apps, channel in
+                let app = App(environment: channel.environment, bundleID: channel.name.bundleID)
+                apps[app, default: [:]][channel.name.id] = channel.policy
+            }
+        )
     }
 
-    /// Rows that hold something else than was written are left out.
-    private static func load(_ database: Database) throws -> [App: [String: ChannelPolicy]] {
-        var apps: [App: [String: ChannelPolicy]] = [:]
-        for row in try Row.fetchAll(database, sql: "SELECT * FROM channel") {
-            guard let environment = (row["environment"] as String?).flatMap(PushEnvironment.init(rawValue:)),
-                let bundleID = (row["bundleID"] as String?).flatMap({ Topic($0) }), let id = row["id"] as String?,
-                let policy = (row["policy"] as Int?).flatMap(ChannelPolicy.init(rawValue:))
-            else { continue }
-            apps[App(environment: environment, bundleID: bundleID), default: [:]][id] = policy
-        }
-        return apps
-    }
-
-    /// `nil` for a channel that does not exist.
+    /// Returns the policy of a channel; `nil` if the channel does not exist.
     func policy(of id: String, app bundleID: Topic, in environment: PushEnvironment) -> ChannelPolicy? {
         let app = App(environment: environment, bundleID: bundleID)
         return self.apps.withLock { $0[app]?[id] }
     }
 
-    /// In alphabetical order.
+    /// Returns the ids of an app's channels in alphabetical order.
     func channels(app bundleID: Topic, in environment: PushEnvironment) -> [String] {
         let app = App(environment: environment, bundleID: bundleID)
         return self.apps.withLock { Array($0[app, default: [:]].keys) }.sorted()
     }
 
-    /// Makes a channel; its id, or `nil` if the app has too many.
+    /// Creates a channel.
+    /// - Returns: Its id; `nil` if the app has too many channels.
     func create(
         _ policy: ChannelPolicy,
         app bundleID: Topic,
@@ -67,19 +60,18 @@ final class ChannelRegistry: Sendable {
     ) async throws -> String? {
         let app = App(environment: environment, bundleID: bundleID)
         let id = Self.randomID()
-        // Its place is taken first, so that many at a time cannot exceed the limit; its id is still a secret.
+        // Counted before it is written, so that many requests at a time cannot exceed the limit. Its id is still
+        // secret.
         let hasRoom = self.apps.withLock { apps in
             guard apps[app, default: [:]].count < self.capacity else { return false }
             apps[app, default: [:]][id] = policy
             return true
         }
         guard hasRoom else { return nil }
+        let name = ChannelName(bundleID: bundleID, id: id)
         do {
-            try await self.database.write { database in
-                try database.execute(
-                    sql: "INSERT INTO channel (environment, bundleID, id, policy, createdAt) VALUES (?, ?, ?, ?, ?)",
-                    arguments: [environment.rawValue, bundleID.name, id, policy.rawValue, now.milliseconds]
-                )
+            try await self.database.write { tables in
+                try tables.channels.insert(.init(environment: environment, name: name, policy: policy), at: now)
             }
         } catch {
             self.apps.withLock { $0[app]?[id] = nil }
@@ -88,24 +80,20 @@ final class ChannelRegistry: Sendable {
         return id
     }
 
-    /// Whether there was such a channel.
+    /// Deletes a channel.
+    /// - Returns: Whether it existed.
     func delete(_ id: String, app bundleID: Topic, in environment: PushEnvironment) async throws -> Bool {
         guard self.policy(of: id, app: bundleID, in: environment) != nil else { return false }
-        try await self.database.write { database in
-            try database.execute(
-                sql: "DELETE FROM channel WHERE environment = ? AND bundleID = ? AND id = ?",
-                arguments: [environment.rawValue, bundleID.name, id]
-            )
-        }
+        let name = ChannelName(bundleID: bundleID, id: id)
+        try await self.database.write { try $0.channels.delete(name, in: environment) }
         let app = App(environment: environment, bundleID: bundleID)
         return self.apps.withLock { $0[app]?.removeValue(forKey: id) != nil }
     }
 
-    /// The app is no more, or may not use broadcasts any more (reference 4.1). What was deleted.
+    /// Deletes all channels of an app that was removed or may not use broadcasts any more (reference 4.1).
+    /// - Returns: The deleted channels.
     func deleteAll(app bundleID: Topic) async throws -> [(environment: PushEnvironment, id: String)] {
-        try await self.database.write { database in
-            try database.execute(sql: "DELETE FROM channel WHERE bundleID = ?", arguments: [bundleID.name])
-        }
+        try await self.database.write { try $0.channels.deleteAll(app: bundleID) }
         return self.apps.withLock { apps in
             PushEnvironment.allCases.flatMap { environment in
                 let channels = apps.removeValue(forKey: App(environment: environment, bundleID: bundleID)) ?? [:]

@@ -1,7 +1,7 @@
 import Foundation
 import PushTypes
 
-/// A change of channels that passed every check.
+/// A change of channels that has passed every check.
 struct ChannelCommand: Hashable, Sendable {
     enum Action: Hashable, Sendable {
         case create(ChannelPolicy)
@@ -14,50 +14,40 @@ struct ChannelCommand: Hashable, Sendable {
     var requestID: String
 }
 
-/// Checks a request of channel management (reference 4.1, 4.3), and answers it where nothing changes.
+/// Checks a request of channel management (reference 4.1, 4.3), and responds to one that changes nothing.
 struct ChannelRequestValidator: Sendable {
-    enum Result: Sendable {
-        case answer(ProviderResponse)
-        case command(ChannelCommand)
-    }
-
     private static let members: Set<String> = ["message-storage-policy", "push-type"]
 
     let shared: ProviderSession.Shared
 
-    /// - Parameter isList: the path was `…/all-channels`, not `…/channels`.
+    /// - Parameter isList: Whether the path was `…/all-channels`, not `…/channels`.
     func validate(
         _ request: ProviderRequest,
         app: String,
         isList: Bool,
-        connection: inout ProviderConnection,
+        authentication: inout ProviderAuthentication,
         requestID: String,
         now: Timestamp
-    ) throws(ProviderRejection) -> Result {
+    ) throws(ProviderRejection) -> ProviderSession.Decision {
         let methods = isList ? ["GET"] : ["POST", "GET", "DELETE"]
         guard methods.contains(request.method) else { throw ProviderRejection(.methodNotAllowed) }
         let access = ChannelAccess(shared: self.shared)
-        let bundleID = try access.app(app, request, connection: &connection, now: now)
-        if isList { return .answer(self.list(bundleID, requestID)) }
+        let bundleID = try access.app(app, request, authentication: &authentication, now: now)
+        if isList { return .respond(self.list(bundleID, requestID)) }
         switch request.method {
         case "GET":
             let channel = try access.channel(request, app: bundleID)
-            return .answer(Self.description(of: channel.policy, requestID))
+            return .respond(Self.description(of: channel.policy, requestID))
         case "DELETE":
             let channel = try access.channel(request, app: bundleID)
-            return .command(self.command(.delete(channel.id), bundleID, requestID))
+            return .manage(self.command(.delete(channel.id), bundleID, requestID))
         default:
-            return .command(self.command(.create(try Self.policy(request)), bundleID, requestID))
+            return .manage(self.command(.create(try Self.policy(request)), bundleID, requestID))
         }
     }
 
     private func command(_ action: ChannelCommand.Action, _ bundleID: Topic, _ requestID: String) -> ChannelCommand {
-        ChannelCommand(
-            action: action,
-            bundleID: bundleID,
-            environment: self.shared.environment,
-            requestID: requestID
-        )
+        ChannelCommand(action: action, bundleID: bundleID, environment: self.shared.environment, requestID: requestID)
     }
 
     private static func policy(_ request: ProviderRequest) throws(ProviderRejection) -> ChannelPolicy {
@@ -71,7 +61,7 @@ struct ChannelRequestValidator: Sendable {
         return policy
     }
 
-    // MARK: Answers. Channel ids are base64: nothing to escape.
+    // MARK: Responses. Channel ids are base64 and need no escapes.
 
     private static func description(of policy: ChannelPolicy, _ requestID: String) -> ProviderResponse {
         let body = #"{"message-storage-policy":\#(policy.rawValue),"push-type":"LiveActivity"}"#

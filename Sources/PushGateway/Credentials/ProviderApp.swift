@@ -4,17 +4,17 @@ import PushTypes
 struct ProviderApp: Hashable, Sendable {
     var bundleID: Topic
     var teamID: String
-    /// Whether broadcasts are switched on for it (reference 4.1).
+    /// Indicates whether it may use broadcasts (reference 4.1).
     var allowsBroadcast = true
-    /// Bytes of the device tokens that it gets from now on: 32, or 0 for sealed ones of varying length; `nil` for what the
-    /// gateway's setting says.
+    /// The bytes of its new device tokens: 32, or 0 for sealed tokens of varying length; `nil` for the gateway's
+    /// setting.
     var tokenLength: Int?
 
-    /// The values that ``tokenLength`` can have.
+    /// The valid values of ``tokenLength``.
     static let tokenLengths = [0, TokenMinter.shortLength]
 }
 
-/// A change of an app by an operator. A member that is `nil` stays as it is.
+/// A change of an app. A property that is `nil` does not change.
 struct ProviderAppChange: Hashable, Sendable {
     var allowsBroadcast: Bool?
     var tokenLength: Int??
@@ -25,13 +25,13 @@ struct ProviderAppChange: Hashable, Sendable {
     }
 }
 
-/// A provider's certificate that this gateway has issued.
+/// A provider certificate that this gateway has issued.
 struct ProviderCertificate: Hashable, Sendable {
-    /// Lower-case hexadecimal.
+    /// The serial number in lower-case hexadecimal.
     var serial: String
     /// The subject's UID.
     var topic: Topic
-    /// All it may push to.
+    /// All topics that it may push to.
     var topics: Set<Topic>
     var environments: Set<PushEnvironment>
     var issuedAt: Timestamp
@@ -39,11 +39,11 @@ struct ProviderCertificate: Hashable, Sendable {
     var revokedAt: Timestamp?
 }
 
-/// What the checks of a provider's credentials ask for.
+/// Answers the queries of the checks of a provider's credentials.
 protocol TrustDirectory: Sendable {
-    /// Differs from what it was before after any change of apps, keys or certificates.
+    /// A number that every change of apps, keys or certificates changes.
     var changes: UInt64 { get }
-    /// `nil` for one that was revoked, too.
+    /// Returns a registered key; `nil` also for a revoked one.
     func key(_ keyID: String) -> RegisteredKey?
     func app(_ bundleID: Topic) -> ProviderApp?
     func isRevoked(certificate serial: String) -> Bool

@@ -1,34 +1,38 @@
 import Foundation
-import GRDB
 import PushTypes
 import PushWire
 import Synchronization
 
-/// Apps, provider keys and provider certificates: in memory for the checks of every push, in SQLite to last.
+/// The apps, provider keys and provider certificates: in memory for the checks of every push, in the database to last.
 ///
-/// A change is written to SQLite first and then to memory. Whoever keeps something that was read here looks at
-/// ``changes`` to learn whether it may be outdated.
+/// A change is written to the database first and then made in memory. A cache of values from here compares ``changes``
+/// to learn whether they may be outdated.
 final class ProviderRegistry: TrustDirectory, Sendable {
-    /// Whether a change did something, found the same already there, something else, or no more room.
+    /// The result of an addition.
     enum Change: Hashable, Sendable {
         case added
+        /// The same was registered before.
         case alreadyThere
+        /// Something else of this name is registered.
         case conflict
+        /// A limit is reached.
         case full
     }
 
-    /// Of apps, of keys, and of certificates.
+    /// The most apps, the most keys, and the most certificates.
     static let capacity = 10_000
-    /// Of one team in one environment (reference 2.1).
+    /// The most keys of one team for one environment (reference 2.1).
     static let maximumTeamScopedKeys = 2
+    /// The most topic-specific keys of one team in one environment (reference 2.1).
     static let maximumTopicKeys = 200
+    /// The most topics of one key (reference 2.1).
     static let maximumTopicsPerKey = 400
 
     private struct State {
         var apps: [Topic: ProviderApp] = [:]
         var keys: [String: RegisteredKey] = [:]
         var certificates: [String: ProviderCertificate] = [:]
-        /// Every topic that can be pushed to, by its hash.
+        /// All topics that can be pushed to, by their hashes.
         var topics: [TopicHash: Topic] = [:]
 
         mutating func index(_ topics: some Sequence<Topic>) {
@@ -36,20 +40,22 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         }
     }
 
-    private let database: any DatabaseWriter
+    private let database: GatewayDatabase
     private let state: Mutex<State>
     private let changeCount = Atomic<UInt64>(0)
 
-    init(database: any DatabaseWriter) throws {
+    init(database: GatewayDatabase) throws {
         self.database = database
-        let records = try database.read(ProviderRecords.init)
+        let (apps, keys, certificates) = try database.read { tables in
+            (try tables.credentials.apps(), try tables.credentials.keys(), try tables.credentials.certificates())
+        }
         var state = State()
-        for app in records.apps {
+        for app in apps {
             state.apps[app.bundleID] = app
             state.index(app.bundleID.derivedTopics)
         }
-        for key in records.keys { state.keys[key.keyID] = key }
-        for certificate in records.certificates {
+        for key in keys { state.keys[key.keyID] = key }
+        for certificate in certificates {
             state.certificates[certificate.serial] = certificate
             state.index(certificate.topics)
         }
@@ -71,24 +77,24 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         self.state.withLock { $0.keys[keyID] }.flatMap { $0.revokedAt == nil ? $0 : nil }
     }
 
-    /// One that this registry does not know was not revoked here.
+    /// Returns whether a certificate was revoked. One that is not in the registry was not.
     func isRevoked(certificate serial: String) -> Bool {
         self.state.withLock { $0.certificates[serial] }?.revokedAt != nil
     }
 
     // MARK: Lists
 
-    /// By bundle id, those after `last`.
+    /// Returns a page of the apps in the order of their bundle ids, after `last`.
     func apps(after last: String?, limit: Int) -> [ProviderApp] {
         Self.page(self.state.withLock { Array($0.apps.values) }, by: { $0.bundleID.name }, after: last, limit: limit)
     }
 
-    /// By key id, those after `last`; revoked ones too.
+    /// Returns a page of the keys in the order of their ids, after `last`, revoked ones too.
     func keys(after last: String?, limit: Int) -> [RegisteredKey] {
         Self.page(self.state.withLock { Array($0.keys.values) }, by: { $0.keyID }, after: last, limit: limit)
     }
 
-    /// By serial number, those after `last`; revoked ones too.
+    /// Returns a page of the certificates in the order of their serial numbers, after `last`, revoked ones too.
     func certificates(after last: String?, limit: Int) -> [ProviderCertificate] {
         Self.page(self.state.withLock { Array($0.certificates.values) }, by: { $0.serial }, after: last, limit: limit)
     }
@@ -109,7 +115,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         let (known, count) = self.state.withLock { ($0.apps[app.bundleID], $0.apps.count) }
         if let known { return known.teamID == app.teamID ? .alreadyThere : .conflict }
         guard count < Self.capacity else { return .full }
-        try await self.database.write { try ProviderRecords.insert(app, in: $0) }
+        try await self.database.write { try $0.credentials.insert(app) }
         self.change { state in
             state.apps[app.bundleID] = app
             state.index(app.bundleID.derivedTopics)
@@ -117,11 +123,10 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         return .added
     }
 
-    /// The app as it is then. `nil` if there is no such app.
+    /// Changes an app.
+    /// - Returns: The app as it is then; `nil` if it does not exist.
     func update(app bundleID: Topic, _ change: ProviderAppChange) async throws -> ProviderApp? {
-        guard try await self.database.write({ try ProviderRecords.update(app: bundleID, change, in: $0) }) else {
-            return nil
-        }
+        guard try await self.database.write({ try $0.credentials.update(app: bundleID, change) }) else { return nil }
         self.change { state in
             guard var app = state.apps[bundleID] else { return }
             change.apply(to: &app)
@@ -130,10 +135,11 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         return self.app(bundleID)
     }
 
-    /// Whether the app was there.
+    /// Removes an app.
+    /// - Returns: Whether it existed.
     func remove(app bundleID: Topic) async throws -> Bool {
         guard self.app(bundleID) != nil else { return false }
-        try await self.database.write { try ProviderRecords.delete(app: bundleID, in: $0) }
+        try await self.database.write { try $0.credentials.delete(app: bundleID) }
         self.change { state in
             state.apps[bundleID] = nil
             state.topics = [:]
@@ -143,12 +149,12 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         return true
     }
 
-    /// A key id whose key was revoked is a conflict.
+    /// Adds a key. The id of a revoked key cannot be used again: that is a conflict.
     func add(key: RegisteredKey) async throws -> Change {
         let (known, all) = self.state.withLock { ($0.keys[key.keyID], $0.keys) }
         if let known { return known == key ? .alreadyThere : .conflict }
         guard all.count < Self.capacity, !Self.isFull(for: key, all.values) else { return .full }
-        try await self.database.write { try ProviderRecords.insert(key, in: $0) }
+        try await self.database.write { try $0.credentials.insert(key) }
         self.change { $0.keys[key.keyID] = key }
         return .added
     }
@@ -167,18 +173,20 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         }
     }
 
-    /// Whether there was such a key, not revoked yet.
+    /// Revokes a key.
+    /// - Returns: Whether it existed and was not revoked before.
     func revoke(key keyID: String, now: Timestamp) async throws -> Bool {
         guard self.key(keyID) != nil else { return false }
-        try await self.database.write { try ProviderRecords.revoke(key: keyID, now: now, in: $0) }
+        try await self.database.write { try $0.credentials.revoke(key: keyID, now: now) }
         self.change { $0.keys[keyID]?.revokedAt = now }
         return true
     }
 
-    /// `false` when there is no room.
+    /// Adds a certificate.
+    /// - Returns: `false` if ``capacity`` is reached.
     func add(certificate: ProviderCertificate) async throws -> Bool {
         guard self.state.withLock({ $0.certificates.count }) < Self.capacity else { return false }
-        try await self.database.write { try ProviderRecords.insert(certificate, in: $0) }
+        try await self.database.write { try $0.credentials.insert(certificate) }
         self.change { state in
             state.certificates[certificate.serial] = certificate
             state.index(certificate.topics)
@@ -186,11 +194,12 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         return true
     }
 
-    /// Whether there was such a certificate, not revoked yet.
+    /// Revokes a certificate.
+    /// - Returns: Whether it existed and was not revoked before.
     func revoke(certificate serial: String, now: Timestamp) async throws -> Bool {
         let known = self.state.withLock { $0.certificates[serial] }
         guard let known, known.revokedAt == nil else { return false }
-        try await self.database.write { try ProviderRecords.revoke(certificate: serial, now: now, in: $0) }
+        try await self.database.write { try $0.credentials.revoke(certificate: serial, now: now) }
         self.change { $0.certificates[serial]?.revokedAt = now }
         return true
     }

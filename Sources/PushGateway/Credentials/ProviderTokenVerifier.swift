@@ -2,13 +2,13 @@ import Crypto
 import Foundation
 import PushTypes
 
-/// What a good provider token says.
+/// The claims of a provider token with a valid signature.
 struct VerifiedProviderToken: Hashable, Sendable {
-    /// Which key has signed it.
+    /// The key that has signed it.
     var key: RegisteredKey
     var issuedAt: Timestamp
 
-    /// Why a token that was good once is not good at `now`; `nil` if it still is.
+    /// Returns the reason to reject the token at `now`; `nil` if it is valid.
     func fault(at now: Timestamp) -> Reason? {
         let age = now.since(self.issuedAt)
         if age > ProviderTokenVerifier.tolerance { return .expiredProviderToken }
@@ -16,14 +16,15 @@ struct VerifiedProviderToken: Hashable, Sendable {
     }
 }
 
-/// Checks a provider token as leniently as Apple does (reference 2.1, "what real clients send").
+/// Verifies provider tokens as leniently as Apple does (reference 2.1, "what real clients send").
 enum ProviderTokenVerifier {
-    /// Largest token read, in bytes; real ones have under 300.
+    /// The longest token, in bytes. Real ones have under 300.
     static let maximumLength = 4096
-    /// Both into the past (expired) and, by design, into the future (invalid).
+    /// The largest age, and the largest distance into the future.
     static let tolerance: Duration = .seconds(3600)
 
-    /// - Parameter key: the registered key of an id; `nil` for none, or one that was revoked.
+    /// Verifies signature and time of a token.
+    /// - Parameter key: Returns the registered key of an id; `nil` for none, or a revoked one.
     static func verify(
         _ token: String,
         key: (String) -> RegisteredKey?,
@@ -49,7 +50,7 @@ enum ProviderTokenVerifier {
         return VerifiedProviderToken(key: registered, issuedAt: issuedAt)
     }
 
-    /// Raw r‖s, else ASN.1 DER.
+    /// Verifies a signature in the raw form r‖s, or in ASN.1 DER.
     private static func isValid(_ signature: Data, for input: Data, by key: P256.Signing.PublicKey) -> Bool {
         if signature.count == 64, let raw = try? P256.Signing.ECDSASignature(rawRepresentation: signature) {
             return key.isValidSignature(raw, for: input)
@@ -58,7 +59,7 @@ enum ProviderTokenVerifier {
         return key.isValidSignature(der, for: input)
     }
 
-    /// `iat` as an integer, a fraction or a string of either.
+    /// Reads `iat` as an integer, a fraction or a string of either.
     private static func seconds(_ value: Any?) -> Int64? {
         let number = (value as? NSNumber)?.doubleValue ?? (value as? String).flatMap(Double.init)
         return number.flatMap { Int64(exactly: $0.rounded(.down)) }
@@ -68,7 +69,7 @@ enum ProviderTokenVerifier {
         Self.decode(part).flatMap { try? JSONSerialization.jsonObject(with: $0) as? [String: Any] }
     }
 
-    /// base64url, with or without padding.
+    /// Decodes base64url, with or without padding.
     private static func decode(_ part: Substring) -> Data? {
         let text = part.filter { $0 != "=" }
             .replacingOccurrences(of: "-", with: "+")

@@ -1,10 +1,10 @@
 import PushTypes
 
-/// A provider's key as registered with the gateway.
+/// A provider's key that is registered with the gateway.
 struct RegisteredKey: Hashable, Sendable {
-    /// What a key may be used for (reference 2.1, key kinds).
+    /// The scope of a key (reference 2.1, key kinds).
     enum Scope: Hashable, Sendable {
-        /// All topics of the team, both environments: the old kind.
+        /// All topics of the team in both environments: the old kind.
         case team
         /// All topics of the team in one environment.
         case environment(PushEnvironment)
@@ -12,7 +12,7 @@ struct RegisteredKey: Hashable, Sendable {
         case topics(TopicScope)
     }
 
-    /// The reach of a topic-specific key.
+    /// The scope of a topic-specific key.
     struct TopicScope: Hashable, Sendable {
         var topics: Set<Topic>
         var environment: PushEnvironment
@@ -22,13 +22,13 @@ struct RegisteredKey: Hashable, Sendable {
 
     var teamID: String
     var keyID: String
-    /// X9.63, 65 bytes.
+    /// The key in X9.63, 65 bytes.
     var publicKey: [UInt8]
     var scope = Scope.team
-    /// Revoked keys are kept, so that their ids are not used again.
+    /// The time of its revocation. Revoked keys are kept, so that their ids are not used again.
     var revokedAt: Timestamp?
 
-    /// Where the key may be used.
+    /// Returns whether the key may be used in an environment.
     func serves(_ environment: PushEnvironment) -> Bool {
         switch self.scope {
         case .team: true
@@ -37,7 +37,7 @@ struct RegisteredKey: Hashable, Sendable {
         }
     }
 
-    /// Whether both keys may be used on one connection. Topic-specific keys meet only their related key there.
+    /// Returns whether both keys may be used on one connection. A topic-specific key allows only its related key.
     func isRelated(to other: RegisteredKey) -> Bool {
         guard self.teamID == other.teamID else { return false }
         switch (self.scope, other.scope) {
@@ -48,7 +48,7 @@ struct RegisteredKey: Hashable, Sendable {
         }
     }
 
-    /// Whether the key's own list, if it has one, names the topic or its app.
+    /// Returns whether the key has no list of topics, or lists the topic or its app.
     func lists(_ topic: Topic, ofApp bundleID: Topic) -> Bool {
         guard case .topics(let scope) = self.scope else { return true }
         return scope.topics.contains(topic) || scope.topics.contains(bundleID)

@@ -2,48 +2,48 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// A device that was activated, and the apps on it.
+/// An activated device, and the apps on it.
 struct Device: Hashable, Sendable {
     var id: UUID
     var name: String?
     var activatedAt: Timestamp
     var deletedAt: Timestamp?
-    /// When it last connected or disconnected.
+    /// The time at which it last connected or disconnected.
     var lastSeenAt: Timestamp?
-    /// Of the certificate that is good now, lower-case hexadecimal; `nil` for one from before serials were kept.
+    /// The serial number of its valid certificate, in lower-case hexadecimal.
     var certificateSerial: String?
-    /// Since when no certificate of it is good.
+    /// The time at which its certificate was revoked; `nil` if it is valid.
     var revokedAt: Timestamp?
-    /// Counts installations of its system: a base token of an earlier one is not good any more.
+    /// The number of installations of its system. Base tokens of earlier ones are invalid.
     var epoch: UInt32 = 0
     var installs: [Install] = []
 
     /// One app of a device in one environment, through all its installations there.
     struct Install: Hashable, Sendable {
-        /// Ends of earlier tokens that are remembered; those before count as ended with the oldest of them.
+        /// The most ends of earlier tokens that are remembered. Older ones count as ended with the oldest of them.
         static let remembered = 32
 
         var environment: PushEnvironment
         var topic: Topic
         var hash: TopicHash
-        /// Counts the tokens minted: a token of an earlier generation is gone.
+        /// The number of the current token: a token of an earlier generation is invalid.
         var generation: UInt32
-        /// The token key that sealed the current token.
+        /// The token key that made the current token.
         var keyID: UInt8
         var mintedAt: Timestamp
-        /// ``TokenMinter/shortLength`` where the current token has that many bytes, 0 where it is sealed.
+        /// The length of the current token: ``TokenMinter/shortLength``, or 0 for a sealed one.
         var tokenLength = 0
-        /// `nil` while the app is there.
+        /// The end of the current token; `nil` while the app is on the device.
         var endedAt: Timestamp?
-        /// When the tokens of earlier generations ended, oldest first.
+        /// The ends of the tokens of earlier generations, oldest first.
         var earlier: [(generation: UInt32, endedAt: Timestamp)] = []
 
         var isActive: Bool { self.endedAt == nil }
 
-        /// The app is not there any more; its token is good until `time`, unless it ended before that.
+        /// Ends the current token at `time`, unless it ended before.
         mutating func end(at time: Timestamp) { self.endedAt = min(self.endedAt ?? time, time) }
 
-        /// When the token of `generation` ended; `nil` for the current one while it is good.
+        /// Returns the end of the token of a generation; `nil` for the current one while it is valid.
         func end(of generation: UInt32) -> Timestamp? {
             if generation == self.generation { return self.endedAt }
             return self.earlier.first { $0.generation >= generation }?.endedAt ?? self.mintedAt
@@ -62,5 +62,19 @@ struct Device: Hashable, Sendable {
 
     func install(_ topic: TopicHash, in environment: PushEnvironment) -> Install? {
         self.installs.first { $0.hash == topic && $0.environment == environment }
+    }
+}
+
+extension Device.Install {
+    /// The identity behind the current token.
+    func claims(on device: UUID) -> TokenMinter.Claims {
+        .init(device: device, topic: self.hash, environment: self.environment, generation: self.generation)
+    }
+
+    /// Returns the next generation, which remembers the end of this one and of those before.
+    func followed(by next: Self) -> Self {
+        var next = next
+        next.earlier = (self.earlier + [(self.generation, self.endedAt ?? next.mintedAt)]).suffix(Self.remembered)
+        return next
     }
 }

@@ -1,19 +1,18 @@
 import Foundation
-import GRDB
 import PushSupport
 import PushTypes
 import PushWire
 import Synchronization
 
-/// Devices and their tokens' generations: in memory for the checks of every push, in SQLite to last.
+/// The devices and the generations of their tokens: in memory for the checks of every push, in the database to last.
 ///
-/// A change is written to SQLite first and then made in memory, in the order of the transactions.
+/// A change is written to the database first and then made in memory, in the order of the transactions.
 final class DeviceRegistry: Sendable {
     private struct State {
         var devices: [UUID: Device] = [:]
-        /// The identities behind tokens that do not carry them.
+        /// The identities behind tokens of 32 bytes, which do not contain them.
         var shortTokens: [DeviceToken: TokenMinter.Claims] = [:]
-        /// Tokens being minted, so that two requests for one get the same.
+        /// The requests for tokens that are being minted, so that two requests for one token get the same.
         var minting: [MinterKey: [@Sendable (Result<DeviceToken?, any Error>) -> Void]] = [:]
     }
 
@@ -23,52 +22,43 @@ final class DeviceRegistry: Sendable {
         var topic: TopicHash
     }
 
-    /// Most apps of one device, both environments together.
+    /// The most apps of one device, in both environments together.
     static let maximumInstalls = 1000
 
-    let mint: TokenMinter
-    private let commit: GroupCommit
+    let minter: TokenMinter
+    private let database: GatewayDatabase
     private let events: EventLog
     private let time: any TimeSource
     private let state: Mutex<State>
 
-    init(
-        database: any DatabaseReader,
-        commit: GroupCommit,
-        mint: TokenMinter,
-        events: EventLog,
-        time: any TimeSource
-    ) throws {
-        self.mint = mint
-        self.commit = commit
+    init(database: GatewayDatabase, minter: TokenMinter, events: EventLog, time: any TimeSource) throws {
+        self.minter = minter
+        self.database = database
         self.events = events
         self.time = time
         var state = State()
-        let (devices, shortTokens) = try database.read { database in
-            let table = DeviceTable(database: database)
-            return (try table.devices(), try table.shortTokens())
-        }
+        let (devices, shortTokens) = try database.read { (try $0.devices.devices(), try $0.devices.shortTokens()) }
         for device in devices { state.devices[device.id] = device }
         for (claims, keyID) in shortTokens {
-            if let token = mint.shortToken(claims, keyID: keyID) { state.shortTokens[token] = claims }
+            if let token = minter.shortToken(claims, keyID: keyID) { state.shortTokens[token] = claims }
         }
         self.state = Mutex(state)
     }
 
-    /// Those not deleted.
+    /// The number of devices that are not deleted.
     var count: Int { self.state.withLock { $0.devices.values.count { $0.deletedAt == nil } } }
 
-    /// At most `limit` of the devices that are wanted and not deleted, in the order of their activation.
-    /// - Parameter cursor: the device after which to begin; it may be deleted by now. `nil` begins with the oldest.
+    /// Returns at most `limit` of the matching devices that are not deleted, in the order of their activation.
+    /// - Parameter cursor: The device after which to begin; it may be deleted by now. `nil` begins with the oldest.
     /// - Returns: `nil` if there never was a device `cursor`.
-    func page(after cursor: UUID?, limit: Int, where isWanted: (Device) -> Bool) -> [Device]? {
+    func page(after cursor: UUID?, limit: Int, where isIncluded: (Device) -> Bool) -> [Device]? {
         let all = self.state.withLock { $0.devices }
         var rest = all.values.filter { $0.deletedAt == nil }
         if let cursor {
             guard let start = all[cursor] else { return nil }
             rest.removeAll { !Self.isBefore(start, $0) }
         }
-        return Array(rest.sorted(by: Self.isBefore).lazy.filter(isWanted).prefix(limit))
+        return Array(rest.sorted(by: Self.isBefore).lazy.filter(isIncluded).prefix(limit))
     }
 
     private static func isBefore(_ left: Device, _ right: Device) -> Bool {
@@ -76,13 +66,14 @@ final class DeviceRegistry: Sendable {
         return left.id.uuidString < right.id.uuidString
     }
 
-    /// `nil` if it was never activated, or deleted.
+    /// Returns a device; `nil` if it was never activated, or was deleted.
     func device(_ id: UUID) -> Device? {
         self.state.withLock { $0.devices[id] }.flatMap { $0.deletedAt == nil ? $0 : nil }
     }
 
+    /// Returns the state of a token: opens it (``TokenMinter/open(_:)``) or looks it up, and compares its generation.
     func status(of token: DeviceToken, in environment: PushEnvironment) -> TokenStatus {
-        let opened = token.bytes.count == TokenMinter.shortLength ? nil : self.mint.open(token)
+        let opened = token.bytes.count == TokenMinter.shortLength ? nil : self.minter.open(token)
         return self.state.withLock { state in
             guard let claims = opened ?? state.shortTokens[token], claims.environment == environment,
                 let device = state.devices[claims.device],
@@ -90,7 +81,7 @@ final class DeviceRegistry: Sendable {
             else { return .unknown }
             let ended = install.end(of: claims.generation)
             if let end = [ended, device.deletedAt].compactMap({ $0 }).min(), end <= self.time.now {
-                return .gone(device: device.id, topic: claims.topic, since: end)
+                return .unregistered(.init(token: token, device: device.id, topic: claims.topic, since: end))
             }
             return .active(device: device.id, topic: claims.topic)
         }
@@ -103,25 +94,24 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// The topic that `hash` stands for on this device, also after the app was removed.
+    /// Returns the topic of a hash on this device, also after the app was removed.
     func topic(_ hash: TopicHash, on device: UUID, in environment: PushEnvironment) -> Topic? {
         self.state.withLock { $0.devices[device]?.install(hash, in: environment)?.topic }
     }
 
     // MARK: Tokens
 
-    /// The device token of an app that is on the device now.
+    /// Returns the device token of an app; `nil` if the app is not on the device.
     func currentToken(_ topic: TopicHash, on device: UUID, in environment: PushEnvironment) throws -> DeviceToken? {
         guard let install = self.device(device)?.install(topic, in: environment), install.isActive else { return nil }
         return try self.token(install, device: device)
     }
 
-    /// The device token of an app; installs the app if it is new or was removed, and mints a new token if the current
-    /// one was sealed by an earlier token key or is not of the length that is wanted now.
-    ///
-    /// `nil` if there is no such device, or it has ``maximumInstalls`` apps. Waits for SQLite only where something
-    /// changes.
-    /// - Parameter length: ``TokenMinter/shortLength``, or 0 for a sealed one.
+    /// Returns the device token of an app. Installs the app if it is new or was removed, and mints a new token if the
+    /// current one was made by an earlier token key or has another length. Waits for the database only for a change.
+    /// - Parameters:
+    ///   - length: ``TokenMinter/shortLength``, or 0 for a sealed token.
+    ///   - completion: Called with the token; with `nil` if the device does not exist or has ``maximumInstalls`` apps.
     func token(
         _ topic: Topic,
         on device: UUID,
@@ -133,7 +123,7 @@ final class DeviceRegistry: Sendable {
         let hash = TopicHash(topic)
         guard let known = self.device(device) else { return completion(.success(nil)) }
         let current = known.install(hash, in: environment)
-        if let current, current.isActive, current.keyID == self.mint.currentKeyID, current.tokenLength == length {
+        if let current, current.isActive, current.keyID == self.minter.currentKeyID, current.tokenLength == length {
             return completion(Result { try self.token(current, device: device) })
         }
         guard current != nil || known.installs.count < Self.maximumInstalls else { return completion(.success(nil)) }
@@ -148,7 +138,7 @@ final class DeviceRegistry: Sendable {
             topic: topic,
             hash: hash,
             generation: (current?.generation ?? 0) &+ 1,
-            keyID: self.mint.currentKeyID,
+            keyID: self.minter.currentKeyID,
             mintedAt: now,
             tokenLength: length
         )
@@ -157,8 +147,8 @@ final class DeviceRegistry: Sendable {
     }
 
     private func save(_ install: Device.Install, key: MinterKey) {
-        self.commit.add {
-            try DeviceTable(database: $0).save(install, device: key.device)
+        self.database.commit {
+            try $0.devices.save(install, on: key.device)
         } completion: { result in
             if case .success = result {
                 self.put(install, on: key.device)
@@ -180,15 +170,15 @@ final class DeviceRegistry: Sendable {
     private func token(_ install: Device.Install, device: UUID) throws -> DeviceToken? {
         let claims = install.claims(on: device)
         guard install.tokenLength == TokenMinter.shortLength else {
-            return try self.mint.deviceToken(claims, keyID: install.keyID)
+            return try self.minter.deviceToken(claims, keyID: install.keyID)
         }
-        return self.mint.shortToken(claims, keyID: install.keyID)
+        return self.minter.shortToken(claims, keyID: install.keyID)
     }
 
     private func put(_ install: Device.Install, on device: UUID) {
         let isShort = install.tokenLength == TokenMinter.shortLength
         let claims = install.claims(on: device)
-        let shortToken = isShort ? self.mint.shortToken(claims, keyID: install.keyID) : nil
+        let shortToken = isShort ? self.minter.shortToken(claims, keyID: install.keyID) : nil
         self.state.withLock { state in
             if let shortToken { state.shortTokens[shortToken] = claims }
             guard var installs = state.devices[device]?.installs else { return }
@@ -198,20 +188,20 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    // MARK: Changes by the admin door
+    // MARK: Changes by the admin API
 
     func activate(_ device: Device) async throws {
-        try await self.commit.write { try DeviceTable(database: $0).save(device) }
+        try await self.database.commit { try $0.devices.insert(device) }
         self.state.withLock { $0.devices[device.id] = device }
         self.events.append(Event(.activated, device: device.id, time: device.activatedAt))
     }
 
-    /// The user moved from the hardware `old` to new hardware: that is `device`, and `old` is no more.
-    /// Whether `old` was there.
+    /// Records that the user has moved from the hardware `old` to new hardware: adds `device`, and deletes `old`.
+    /// - Returns: Whether `old` existed.
     func restore(_ device: Device, of old: UUID) async throws -> Bool {
         let now = device.activatedAt
         let deleted = try await self.change(old, Event(.deleted, device: old, time: now)) { table in
-            try table.save(device)
+            try table.insert(device)
             try table.delete(old, at: now)
         } apply: {
             $0.deletedAt = now
@@ -222,8 +212,8 @@ final class DeviceRegistry: Sendable {
         return true
     }
 
-    /// The device's system was installed anew: it has a new certificate, and all its tokens so far are gone.
-    /// `nil` if there is no such device.
+    /// Records that the device's system was installed anew: it has a new certificate, and its earlier tokens end.
+    /// - Returns: The device as it is then; `nil` if it does not exist.
     func reinstall(_ id: UUID, certificateSerial: String, now: Timestamp) async throws -> Device? {
         try await self.change(id, Event(.activated, device: id, time: now)) { table in
             try table.reinstall(id, certificateSerial: certificateSerial, at: now)
@@ -235,7 +225,8 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// The device's certificate is not good any more; its tokens stay. Whether it was there.
+    /// Revokes the device's certificate. Its tokens stay valid.
+    /// - Returns: Whether the device existed.
     func revoke(_ id: UUID, now: Timestamp) async throws -> Bool {
         try await self.change(id, Event(.revoked, device: id, time: now)) { table in
             try table.revoke(id, at: now)
@@ -244,7 +235,8 @@ final class DeviceRegistry: Sendable {
         } != nil
     }
 
-    /// The device is no more: all its tokens are gone. Whether it was there.
+    /// Deletes a device, which ends its tokens.
+    /// - Returns: Whether the device existed.
     func delete(_ id: UUID, now: Timestamp) async throws -> Bool {
         try await self.change(id, Event(.deleted, device: id, time: now)) { table in
             try table.delete(id, at: now)
@@ -253,8 +245,9 @@ final class DeviceRegistry: Sendable {
         } != nil
     }
 
-    /// The app was removed from the device. Its token is gone, at once or `delay` later, as Apple may learn of it late
-    /// (reference 7.7); the device gets nothing more for it in any case. Whether it was there.
+    /// Removes an app from a device. The device gets nothing more for it.
+    /// - Parameter delay: The time that its token stays valid, as Apple may learn late of the removal (reference 7.7).
+    /// - Returns: Whether the app was on the device.
     func remove(
         _ topic: Topic,
         from id: UUID,
@@ -275,16 +268,17 @@ final class DeviceRegistry: Sendable {
         } != nil
     }
 
-    /// When the device last connected or left. Written with the next group, waited for by nobody.
-    func saw(_ id: UUID, at now: Timestamp) {
+    /// Records the time at which the device last connected or disconnected. Does not wait for the database.
+    func updateLastSeen(_ id: UUID, at now: Timestamp) {
         self.state.withLock { $0.devices[id]?.lastSeenAt = now }
-        self.commit.add {
-            try DeviceTable(database: $0).saw(device: id, at: now)
+        self.database.commit {
+            try $0.devices.updateLastSeen(id, at: now)
         } completion: { _ in
         }
     }
 
-    /// Writes a change, then makes it in memory. The device as it is then; `nil` if there is no such device.
+    /// Writes a change, then makes it in memory and logs its event.
+    /// - Returns: The device as it is then; `nil` if it does not exist.
     private func change(
         _ id: UUID,
         _ event: Event,
@@ -293,8 +287,8 @@ final class DeviceRegistry: Sendable {
     ) async throws -> Device? {
         guard self.device(id) != nil else { return nil }
         return try await withCheckedThrowingContinuation { waiter in
-            self.commit.add {
-                try write(DeviceTable(database: $0))
+            self.database.commit {
+                try write($0.devices)
             } completion: { result in
                 waiter.resume(
                     with: result.map { () -> Device? in

@@ -4,33 +4,34 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Makes and opens device tokens and base tokens: AES-GCM over what they stand for, so that a token needs no look-up and
-/// tells nobody else anything.
+/// Makes and opens device tokens and base tokens: AES-GCM over the identity behind them, so that a token needs no
+/// look-up and tells other parties nothing.
 ///
-/// Several token keys can be known: the newest seals, every one still opens, so that a token of before a rotation is
-/// recognised until its device has fetched a new one.
+/// The newest of several token keys seals, every one opens, so that a token from before a rotation is valid until its
+/// device has fetched a new one.
 ///
 /// Layout: key id (1) ‖ nonce (12) ‖ sealed (kind, environment, generation, device id, topic hash, padding) ‖ tag (16).
-/// The nonce is an HMAC of the plain text, so that asking twice gives the same token and no nonce ever serves two
+/// The nonce is an HMAC of the plain text, so that the same identity has the same token and no nonce is used for two
 /// different texts. Zero to fifteen bytes of padding, also from the HMAC, make the lengths vary, as Apple's do
 /// (reference 1.7). Tokens have 71 to 86 bytes, base tokens 46 to 61: never 20, which is a topic hash's length.
 ///
-/// Apps whose providers can do no better have tokens of 32 bytes, an HMAC over the same: they hold nothing and are looked
-/// up in the ``DeviceRegistry`` (docs/decisions/0016).
+/// Tokens of 32 bytes, for apps whose providers accept no others, are an HMAC over the same text. They contain no
+/// identity and are looked up in the ``DeviceRegistry`` (docs/decisions/0016).
 final class TokenMinter: Sendable {
-    /// What a device token stands for.
+    /// The identity behind a device token.
     struct Claims: Hashable, Sendable {
         var device: UUID
         var topic: TopicHash
         var environment: PushEnvironment
-        /// Rises when the token is reissued.
+        /// The number of the token, which rises with each new one.
         var generation: UInt32
     }
 
+    /// The bytes of a token key.
     static let keyLength = 32
-    /// Bytes of a token that is looked up.
+    /// The bytes of a token that is looked up.
     static let shortLength = 32
-    /// Most keys, the retired ones among them: the key id is one byte.
+    /// The most keys, including retired ones: the key id is one byte.
     static let maximumKeys = 255
     private static let headerLength = 1 + 12
     private static let tagLength = 16
@@ -40,7 +41,7 @@ final class TokenMinter: Sendable {
         case app = 1
     }
 
-    /// One token key, split into its uses.
+    /// The keys that are derived from one token key.
     private struct Key {
         var sealing: SymmetricKey
         var nonce: SymmetricKey
@@ -58,18 +59,19 @@ final class TokenMinter: Sendable {
         }
     }
 
-    /// In the order of their ids, which start with 1.
+    /// The keys in the order of their ids, which start with 1.
     private let keys: Mutex<[Key]>
 
-    /// - Parameter keys: 32 random bytes each, oldest first; kept for as long as their tokens are to be recognised.
+    /// - Parameter keys: The token keys of 32 random bytes, oldest first. A key is kept as long as its tokens are valid.
     init(keys: [[UInt8]]) {
         self.keys = Mutex(keys.prefix(Self.maximumKeys).map(Key.init))
     }
 
-    /// The key that seals now.
+    /// The id of the key that seals.
     var currentKeyID: UInt8 { UInt8(clamping: self.keys.withLock { $0.count }) }
 
-    /// From now on `key` seals. `false` when there are too many already.
+    /// Adds a key, which seals from now on.
+    /// - Returns: `false` if there are ``maximumKeys``.
     func rotate(to key: [UInt8]) -> Bool {
         self.keys.withLock { keys in
             guard keys.count < Self.maximumKeys else { return false }
@@ -82,13 +84,14 @@ final class TokenMinter: Sendable {
         self.keys.withLock { id > 0 && Int(id) <= $0.count ? $0[Int(id) - 1] : nil }
     }
 
-    /// - Parameter keyID: the key that seals it; the current one if there is none of this id.
+    /// Returns the sealed device token of an identity, the same each time.
+    /// - Parameter keyID: The key that seals it; the current one if this id does not exist.
     func deviceToken(_ claims: Claims, keyID: UInt8) throws -> DeviceToken? {
         try self.seal(Self.text(claims), keyID: keyID).flatMap(DeviceToken.init(bytes:))
     }
 
-    /// A token of ``shortLength`` bytes, the same each time.
-    /// - Parameter keyID: the key that makes it; the current one if there is none of this id.
+    /// Returns the token of ``shortLength`` bytes of an identity, the same each time.
+    /// - Parameter keyID: The key that makes it; the current one if this id does not exist.
     func shortToken(_ claims: Claims, keyID: UInt8) -> DeviceToken? {
         guard let key = self.key(keyID) ?? self.key(self.currentKeyID) else { return nil }
         return DeviceToken(bytes: Array(HMAC<SHA256>.authenticationCode(for: Self.text(claims), using: key.short)))
@@ -100,13 +103,14 @@ final class TokenMinter: Sendable {
         return text + claims.topic.bytes
     }
 
-    /// - Parameter epoch: counts the installations of the device's system.
+    /// Returns the base token of a device (device link reference 5).
+    /// - Parameter epoch: The number of installations of the device's system.
     func baseToken(for device: UUID, epoch: UInt32) throws -> [UInt8]? {
         let epoch = withUnsafeBytes(of: epoch.bigEndian, Array.init)
         return try self.seal([Kind.base.rawValue] + Self.bytes(device) + epoch, keyID: self.currentKeyID)
     }
 
-    /// What `token` stands for, or `nil` if no key of these made it.
+    /// Opens a sealed token and returns the identity behind it; `nil` if none of the keys made it.
     func open(_ token: DeviceToken) -> Claims? {
         self.unseal(token.bytes)?.withUnsafeBytes { text in
             guard text.count >= 42, text[0] == Kind.app.rawValue, let environment = Self.environment(text[1]),

@@ -1,9 +1,9 @@
 import Foundation
 import PushTypes
 
-/// Something that happened to a notification or a device, in Apple's words where Apple has one (reference 7.3).
+/// An event of a notification or a device, in Apple's words where Apple has one (reference 7.3).
 struct Event: Hashable, Sendable {
-    /// The raw value is what the blocks of the store hold: never renumber.
+    /// The kind of an event. The raw values are in the blocks of the database: never renumber.
     enum Name: UInt8, CaseIterable, Sendable {
         case received = 1
         case delivered = 2
@@ -29,73 +29,51 @@ struct Event: Hashable, Sendable {
         case subscribed = 27
         case unsubscribed = 28
 
-        var text: String {
-            switch self {
-            case .received: "Received by APNs"
-            case .delivered: "Delivered to Device"
-            case .deliveredFromStorage: "Delivered to Device (From Storage)"
-            case .storedOffline: "Stored – Device Offline"
-            case .storedPower: "Stored – Power Considerations"
-            case .replaced: "Replaced by Newer Notification"
-            case .expired: "Discarded – Expired"
-            case .unregistered: "Discarded – Token Unregistered"
-            case .unregisteredFromStorage: "Discarded – Token Unregistered (From Storage)"
-            case .disabled: "Discarded – Disabled"
-            case .disabledFromStorage: "Discarded – Disabled (From Storage)"
-            case .refusedByDevice: "Discarded – Refused by Device"
-            case .refusedTooMany: "Refused – Too Many Requests"
-            case .storedUnfiltered: "Stored – Topic Not in Filter"
-            case .activated: "Device Activated"
-            case .connected: "Device Connected"
-            case .disconnected: "Device Disconnected"
-            case .tokenMinted: "Device Token Minted"
-            case .appRemoved: "App Removed"
-            case .deleted: "Device Deleted"
-            case .revoked: "Device Certificate Revoked"
-            case .subscribed: "Channel Subscribed"
-            case .unsubscribed: "Channel Unsubscribed"
-            }
-        }
+        /// The name for programs.
+        var code: String { self.names.code }
 
-        /// For programs: lower case, underscores.
-        var code: String {
+        /// The name for people.
+        var text: String { self.names.text }
+
+        private var names: (code: String, text: String) {
             switch self {
-            case .received: "received"
-            case .delivered: "delivered"
-            case .deliveredFromStorage: "delivered_from_storage"
-            case .storedOffline: "stored_offline"
-            case .storedPower: "stored_power"
-            case .replaced: "replaced"
-            case .expired: "expired"
-            case .unregistered: "unregistered"
-            case .unregisteredFromStorage: "unregistered_from_storage"
-            case .disabled: "disabled"
-            case .disabledFromStorage: "disabled_from_storage"
-            case .refusedByDevice: "refused_by_device"
-            case .refusedTooMany: "refused_too_many"
-            case .storedUnfiltered: "stored_unfiltered"
-            case .activated: "device_activated"
-            case .connected: "device_connected"
-            case .disconnected: "device_disconnected"
-            case .tokenMinted: "token_minted"
-            case .appRemoved: "app_removed"
-            case .deleted: "device_deleted"
-            case .revoked: "certificate_revoked"
-            case .subscribed: "channel_subscribed"
-            case .unsubscribed: "channel_unsubscribed"
+            case .received: ("received", "Received by APNs")
+            case .delivered: ("delivered", "Delivered to Device")
+            case .deliveredFromStorage: ("delivered_from_storage", "Delivered to Device (From Storage)")
+            case .storedOffline: ("stored_offline", "Stored – Device Offline")
+            case .storedPower: ("stored_power", "Stored – Power Considerations")
+            case .replaced: ("replaced", "Replaced by Newer Notification")
+            case .expired: ("expired", "Discarded – Expired")
+            case .unregistered: ("unregistered", "Discarded – Token Unregistered")
+            case .unregisteredFromStorage:
+                ("unregistered_from_storage", "Discarded – Token Unregistered (From Storage)")
+            case .disabled: ("disabled", "Discarded – Disabled")
+            case .disabledFromStorage: ("disabled_from_storage", "Discarded – Disabled (From Storage)")
+            case .refusedByDevice: ("refused_by_device", "Discarded – Refused by Device")
+            case .refusedTooMany: ("refused_too_many", "Refused – Too Many Requests")
+            case .storedUnfiltered: ("stored_unfiltered", "Stored – Topic Not in Filter")
+            case .activated: ("device_activated", "Device Activated")
+            case .connected: ("device_connected", "Device Connected")
+            case .disconnected: ("device_disconnected", "Device Disconnected")
+            case .tokenMinted: ("token_minted", "Device Token Minted")
+            case .appRemoved: ("app_removed", "App Removed")
+            case .deleted: ("device_deleted", "Device Deleted")
+            case .revoked: ("certificate_revoked", "Device Certificate Revoked")
+            case .subscribed: ("channel_subscribed", "Channel Subscribed")
+            case .unsubscribed: ("channel_unsubscribed", "Channel Unsubscribed")
             }
         }
     }
 
-    /// Rises with every event of this gateway, also after a restart. Given by ``EventLog``.
+    /// The number of the event, rising over restarts. ``EventLog`` assigns it.
     var id: Int64 = 0
     var name: Name
-    /// `nil` for what concerns a device as a whole.
+    /// The environment; `nil` for an event of a device as a whole.
     var environment: PushEnvironment?
     var device: UUID
     var time: Timestamp
     var topic: String?
-    /// `apns-id` of the notification, or `apns-request-id` of the broadcast.
+    /// The `apns-id` of the push, or `apns-request-id` of the broadcast.
     var apnsID: String?
 
     init(

@@ -1,33 +1,40 @@
 import Foundation
-import GRDB
 import Logging
 import NIOCore
 import NIOPosix
 import PushTypes
 import Synchronization
 
-/// Everything that happened: in memory for a moment, then in SQLite in blocks, the oldest forgotten.
+/// The log of events: written to the database in blocks after ``flushInterval``, the oldest removed.
 ///
-/// A killed gateway loses the events of the last ``flushInterval``; what they tell of is not lost by that.
+/// A killed gateway loses the events of the last interval, but none of the changes that they describe.
 final class EventLog: Sendable {
     struct Limits: Sendable {
-        /// Events kept. Default 1,000,000 (about 100 bytes each).
-        var events = 1_000_000
-        /// Default 7 days, as in Apple's delivery log (reference 7.3).
-        var age: Duration = .seconds(7 * 86_400)
+        /// The most events that are kept, of about 100 bytes each.
+        var events = GatewayConfiguration.Limits().events
+        /// The age up to which they are kept, as in Apple's delivery log (reference 7.3).
+        var age = GatewayConfiguration.Limits().eventAge
+
+        init() {}
+
+        init(_ limits: GatewayConfiguration.Limits) {
+            self.events = limits.events
+            self.age = limits.eventAge
+        }
     }
 
     static let flushInterval: TimeAmount = .milliseconds(250)
-    /// Between the last id on disk and the first after a start: a killed gateway may have told watchers of some more.
+    /// The gap between the last id on disk and the first after a start: a killed gateway may have published more
+    /// events.
     private static let idGap: Int64 = 50_000
-    /// Events in memory before new ones are dropped, when the disk does not keep up.
+    /// The most events in memory. More are dropped, when the disk does not keep up.
     static let maximumUnwritten = 200_000
 
     private struct State {
         var nextID: Int64
-        /// Not handed to the store yet.
+        /// The events that are not handed to the database yet.
         var fresh: [Event] = []
-        /// Handed over, not committed yet.
+        /// The events that are handed over and not committed yet.
         var writing: [Event] = []
         var isFlushScheduled = false
         var counts: [Int]
@@ -35,18 +42,16 @@ final class EventLog: Sendable {
     }
 
     let stream = EventStream()
-    private let commit: GroupCommit
-    private let database: any DatabaseReader
+    private let database: GatewayDatabase
     let limits: Limits
     private let logger: Logger
     private let state: Mutex<State>
 
-    init(database: any DatabaseWriter, commit: GroupCommit, limits: Limits, logger: Logger) throws {
+    init(database: GatewayDatabase, limits: Limits, logger: Logger) throws {
         self.database = database
-        self.commit = commit
         self.limits = limits
         self.logger = logger
-        let lastID = try database.read { try EventTable(database: $0).lastID() }
+        let lastID = try database.read { try $0.events.lastID() }
         self.state = Mutex(
             State(nextID: lastID + (lastID == 0 ? 1 : Self.idGap), counts: Array(repeating: 0, count: 256 * 3))
         )
@@ -63,7 +68,7 @@ final class EventLog: Sendable {
                 state.nextID += 1
                 state.counts[Self.slot(events[index])] += 1
             }
-            // Under the lock, so that those who watch get the events in the order of their ids.
+            // Under the lock, so that watchers get the events in the order of their ids.
             self.stream.publish(numbered)
             guard state.fresh.count + state.writing.count < Self.maximumUnwritten else {
                 state.dropped += numbered.count
@@ -78,7 +83,7 @@ final class EventLog: Sendable {
         if schedule { self.scheduleFlush() }
     }
 
-    /// How often each event happened since the gateway was started.
+    /// Returns the number of each event since the gateway was started.
     func counts() -> [(environment: PushEnvironment?, name: Event.Name, count: Int)] {
         let counts = self.state.withLock { $0.counts }
         let environments: [PushEnvironment?] = [nil, .sandbox, .production]
@@ -89,7 +94,7 @@ final class EventLog: Sendable {
         }
     }
 
-    /// Events not kept because the disk did not keep up, and those that wait for it.
+    /// The events that were dropped because the disk did not keep up, and those that wait for it.
     var backlog: (dropped: Int, waiting: Int) {
         self.state.withLock { ($0.dropped, $0.fresh.count + $0.writing.count) }
     }
@@ -97,20 +102,20 @@ final class EventLog: Sendable {
     /// The id of the newest event.
     var lastID: Int64 { self.state.withLock { $0.nextID } - 1 }
 
-    /// Events that match and are newer than `id`, oldest first.
+    /// Returns the oldest `limit` matching events that are newer than `id`, oldest first.
     func events(_ filter: EventFilter, after id: Int64, limit: Int) async throws -> [Event] {
         let recent = self.state.withLock { $0.writing + $0.fresh }
         let before = recent.first?.id ?? .max
         let stored = try await self.database.read {
-            try EventTable(database: $0).events(filter, after: id, before: before, limit: limit)
+            try $0.events.events(filter, after: id, before: before, limit: limit)
         }
         return stored + recent.lazy.filter { $0.id > id && filter.matches($0) }.prefix(limit - stored.count)
     }
 
-    /// Events that are on disk.
-    func stored() async throws -> Int { try await self.database.read { try EventTable(database: $0).count() } }
+    /// Returns the number of events on disk.
+    func stored() async throws -> Int { try await self.database.read { try $0.events.count() } }
 
-    /// Events that match, newest first.
+    /// Returns the newest `limit` matching events, newest first.
     func events(_ filter: EventFilter, limit: Int) async throws -> [Event] {
         let recent = self.state.withLock { $0.writing + $0.fresh }
         let found = Array(recent.reversed().lazy.filter(filter.matches).prefix(limit))
@@ -118,10 +123,10 @@ final class EventLog: Sendable {
         let before = recent.first?.id ?? .max
         let rest = limit - found.count
         return found
-            + (try await self.database.read { try EventTable(database: $0).events(filter, before: before, limit: rest) })
+            + (try await self.database.read { try $0.events.events(filter, before: before, limit: rest) })
     }
 
-    /// Hands everything to the store.
+    /// Hands all events to the database.
     func flush() {
         let events: [Event] = self.state.withLock { state in
             guard state.writing.isEmpty else { return [] }
@@ -130,8 +135,8 @@ final class EventLog: Sendable {
             return state.writing
         }
         guard !events.isEmpty else { return }
-        self.commit.add {
-            try EventTable(database: $0).append(events)
+        self.database.commit {
+            try $0.events.append(events)
         } completion: { result in
             if case .failure(let error) = result {
                 self.logger.error(
@@ -142,7 +147,7 @@ final class EventLog: Sendable {
             let (isFull, schedule) = self.state.withLock { state in
                 state.writing = []
                 if case .failure = result { state.dropped += events.count }
-                // A flush that came meanwhile found these on their way and left the others.
+                // A flush meanwhile has found these in flight and left the others.
                 let schedule = !state.fresh.isEmpty && !state.isFlushScheduled
                 if schedule { state.isFlushScheduled = true }
                 return (state.fresh.count >= EventBlock.capacity, schedule)
@@ -152,21 +157,21 @@ final class EventLog: Sendable {
         }
     }
 
-    /// Writes what is left, and ends what watches. Nothing may follow.
+    /// Writes the remaining events and ends the streams. No event may follow.
     func end() async throws {
         while self.backlog.waiting > 0 {
             self.flush()
-            try await self.commit.write { _ in }
+            try await self.database.flush()
         }
         self.stream.finish()
     }
 
-    /// Forgets what is too old or too much. Called from time to time.
+    /// Removes the events beyond ``limits``. Called from time to time.
     func trim(now: Timestamp) async throws {
         let newest = self.state.withLock { $0.nextID }
         let (limits, oldest) = (self.limits, newest - Int64(self.limits.events))
         let since = Timestamp(milliseconds: now.milliseconds - Int64(limits.age.components.seconds) * 1000)
-        try await self.commit.write { try EventTable(database: $0).trim(before: oldest, since: since) }
+        try await self.database.commit { try $0.events.trim(before: oldest, since: since) }
     }
 
     private func scheduleFlush() {

@@ -1,20 +1,21 @@
 import Synchronization
 
-/// Those who watch events as they happen. Each has a bounded buffer; one that falls behind misses events, which it can
-/// tell by their ids.
+/// Publishes events to watchers as they are logged. Each watcher has a bounded buffer; a slow one misses events, which
+/// it notices by the gaps in their ids.
 final class EventStream: Sendable {
-    /// Groups of events that wait for a slow watcher; the oldest go first.
+    /// The most groups of events that wait for a slow watcher; the oldest are dropped.
     static let buffer = 1000
-    /// Watchers at the same time.
+    /// The most watchers at a time.
     static let maximumWatchers = 32
 
-    /// One who watches. An empty group is a reminder that time has passed.
+    /// A subscriber. An empty group is a reminder that time has passed.
     struct Watcher: Sendable {
         let events: AsyncStream<[Event]>
         fileprivate let continuation: AsyncStream<[Event]>.Continuation
 
+        /// Sends an empty group.
         func remind() { self.continuation.yield([]) }
-        /// Nothing more comes after what is in the buffer.
+        /// Ends the stream after the events in the buffer.
         func end() { self.continuation.finish() }
     }
 
@@ -27,10 +28,11 @@ final class EventStream: Sendable {
     private let state = Mutex(State())
     private let watching = Atomic<Int>(0)
 
-    /// Those who watch now.
+    /// The number of watchers.
     var count: Int { self.watching.load(ordering: .relaxed) }
 
-    /// `nil` when there are too many watchers. It is forgotten when it ends, or when nobody reads its events any more.
+    /// Adds a watcher, until it ends or its stream is not read any more.
+    /// - Returns: `nil` if there are too many watchers.
     func watch() -> Watcher? {
         let (stream, continuation) = AsyncStream.makeStream(
             of: [Event].self,
@@ -44,17 +46,18 @@ final class EventStream: Sendable {
         }
         guard let id else { return nil }
         self.watching.add(1, ordering: .relaxed)
-        continuation.onTermination = { [weak self] _ in self?.forget(id) }
+        continuation.onTermination = { [weak self] _ in self?.remove(id) }
         return Watcher(events: stream, continuation: continuation)
     }
 
-    /// Called in the order of the events' ids.
+    /// Publishes events. Called in the order of their ids.
     func publish(_ events: [Event]) {
         guard self.watching.load(ordering: .relaxed) > 0 else { return }
         let watchers = self.state.withLock { Array($0.watchers.values) }
         for watcher in watchers { watcher.yield(events) }
     }
 
+    /// Ends the streams of all watchers. No watcher can be added after that.
     func finish() {
         let watchers = self.state.withLock { state in
             state.hasEnded = true
@@ -63,7 +66,7 @@ final class EventStream: Sendable {
         for watcher in watchers { watcher.finish() }
     }
 
-    private func forget(_ id: UInt64) {
+    private func remove(_ id: UInt64) {
         if self.state.withLock({ $0.watchers.removeValue(forKey: id) }) != nil {
             self.watching.subtract(1, ordering: .relaxed)
         }

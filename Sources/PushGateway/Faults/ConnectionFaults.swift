@@ -2,21 +2,21 @@ import NIOSSL
 import PushSupport
 import PushTypes
 
-/// What a door needs to misbehave from the first byte of a connection on.
+/// The faults of a listener's connections, from their first byte on.
 struct ConnectionFaults: Sendable {
     let plan: FaultPlan
-    let door: FaultListener
+    let listener: FaultListener
     let environment: PushEnvironment
-    /// Shows a certificate that ended yesterday.
+    /// The TLS context with a certificate that ended yesterday.
     let expiredTLS: NIOSSLContext
     let time: any TimeSource
 
-    /// What to do wrong with the connection that is being accepted.
+    /// Returns the faults of a connection that is being accepted; `nil` for none.
     func decide() -> FaultDecision? {
         var random = SystemRandomNumberGenerator()
         return self.plan.decide(
             at: .connection,
-            for: FaultSubject(door: self.door, environment: self.environment),
+            for: FaultSubject(listener: self.listener, environment: self.environment),
             random: &random,
             now: self.time.now
         )

@@ -2,12 +2,12 @@ import PushSupport
 import PushTypes
 
 extension FaultAction {
-    /// Members that say what happens; a rule has exactly one of them.
+    /// The members that name an action. A rule has exactly one of them.
     private static let names = [
         "latency", "reason", "reset", "goAway", "stall", "slow", "dropAcks", "expiredCertificate", "streamLimit",
         "feedbackDelay", "close", "dropDevice",
     ]
-    /// Members that belong to one of ``names``.
+    /// The members that belong to one of ``names``.
     private static let details = [
         "retryAfter": "reason", "code": "goAway", "text": "goAway", "streams": "goAway", "after": "streamLimit",
     ]
@@ -72,7 +72,7 @@ extension FaultAction {
         guard let reason = Reason(rawValue: text) else {
             throw fields.refusal("reason", "invalid_value", "use a reason of the provider API, like TooManyRequests")
         }
-        return .refuse(reason, retryAfter: try fields.integer("retryAfter", in: 0...86_400).map(Int.init))
+        return .reject(reason, retryAfter: try fields.integer("retryAfter", in: 0...86_400).map(Int.init))
     }
 
     private static func goAway(_ fields: JSONFields) throws(RequestError) -> GoAway {
@@ -105,11 +105,11 @@ extension FaultAction {
         case finish, lose
     }
 
-    /// In the order of the text form.
+    /// The members in the order of the text form.
     var members: [(String, JSONValue)] {
         switch self {
         case .latency(let latency): [("latency", .string(latency.description))]
-        case .refuse(let reason, let retryAfter):
+        case .reject(let reason, let retryAfter):
             [("reason", .string(reason.rawValue))] + (retryAfter.map { [("retryAfter", .integer(Int64($0)))] } ?? [])
         case .reset(let code): [("reset", .string(code.description))]
         case .goAway(let goAway):

@@ -1,53 +1,55 @@
 import PushTypes
 
-/// What the gateway does wrong.
+/// The misbehaviour of a fault rule.
 enum FaultAction: Hashable, Sendable {
-    /// The answer comes late.
+    /// The response is late.
     case latency(FaultLatency)
-    /// The answer is a refusal; `retryAfter` in seconds. On the binary door it is the status of reference 5.2.
-    case refuse(Reason, retryAfter: Int?)
+    /// The request is rejected; `retryAfter` in seconds. The binary listener sends the status of reference 5.2.
+    case reject(Reason, retryAfter: Int?)
     /// The stream is reset with this error code (RFC 9113 section 7).
     case reset(FaultErrorCode)
     case goAway(GoAway)
-    /// Neither an answer nor an end.
+    /// There is neither a response nor an end.
     case stall(Stall)
-    /// The gateway reads no faster from its peer, provider or device.
+    /// The gateway reads no faster from its peer, a provider or a device.
     case slow(bytesPerSecond: Int)
-    /// A device's acknowledgement counts as never come.
+    /// A device's acknowledgement is ignored.
     case dropAcks
-    /// The door shows a certificate that ended yesterday.
+    /// The listener shows a certificate that ended yesterday.
     case expiredCertificate
-    /// Announced when the connection starts, or once it has had `after` requests.
+    /// The stream limit, announced when the connection starts, or after `after` requests.
     case streamLimit(Int, after: Int)
-    /// Feedback entries are shown so much later.
+    /// Feedback entries are sent so much later.
     case feedbackDelay(Duration)
-    /// The connection is closed without a word.
+    /// The connection is closed without an error packet or GOAWAY.
     case close
-    /// The connection of a device is closed once `after` messages have left for it.
+    /// The connection of a device is closed after `after` messages.
     case dropDevice(after: Int)
 
+    /// The content of a GOAWAY frame (RFC 9113 section 6.8).
     struct GoAway: Hashable, Sendable {
-        /// Requests on the connection that come before it.
+        /// The requests on the connection before it.
         var after: Int
         var code = FaultErrorCode.none
-        /// The `reason` of the JSON in its debug data; none without.
+        /// The `reason` in the JSON of its debug data; `nil` for no debug data.
         var text: String?
-        /// Whether the request that it strikes is still answered, and its last stream id tells so; if not, this request
-        /// and those that follow are not processed.
+        /// Indicates whether the current request still gets its response and the last stream id includes it. If not,
+        /// this request and later ones are not processed.
         var finishesStreams = true
     }
 
+    /// The extent of a stall.
     enum Stall: String, CaseIterable, Hashable, Sendable {
-        /// This request; others go on.
+        /// This request only.
         case request
-        /// The whole connection: nothing more is read or answered.
+        /// The whole connection: nothing more is read, and there are no more responses.
         case connection
     }
 
-    /// When it is decided.
+    /// The point at which the fault is decided.
     var point: FaultPoint {
         switch self {
-        case .latency, .refuse, .reset, .goAway, .stall, .close: .request
+        case .latency, .reject, .reset, .goAway, .stall, .close: .request
         case .streamLimit(_, let after): after == 0 ? .connection : .request
         case .slow, .expiredCertificate: .connection
         case .dropAcks: .acknowledgement
@@ -56,19 +58,19 @@ enum FaultAction: Hashable, Sendable {
         }
     }
 
-    /// Where it makes sense.
-    var doors: Set<FaultListener> {
+    /// The listeners to which it applies.
+    var listeners: Set<FaultListener> {
         switch self {
-        case .latency, .refuse, .stall, .close: [.http2, .binary]
+        case .latency, .reject, .stall, .close: [.http2, .binary]
         case .reset, .goAway, .streamLimit: [.http2]
-        case .slow: [.http2, .binary, .courier]
+        case .slow: [.http2, .binary, .deviceLink]
         case .expiredCertificate: Set(FaultListener.allCases)
-        case .dropAcks, .dropDevice: [.courier]
+        case .dropAcks, .dropDevice: [.deviceLink]
         case .feedbackDelay: [.feedback]
         }
     }
 
-    /// Whether it strikes on a connection as far as `ordinal` (``FaultSubject/ordinal``).
+    /// Returns whether it applies to a connection that has reached `ordinal` (``FaultSubject/ordinal``).
     func isDue(at ordinal: Int) -> Bool {
         switch self {
         case .goAway(let goAway): ordinal >= goAway.after

@@ -1,51 +1,52 @@
 import PushTypes
 
-/// What a door has to do wrong now. Several rules can have a part in it; of the same part the first rule's counts.
+/// The faults that apply now. Several rules can contribute; the first rule of each property counts.
 struct FaultDecision: Hashable, Sendable {
-    /// Before anything is done.
+    /// The fault before the request is processed.
     enum Before: Hashable, Sendable {
         case wait(Duration)
-        /// For ever: there is no answer.
+        /// There is never a response.
         case stall
     }
 
-    /// In place of the right answer. A push that is refused or reset is not handed to the core.
-    enum ResponseDescription: Hashable, Sendable {
-        case refuse(Reason, retryAfter: Int?)
+    /// The response in place of the right one. A push that is rejected or reset is not submitted.
+    enum Response: Hashable, Sendable {
+        case reject(Reason, retryAfter: Int?)
         case reset(FaultErrorCode)
-        /// As if it had not come: an acknowledgement.
+        /// An acknowledgement is ignored.
         case drop
     }
 
-    /// To the whole connection.
+    /// The fault of the whole connection.
     enum Connection: Hashable, Sendable {
         case goAway(FaultAction.GoAway)
         case close
-        /// Nothing more is read or answered.
+        /// Nothing more is read, and there are no more responses.
         case stall
     }
 
-    /// The ids of the rules that have a part in it, for the log.
+    /// The ids of the contributing rules, for the log.
     var rules: [String] = []
     var before: Before?
-    var answer: ResponseDescription?
+    var response: Response?
     var connection: Connection?
-    /// SETTINGS_MAX_CONCURRENT_STREAMS to be announced.
+    /// The SETTINGS_MAX_CONCURRENT_STREAMS to announce.
     var streamLimit: Int?
-    /// How fast the gateway reads from its peer.
+    /// The rate at which the gateway reads from its peer.
     var bytesPerSecond: Int?
     var showsExpiredCertificate = false
-    /// For ``FeedbackListener/delay``.
+    /// The delay of feedback entries, for ``FeedbackListener/delay``.
     var feedbackDelay: Duration?
 
-    /// Whether there was room for the action.
-    mutating func take(_ action: FaultAction, random: inout some RandomNumberGenerator) -> Bool {
+    /// Adds the action of a rule.
+    /// - Returns: `false` if an earlier rule has set the same property.
+    mutating func add(_ action: FaultAction, random: inout some RandomNumberGenerator) -> Bool {
         switch action {
         case .latency(let latency): Self.set(&self.before, .wait(latency.sample(using: &random)))
         case .stall(.request): Self.set(&self.before, .stall)
-        case .refuse(let reason, let retryAfter): Self.set(&self.answer, .refuse(reason, retryAfter: retryAfter))
-        case .reset(let code): Self.set(&self.answer, .reset(code))
-        case .dropAcks: Self.set(&self.answer, .drop)
+        case .reject(let reason, let retryAfter): Self.set(&self.response, .reject(reason, retryAfter: retryAfter))
+        case .reset(let code): Self.set(&self.response, .reset(code))
+        case .dropAcks: Self.set(&self.response, .drop)
         case .goAway(let goAway): Self.set(&self.connection, .goAway(goAway))
         case .stall(.connection): Self.set(&self.connection, .stall)
         case .close, .dropDevice: Self.set(&self.connection, .close)

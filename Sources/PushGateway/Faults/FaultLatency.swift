@@ -1,33 +1,35 @@
 import Foundation
 import PushTypes
 
-/// How long answers are held back.
+/// The distribution of the latency that a fault adds to responses.
 ///
-/// In text: `50ms`, `50ms..200ms` (evenly), `normal:100ms/20ms` (mean and standard deviation), `p50:20ms/p95:80ms`
-/// (percentiles, straight lines between them, nothing beyond the last).
+/// The text forms are `50ms`, `50ms..200ms` (evenly), `normal:100ms/20ms` (mean and standard deviation),
+/// `p50:20ms/p95:80ms` (percentiles, interpolated linearly, with the last as the maximum).
 enum FaultLatency: Hashable, Sendable {
     case fixed(Duration)
     case uniform(ClosedRange<Duration>)
-    /// Never less than nothing, nor more than ``longest``.
+    /// A normal distribution, cut off at zero and ``longest``.
     case normal(mean: Duration, deviation: Duration)
-    /// Percent and duration, both rising.
+    /// Percentiles with rising percent and duration.
     case percentiles([Percentile])
 
+    /// A percentile of the distribution.
     struct Percentile: Hashable, Sendable {
-        /// 1 to 100.
+        /// The percentile, 1 to 100.
         var percent: Int
         var duration: Duration
     }
 
+    /// The longest latency: 10 min.
     static let longest: Duration = .seconds(600)
 
-    /// One latency, by chance.
+    /// Returns a random latency.
     func sample(using random: inout some RandomNumberGenerator) -> Duration {
         switch self {
         case .fixed(let duration): return duration
         case .uniform(let range): return Self.point(Double.random(in: 0...1, using: &random), in: range)
         case .normal(let mean, let deviation):
-            // Box and Muller's way from two even numbers to one of the bell curve.
+            // The Box–Muller transform of two uniform numbers.
             let radius = (-2 * log(Double.random(in: 0.000_001...1, using: &random))).squareRoot()
             let height = radius * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
             return min(max(.zero, mean + deviation * height), Self.longest)
@@ -45,6 +47,7 @@ enum FaultLatency: Hashable, Sendable {
         }
     }
 
+    /// Interpolates.
     /// - Parameter part: 0 for the lower end, 1 for the upper.
     private static func point(_ part: Double, in range: ClosedRange<Duration>) -> Duration {
         range.lowerBound + (range.upperBound - range.lowerBound) * part
@@ -96,12 +99,13 @@ extension FaultLatency: LosslessStringConvertible {
     }
 }
 
-/// Durations in text: a whole number and its unit, `ms`, `s`, `m`, `h` or `d`.
+/// Durations in the text form: a whole number and its unit, `ms`, `s`, `m`, `h` or `d`.
 enum FaultDuration {
     private static let units: [(name: String, milliseconds: Int64)] = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
 
+    /// Parses a duration; `nil` for any other text.
     static func read(_ text: some StringProtocol) -> Duration? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let unit = Self.units.first(where: { $0.name == text.dropFirst(digits.count) }),
@@ -111,7 +115,7 @@ enum FaultDuration {
         return overflow ? nil : .milliseconds(milliseconds)
     }
 
-    /// In the largest unit that leaves no fraction; what is shorter than a millisecond is left out.
+    /// Returns the text in the largest unit that leaves no fraction, rounded down to milliseconds.
     static func text(_ duration: Duration) -> String {
         let milliseconds = Timestamp(milliseconds: 0).advanced(by: duration).milliseconds
         let unit = Self.units.first { milliseconds != 0 && milliseconds.isMultiple(of: $0.milliseconds) }

@@ -31,7 +31,7 @@ extension FaultMatch {
             self.credential = text
         }
         self.environment = try fields.choice("environment")
-        self.door = try fields.choice("door")
+        self.listener = try fields.choice("door")
         self.percent = try fields.number("percent", in: 0...100) ?? 100
         self.first = try fields.integer("first", in: Self.counts).map(Int.init)
         self.every = try fields.integer("every", in: Self.counts).map(Int.init)
@@ -39,10 +39,10 @@ extension FaultMatch {
         self.until = try fields.integer("untilMs", in: 0...Int64.max).map(Timestamp.init(milliseconds:))
     }
 
-    /// In the order of the text form.
+    /// The members in the order of the text form.
     var members: [(String, JSONValue)] {
         var members: [(String, JSONValue)] = []
-        if let door { members.append(("door", .string(door.rawValue))) }
+        if let listener { members.append(("door", .string(listener.rawValue))) }
         if let environment { members.append(("environment", .string(environment.rawValue))) }
         if let topic { members.append(("topic", .string(topic.name))) }
         if let token { members.append(("token", .string(token))) }
@@ -59,7 +59,7 @@ extension FaultMatch {
 }
 
 extension JSONFields {
-    /// A member that is one of the type's words.
+    /// Returns a member that is a case of an enumeration; `nil` if it is absent.
     func choice<Value: RawRepresentable & CaseIterable>(_ name: String) throws(RequestError) -> Value?
     where Value.RawValue == String {
         guard let text = try self.string(name, maximum: 64) else { return nil }
@@ -70,6 +70,7 @@ extension JSONFields {
         return value
     }
 
+    /// Returns a number in a range; `nil` if it is absent.
     func number(_ name: String, in range: ClosedRange<Double>) throws(RequestError) -> Double? {
         let value: Double
         switch self.members[name] {

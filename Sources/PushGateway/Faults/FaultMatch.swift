@@ -1,32 +1,33 @@
 import PushTypes
 
-/// Whom a fault meets, and how often. What is `nil` matches everybody.
+/// The requests, messages and connections to which a fault applies, and how often. A property that is `nil` matches
+/// all.
 struct FaultMatch: Hashable, Sendable {
-    /// Fewest hexadecimal digits of a token that name it.
+    /// The fewest hexadecimal digits that name a token.
     static let shortestToken = 8
 
-    /// A topic; a bundle id also means the topics that are derived from it.
+    /// The topic; a bundle id also matches the topics that are derived from it.
     var topic: Topic?
     /// The token in lower-case hexadecimal, or its beginning.
     var token: String?
-    /// Key id or certificate serial, letter case aside.
+    /// The key id or certificate serial number, compared without regard to letter case.
     var credential: String?
     var environment: PushEnvironment?
-    var door: FaultListener?
-    /// Of those that match, by chance. 0 to 100.
+    var listener: FaultListener?
+    /// The share of the matching subjects, at random: 0 to 100.
     var percent: Double = 100
-    /// Only the first so many of those that match.
+    /// The number of the first matching subjects to which it is restricted.
     var first: Int?
-    /// Only each so-manieth of those that match.
+    /// The distance between matching subjects to which it applies: 3 for each third.
     var every: Int?
-    /// So many times at most.
+    /// The most times that it applies.
     var times: Int?
-    /// Not from this moment on.
+    /// The time from which it does not apply any more.
     var until: Timestamp?
 
-    /// Whether it is about `subject`, chance and counts aside.
-    func covers(_ subject: FaultSubject) -> Bool {
-        if let door, door != subject.door { return false }
+    /// Returns whether `subject` matches, apart from chance and counts.
+    func matches(_ subject: FaultSubject) -> Bool {
+        if let listener, listener != subject.listener { return false }
         if let environment, environment != subject.environment { return false }
         if let topic, topic != subject.topic, topic != subject.topic?.bundleID { return false }
         if let token, subject.token?.hex.hasPrefix(token) != true { return false }
@@ -34,8 +35,11 @@ struct FaultMatch: Hashable, Sendable {
         return true
     }
 
-    /// Whether it strikes the one that it covers as number `seen`, counted from 1, having struck `hits` before.
-    func strikes(seen: Int, hits: Int, random: inout some RandomNumberGenerator) -> Bool {
+    /// Returns whether the fault applies to a matching subject.
+    /// - Parameters:
+    ///   - seen: The number of the subject among those that match, from 1.
+    ///   - hits: The times that the fault has applied before.
+    func applies(seen: Int, hits: Int, random: inout some RandomNumberGenerator) -> Bool {
         if let first, seen > first { return false }
         if let every, !seen.isMultiple(of: every) { return false }
         if let times, hits >= times { return false }

@@ -3,15 +3,15 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The rules by which this gateway misbehaves on command, and how often each has struck.
+/// The fault rules of a gateway, with their counts.
 ///
-/// Rules that were given by the API live until they are removed or the gateway ends; those of a file or a flag come back
-/// with the next start. Without rules a look at it costs one relaxed load.
+/// Rules from the API exist until they are removed or the gateway ends; those of a file or a flag exist again after the
+/// next start. Without rules, a decision costs one relaxed load.
 final class FaultPlan: Sendable {
-    /// Rules at one time.
+    /// The most rules at one time.
     static let limit = 100
 
-    /// Where a rule came from.
+    /// The source of a rule.
     enum Source: String, Sendable {
         /// A file or a flag.
         case start
@@ -21,9 +21,9 @@ final class FaultPlan: Sendable {
     struct Entry: Hashable, Sendable {
         var rule: FaultRule
         var source: Source
-        /// Requests, messages or connections that it covered.
+        /// The requests, messages or connections that matched.
         var seen = 0
-        /// Those that it met.
+        /// Those to which it applied.
         var hits = 0
     }
 
@@ -33,27 +33,28 @@ final class FaultPlan: Sendable {
     }
 
     private let state = Mutex(State())
-    /// One bit for each ``FaultPoint`` that a rule is about.
+    /// A bit for each ``FaultPoint`` that has a rule.
     private let points = Atomic<UInt8>(0)
 
-    /// Without rules.
+    /// Makes a plan without rules.
     init() {}
 
-    /// - Throws: ``RequestError`` that names the rule at fault, as `faults[2]`.
+    /// Makes a plan with the rules of flags and file.
+    /// - Throws: ``RequestError`` with the path of the invalid rule, such as `faults[2]`.
     init(starting rules: [FaultRule], now: Timestamp) throws(RequestError) {
         for (index, rule) in rules.enumerated() {
             do {
                 _ = try self.add(rule, source: .start, now: now)
             } catch {
-                var refusal = error
-                refusal.path = ["faults[\(index)]", refusal.path].compactMap { $0 }.joined(separator: ".")
-                throw refusal
+                var located = error
+                located.path = ["faults[\(index)]", error.path].compactMap { $0 }.joined(separator: ".")
+                throw located
             }
         }
     }
 
-    /// The rules of a file: `{"faults": [{…}, …]}`.
-    /// - Throws: ``RequestError`` that names the member at fault, as `faults[2].percent`.
+    /// Parses the rules of a file: `{"faults": [{…}, …]}`.
+    /// - Throws: ``RequestError`` with the path of the invalid member, such as `faults[2].percent`.
     static func rules(json: Data) throws(RequestError) -> [FaultRule] {
         let fields = try JSONFields(parsing: json, known: ["faults"])
         guard case .array(let values) = fields.members["faults"] else { throw fields.wrongType("faults", "an array") }
@@ -67,7 +68,7 @@ final class FaultPlan: Sendable {
         return rules
     }
 
-    /// In the order in which they are asked. Those whose time is over are gone.
+    /// Returns the rules in the order in which they are evaluated, without the expired ones.
     func entries(now: Timestamp) -> [Entry] {
         self.state.withLock { state in
             self.removeExpired(from: &state, now: now)
@@ -75,19 +76,16 @@ final class FaultPlan: Sendable {
         }
     }
 
-    /// The rule with its id.
+    /// Adds a rule.
+    /// - Returns: The rule with its id.
     func add(_ rule: FaultRule, source: Source, now: Timestamp) throws(RequestError) -> FaultRule {
         try self.state.withLock { (state) throws(RequestError) in
             self.removeExpired(from: &state, now: now)
             guard state.entries.count < Self.limit else {
-                throw RequestError(
-                    .conflict,
-                    code: "too_many_faults",
-                    message: "at most \(Self.limit) faults at once"
-                )
+                throw RequestError(.conflict, code: "too_many_faults", message: "at most \(Self.limit) faults at once")
             }
             if let until = rule.match.until, until <= now {
-                throw RequestError(.invalid, code: "invalid_value", message: "this time is over", path: "untilMs")
+                throw RequestError(.invalid, code: "invalid_value", message: "this time has passed", path: "untilMs")
             }
             var rule = rule
             while rule.id.isEmpty {
@@ -96,20 +94,21 @@ final class FaultPlan: Sendable {
                 if !state.entries.contains(where: { $0.rule.id == id }) { rule.id = id }
             }
             guard !state.entries.contains(where: { $0.rule.id == rule.id }) else {
-                throw RequestError(.conflict, code: "id_taken", message: "there is a fault with this id", path: "id")
+                throw RequestError(.conflict, code: "id_taken", message: "another fault has this id", path: "id")
             }
             state.entries.append(Entry(rule: rule, source: source))
-            self.notePoints(of: state)
+            self.updatePoints(of: state)
             return rule
         }
     }
 
-    /// Whether it was there.
+    /// Removes a rule.
+    /// - Returns: Whether it existed.
     func remove(_ id: String) -> Bool {
         self.state.withLock { state in
             let count = state.entries.count
             state.entries.removeAll { $0.rule.id == id }
-            self.notePoints(of: state)
+            self.updatePoints(of: state)
             return state.entries.count < count
         }
     }
@@ -117,11 +116,11 @@ final class FaultPlan: Sendable {
     func removeAll() {
         self.state.withLock { state in
             state.entries = []
-            self.notePoints(of: state)
+            self.updatePoints(of: state)
         }
     }
 
-    /// What to do wrong with `subject`; `nil` for nothing, which is all that happens where no rule is about `point`.
+    /// Returns the faults of a subject; `nil` for none. The subject is not evaluated unless a rule is about `point`.
     func decide(
         at point: FaultPoint,
         for subject: @autoclosure () -> FaultSubject,
@@ -135,13 +134,13 @@ final class FaultPlan: Sendable {
             var decision = FaultDecision()
             for index in state.entries.indices {
                 let rule = state.entries[index].rule
-                guard rule.action.point == point, rule.action.doors.contains(subject.door),
-                    rule.action.isDue(at: subject.ordinal), rule.match.covers(subject)
+                guard rule.action.point == point, rule.action.listeners.contains(subject.listener),
+                    rule.action.isDue(at: subject.ordinal), rule.match.matches(subject)
                 else { continue }
                 state.entries[index].seen += 1
                 let (seen, hits) = (state.entries[index].seen, state.entries[index].hits)
-                guard rule.match.strikes(seen: seen, hits: hits, random: &random),
-                    decision.take(rule.action, random: &random)
+                guard rule.match.applies(seen: seen, hits: hits, random: &random),
+                    decision.add(rule.action, random: &random)
                 else { continue }
                 state.entries[index].hits += 1
                 decision.rules.append(rule.id)
@@ -152,10 +151,10 @@ final class FaultPlan: Sendable {
 
     private func removeExpired(from state: inout State, now: Timestamp) {
         state.entries.removeAll { $0.rule.match.until.map { $0 <= now } ?? false }
-        self.notePoints(of: state)
+        self.updatePoints(of: state)
     }
 
-    private func notePoints(of state: State) {
+    private func updatePoints(of state: State) {
         self.points.store(state.entries.reduce(0) { $0 | $1.rule.action.point.bit }, ordering: .relaxed)
     }
 }

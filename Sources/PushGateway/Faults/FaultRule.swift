@@ -1,14 +1,15 @@
 import PushSupport
 
-/// One way in which the gateway misbehaves on command: whom it meets, how often, and what happens then.
+/// A misbehaviour of the gateway that was configured on purpose: the subjects to which it applies, and its action.
 ///
-/// In JSON a flat object, `{"reason": "TooManyRequests", "topic": "com.example.MyApp", "percent": 20}`; in text, for a
-/// command-line flag, the same members, `reason=TooManyRequests,topic=com.example.MyApp,percent=20`.
+/// The JSON form is a flat object, `{"reason": "TooManyRequests", "topic": "com.example.MyApp", "percent": 20}`; the
+/// text form, for a command-line flag, has the same members:
+/// `reason=TooManyRequests,topic=com.example.MyApp,percent=20`.
 struct FaultRule: Hashable, Sendable {
-    /// Longest id, in bytes: letters, digits, hyphens and underscores.
+    /// The longest id, in bytes.
     static let longestID = 64
 
-    /// Given by the plan where it is empty.
+    /// The id; the plan assigns one if it is empty.
     var id = ""
     var match = FaultMatch()
     var action: FaultAction
@@ -16,8 +17,8 @@ struct FaultRule: Hashable, Sendable {
 
 extension FaultRule {
     /// Reads the members of an object.
-    /// - Parameter path: where the object stands in what was sent; `nil` at the top.
-    /// - Throws: ``RequestError`` that names the member at fault.
+    /// - Parameter path: The path of the object in the request body; `nil` for the body itself.
+    /// - Throws: ``RequestError`` with the path of the invalid member.
     init(members: [String: JSONValue], path: String? = nil) throws(RequestError) {
         let known = FaultAction.memberNames.union(FaultMatch.memberNames).union(["id"])
         let fields = try JSONFields(members: members, path: path, known: known)
@@ -30,18 +31,18 @@ extension FaultRule {
         try self.check(fields)
     }
 
-    /// A rule that could never strike is a mistake.
+    /// Rejects a rule that could never apply.
     private func check(_ fields: JSONFields) throws(RequestError) {
-        if let door = self.match.door, !self.action.doors.contains(door) {
-            let doors = self.action.doors.map(\.rawValue).sorted().joined(separator: ", ")
-            throw fields.refusal("door", "invalid_value", "this fault is for: \(doors)")
+        if let listener = self.match.listener, !self.action.listeners.contains(listener) {
+            let listeners = self.action.listeners.map(\.rawValue).sorted().joined(separator: ", ")
+            throw fields.refusal("door", "invalid_value", "this fault is for: \(listeners)")
         }
         for name in self.action.point.unknownMembers where fields.members[name] != nil {
             throw fields.refusal(name, "not_applicable", "this is not known yet when the fault is decided")
         }
     }
 
-    /// What ``init(members:path:)`` reads.
+    /// The members that ``init(members:path:)`` reads.
     var members: [String: JSONValue] {
         var members = Dictionary(self.action.members + self.match.members) { $1 }
         if !self.id.isEmpty { members["id"] = .string(self.id) }
@@ -50,7 +51,7 @@ extension FaultRule {
 }
 
 extension FaultRule: Codable {
-    /// - Throws: ``RequestError`` as well as what the decoder throws.
+    /// - Throws: ``RequestError``, and the errors of the decoder.
     init(from decoder: any Decoder) throws {
         try self.init(members: try [String: JSONValue](from: decoder))
     }
@@ -60,14 +61,14 @@ extension FaultRule: Codable {
     }
 }
 
-/// The text form: for people, on a command line.
+/// The text form, for the command line.
 extension FaultRule: CustomStringConvertible {
-    /// - Throws: ``RequestError`` that names the member at fault.
+    /// - Throws: ``RequestError`` with the path of the invalid member.
     init(text: String) throws(RequestError) {
         try self.init(members: try FaultText.members(text))
     }
 
-    /// The action first, then whom it meets.
+    /// The text form: first the action, then the match.
     var description: String {
         let id = self.id.isEmpty ? [] : [("id", JSONValue.string(self.id))]
         return FaultText.text(self.action.members + self.match.members + id)
@@ -75,7 +76,7 @@ extension FaultRule: CustomStringConvertible {
 }
 
 extension FaultPoint {
-    /// Members of a rule that cannot match at this point.
+    /// The members of a rule that are not known yet at this point.
     fileprivate var unknownMembers: [String] {
         switch self {
         case .connection: ["topic", "token", "credential"]

@@ -1,41 +1,42 @@
 import PushTypes
 
-/// A door at which the gateway can be told to misbehave.
+/// A listener with faults. The raw values are those of the member `door` of a rule.
 enum FaultListener: String, CaseIterable, Hashable, Sendable {
-    case http2, binary, feedback, courier
+    case http2, binary, feedback
+    case deviceLink = "courier"
 }
 
-/// A moment at which a door asks the ``FaultPlan`` what to do.
+/// A point in the processing at which the ``FaultPlan`` decides.
 enum FaultPoint: UInt8, CaseIterable, Hashable, Sendable {
-    /// A connection was accepted; nothing is known of the peer yet.
+    /// A connection was accepted. Nothing is known of the peer yet.
     case connection
-    /// A push, or another request of a provider, is complete and not answered yet.
+    /// A request of a provider is complete and has no response yet.
     case request
-    /// A message is about to leave for a device.
+    /// A message is about to be sent to a device.
     case delivery
     /// A device has acknowledged a message.
     case acknowledgement
-    /// A provider is about to be told the feedback list.
+    /// A feedback list is about to be sent to a provider.
     case feedback
 }
 
-/// What a door knows of the request, message or connection that a fault could meet.
+/// The request, message or connection to which a fault could apply, as far as its listener knows it.
 struct FaultSubject: Hashable, Sendable {
-    var door: FaultListener
+    var listener: FaultListener
     var environment: PushEnvironment
     var topic: Topic?
     var token: DeviceToken?
-    /// The provider's key id, or the serial number of its certificate in hexadecimal.
+    /// The provider's key id, or its certificate's serial number in hexadecimal.
     var credential: String?
-    /// Which of its connection it is, counted from 1: of the requests, or of the messages to a device.
+    /// The number of the request, or of the message to a device, on its connection, from 1.
     var ordinal = 1
 }
 
 extension FaultSubject {
-    /// A message to a device.
-    init(door: FaultListener, environment: PushEnvironment, message: Message?, ordinal: Int = 1) {
+    /// Describes a message to a device.
+    init(listener: FaultListener, environment: PushEnvironment, message: Message?, ordinal: Int = 1) {
         self.init(
-            door: door,
+            listener: listener,
             environment: environment,
             topic: message?.notification.topic,
             token: message.flatMap { DeviceToken(bytes: $0.token) },

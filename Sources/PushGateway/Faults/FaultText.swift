@@ -1,21 +1,18 @@
 import PushSupport
 
-/// Members of a rule as text: `name=value`, separated by commas; a name alone means yes.
+/// The text form of a rule's members: `name=value`, separated by commas. A name alone stands for `true`.
 enum FaultText {
-    /// Longest text read, in bytes.
+    /// The longest text, in bytes.
     static let maximumLength = 4096
     private static let numbers: Set<String> = [
         "retryAfter", "goAway", "slow", "streamLimit", "after", "dropDevice", "percent", "first", "every", "times",
         "untilMs",
     ]
 
+    /// Parses the text form.
     static func members(_ text: String) throws(RequestError) -> [String: JSONValue] {
         guard text.utf8.count <= Self.maximumLength else {
-            throw RequestError(
-                .invalid,
-                code: "too_long",
-                message: "a fault has at most \(Self.maximumLength) bytes"
-            )
+            throw RequestError(.invalid, code: "too_long", message: "a fault has at most \(Self.maximumLength) bytes")
         }
         var members: [String: JSONValue] = [:]
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -25,7 +22,7 @@ enum FaultText {
                 throw RequestError(.invalid, code: "invalid_value", message: "use name=value,name=value,…")
             }
             guard members[name] == nil else {
-                throw RequestError(.invalid, code: "duplicate_field", message: "this stands here twice", path: name)
+                throw RequestError(.invalid, code: "duplicate_field", message: "this member occurs twice", path: name)
             }
             members[name] = sides.count == 2 ? Self.value(sides[1], of: name) : .bool(true)
         }
@@ -43,7 +40,7 @@ enum FaultText {
         }.joined(separator: ",")
     }
 
-    /// Letters, digits, dots, hyphens and underscores: what needs no quoting.
+    /// Returns whether a byte needs no quotes: letters, digits, dots, hyphens and underscores.
     static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -53,7 +50,7 @@ enum FaultText {
         }
     }
 
-    /// What should be a number and is none stays text, so that the member is named as of the wrong type.
+    /// Returns the value of a member. Text in place of a number stays text, so that the error names the member.
     private static func value(_ text: Substring, of name: String) -> JSONValue {
         guard Self.numbers.contains(name) else { return .string(String(text)) }
         if let number = Int64(text) { return .integer(number) }

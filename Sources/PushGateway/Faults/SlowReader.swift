@@ -1,13 +1,13 @@
 import NIOCore
 
-/// Reads no faster than so many bytes a second from a connection, below TLS: the peer's writes pile up at its own end.
+/// Limits the rate at which a connection is read, below TLS. The peer's writes fill its own buffers.
 final class SlowReader: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
 
     private let bytesPerSecond: Int
-    /// When the next read may be.
+    /// The earliest time of the next read.
     private var next = NIODeadline.uptimeNanoseconds(0)
     private var isWaiting = false
 

@@ -54,7 +54,7 @@ struct EnvironmentListeners: Sendable {
                 unauthenticated: unauthenticated,
                 faults: ConnectionFaults(
                     plan: faults,
-                    door: kind,
+                    listener: kind,
                     environment: environment,
                     expiredTLS: NIOSSLContext(
                         configuration: try configure(expired.tlsConfiguration(protocols: []))
@@ -82,7 +82,7 @@ struct EnvironmentListeners: Sendable {
         ) {
             try Self.provider($0, authorities)
         }
-        self.deviceLink = try listener(.courier, "courier", limits: limits, watchesHandshake: false) {
+        self.deviceLink = try listener(.deviceLink, "courier", limits: limits, watchesHandshake: false) {
             try Self.device($0, authorities)
         }
         self.binary = try listener(.binary, "binary", limits: limits, allowsHalfClosure: true) {
@@ -114,13 +114,12 @@ struct EnvironmentListeners: Sendable {
         return tls
     }
 
-    /// Binds all listeners and returns their ports.
-    func bind(_ core: EnvironmentCore, _ doors: GatewayConfiguration.Doors) async throws -> GatewayAddresses.Doors {
-        GatewayAddresses.Doors(
-            http2: try await self.http2.bind(doors.http2, initialize: core.providerDoor.initialize),
-            courier: try await self.deviceLink.bind(doors.courier, initialize: core.courierDoor.initialize),
-            binary: try await self.binary.bind(doors.binary, initialize: core.binaryDoor.initialize),
-            feedback: try await self.feedback.bind(doors.feedback, initialize: core.feedbackDoor.initialize)
+    func bind(_ core: EnvironmentCore, _ addresses: GatewayConfiguration.Listeners) async throws -> GatewayAddresses.Ports {
+        GatewayAddresses.Ports(
+            http2: try await self.http2.bind(addresses.http2, initialize: core.providerListener.initialize),
+            deviceLink: try await self.deviceLink.bind(addresses.deviceLink, initialize: core.deviceLinkListener.initialize),
+            binary: try await self.binary.bind(addresses.binary, initialize: core.binaryListener.initialize),
+            feedback: try await self.feedback.bind(addresses.feedback, initialize: core.feedbackListener.initialize)
         )
     }
 
@@ -130,7 +129,7 @@ struct EnvironmentListeners: Sendable {
             ("http2", self.http2), ("courier", self.deviceLink), ("binary", self.binary), ("feedback", self.feedback),
         ]
         for (name, listener) in listeners {
-            let labels = ["door": name, "environment": environment.rawValue]
+            let labels = ["listener": name, "environment": environment.rawValue]
             gauges.add(.connections, labels) { listener.connections }
             gauges.add(.connectionsLimit, labels) { listener.maximumConnections }
         }

@@ -67,7 +67,7 @@ final class Listener: Sendable {
     /// Starts to listen.
     /// - Parameter initialize: Adds the handlers behind TLS to each connection's pipeline.
     /// - Returns: The port.
-    /// - Throws: ``GatewayError/cannotListen(door:address:why:)``.
+    /// - Throws: ``GatewayError/cannotListen(listener:address:why:)``.
     func bind(
         _ address: ListenAddress,
         initialize: @escaping @Sendable (any Channel, FaultDecision?) throws -> Void
@@ -86,7 +86,7 @@ final class Listener: Sendable {
             self.state.withLock { $0.server = server }
             return server.localAddress?.port ?? address.port
         } catch {
-            throw GatewayError.cannotListen(door: self.name, address: "\(address)", why: ErrorDescription.of(error))
+            throw GatewayError.cannotListen(listener: self.name, address: "\(address)", why: ErrorDescription.of(error))
         }
     }
 

@@ -1,24 +1,30 @@
 import PushHTTP
 
-/// The table of all names, in the order in which they are shown.
+/// The metrics of the gateway.
 extension Metric {
     static let events = Metric(
         "martlet_gateway_events_total",
-        "What happened to notifications and devices, by event and environment.",
+        "Events of notifications and devices, by event and environment.",
         .counter
     )
-    static let connections = Metric("martlet_gateway_connections", "Open connections of a door.")
-    static let connectionsLimit = Metric("martlet_gateway_connections_limit", "Most open connections of a door.")
-    static let unprovenConnections = Metric(
-        "martlet_gateway_unproven_connections",
-        "Open connections that have shown no valid credential, over all listeners."
+    static let connections = Metric("martlet_gateway_connections", "Open connections of a listener.")
+    static let connectionsLimit = Metric("martlet_gateway_connections_limit", "Most open connections of a listener.")
+    static let unauthenticatedConnections = Metric(
+        "martlet_gateway_unauthenticated_connections",
+        "Open connections without a valid credential, over all listeners."
     )
-    static let unprovenConnectionsLimit = Metric(
-        "martlet_gateway_unproven_connections_limit",
+    static let unauthenticatedConnectionsLimit = Metric(
+        "martlet_gateway_unauthenticated_connections_limit",
         "Most connections without a valid credential."
     )
-    static let unprovenBytes = Metric("martlet_gateway_unproven_bytes", "What they hold together, in bytes.")
-    static let unprovenBytesLimit = Metric("martlet_gateway_unproven_bytes_limit", "Most that they may hold together.")
+    static let unauthenticatedBytes = Metric(
+        "martlet_gateway_unauthenticated_bytes",
+        "Bytes that unauthenticated connections hold together."
+    )
+    static let unauthenticatedBytesLimit = Metric(
+        "martlet_gateway_unauthenticated_bytes_limit",
+        "Most bytes that unauthenticated connections may hold together."
+    )
     static let devices = Metric("martlet_gateway_devices", "Devices that are activated and not deleted.")
     static let devicesOnline = Metric("martlet_gateway_devices_online", "Connected devices.")
     static let unacknowledged = Metric(
@@ -31,19 +37,22 @@ extension Metric {
     )
     static let unacknowledgedBytes = Metric(
         "martlet_gateway_unacknowledged_bytes",
-        "What these messages take up, about."
+        "Bytes of the unacknowledged messages, about."
     )
     static let unacknowledgedBytesLimit = Metric(
         "martlet_gateway_unacknowledged_bytes_limit",
-        "Most bytes of them in an environment; pushes beyond that are answered 429."
+        "Most bytes of unacknowledged messages in an environment; pushes beyond that are answered 429."
     )
     static let storedMessages = Metric("martlet_gateway_stored_messages", "Messages that wait for their device.")
     static let subscriptions = Metric("martlet_gateway_subscriptions", "Channels followed, summed over all devices.")
     static let subscriptionsLimit = Metric("martlet_gateway_subscriptions_limit", "Most channels of one device.")
     static let channels = Metric("martlet_gateway_channels", "Broadcast channels.")
-    static let feedback = Metric("martlet_gateway_feedback", "Tokens that wait for the feedback service to be read.")
-    static let nonces = Metric("martlet_gateway_nonces", "Proofs of devices, remembered to refuse their repetition.")
-    static let noncesLimit = Metric("martlet_gateway_nonces_limit", "Most proofs remembered.")
+    static let feedback = Metric("martlet_gateway_feedback", "Tokens in the feedback lists that no provider has read.")
+    static let nonces = Metric(
+        "martlet_gateway_nonces",
+        "Nonces of devices that are remembered to reject their repetition."
+    )
+    static let noncesLimit = Metric("martlet_gateway_nonces_limit", "Most nonces that are remembered.")
     static let tokenKeys = Metric("martlet_gateway_token_keys", "Keys that seal or have sealed device tokens.")
     static let tokenKeysLimit = Metric("martlet_gateway_token_keys_limit", "Most token keys.")
     static let commits = Metric("martlet_gateway_commits_total", "Transactions of grouped writes.", .counter)
@@ -57,7 +66,7 @@ extension Metric {
     )
     static let eventsDropped = Metric(
         "martlet_gateway_events_dropped_total",
-        "Events that were not kept because the disk was too slow.",
+        "Events that were dropped because the disk was too slow.",
         .counter
     )
     static let eventWatchers = Metric("martlet_gateway_event_watchers", "Open event streams.")

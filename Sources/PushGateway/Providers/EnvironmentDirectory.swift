@@ -1,6 +1,6 @@
 import PushTypes
 
-/// What the checks of a push ask for: the credentials of all environments, the devices of one.
+/// The directory of one environment: the credentials of all environments, the devices of one.
 struct EnvironmentDirectory: PushDirectory {
     let providers: ProviderRegistry
     let devices: DeviceRegistry

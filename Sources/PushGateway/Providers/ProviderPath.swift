@@ -1,8 +1,8 @@
 import PushTypes
 
-/// What a request's path asks for (reference 1.4 and 4).
+/// The path of a request to the provider API (reference 1.4, 4).
 enum ProviderPath: Hashable, Sendable {
-    /// `/3/device/…`; `nil` if what follows is no device token.
+    /// `/3/device/…`; `nil` if the rest is not a device token.
     case device(DeviceToken?)
     /// `/3/device/` and nothing more.
     case missingDevice
@@ -26,7 +26,7 @@ enum ProviderPath: Hashable, Sendable {
         self = device ?? Self.other(path)
     }
 
-    /// Reads the token where it lies; `nil` for another kind of path.
+    /// Reads the token without a copy of the path; `nil` for another kind of path.
     private static func device(_ path: UnsafeBufferPointer<UInt8>) -> ProviderPath? {
         let length = Self.device.utf8CodeUnitCount
         guard path.count >= length else { return nil }
@@ -46,9 +46,9 @@ enum ProviderPath: Hashable, Sendable {
             return bundleID.isEmpty || bundleID.contains("/") ? .unknown : .broadcast(String(bundleID))
         }
         guard path.hasPrefix(Self.apps) else { return .unknown }
-        let words = path.dropFirst(Self.apps.count).split(separator: "/", omittingEmptySubsequences: false)
-        guard words.count == 2, let bundleID = words.first, !bundleID.isEmpty else { return .unknown }
-        switch words[1] {
+        let parts = path.dropFirst(Self.apps.count).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let bundleID = parts.first, !bundleID.isEmpty else { return .unknown }
+        switch parts[1] {
         case "channels": return .channels(String(bundleID))
         case "all-channels": return .allChannels(String(bundleID))
         default: return .unknown

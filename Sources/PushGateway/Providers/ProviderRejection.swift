@@ -1,16 +1,12 @@
 import Foundation
 import PushTypes
-import PushWire
 
-/// Why a request of the provider API is refused.
+/// The error response to a request of the provider API.
 struct ProviderRejection: Error {
     var reason: Reason
-    /// Since when the token is gone, with 410.
-    var timestamp: Timestamp?
-    /// Whose token is gone, with 410.
-    var token: (token: DeviceToken, device: UUID, topic: TopicHash)?
-
-    /// Which rule of the gateway's own refuses it, for the log.
+    /// The token that is not registered any more, with 410.
+    var token: UnregisteredToken?
+    /// The gateway's own rule that rejects the request, for the log.
     var rule: String?
     /// The recipient of the push, with 429.
     var recipient: (device: UUID, topic: Topic)?
@@ -25,9 +21,8 @@ struct ProviderRejection: Error {
         self.recipient = (device, topic)
     }
 
-    init(unregistered token: DeviceToken, device: UUID, topic: TopicHash, since: Timestamp) {
+    init(unregistered token: UnregisteredToken) {
         self.reason = .unregistered
-        self.timestamp = since
-        self.token = (token, device, topic)
+        self.token = token
     }
 }

@@ -1,18 +1,19 @@
 package import PushTypes
 
-/// How exactly a provider has to keep the rules (docs/decisions/0011).
+/// The strictness of the gateway towards providers (docs/decisions/0011).
 ///
-/// What Apple documents or was seen to do is ``strict``; what clients in the wild need is ``lenient``, the default. Every
-/// switch can be set for itself.
+/// ``strict`` is documented or observed behaviour of Apple; ``lenient``, the default, is what existing clients need.
+/// Every rule can be set on its own.
 package struct ProviderRules: Hashable, Sendable {
-    /// A bucket of so many requests, which fills again by so many in so much time.
+    /// The rate of a token bucket.
     package struct Rate: Hashable, Sendable {
+        /// The requests that come back in a window.
         package var requests: Int
         package var window: Duration
         /// The capacity of the bucket.
         package var burst: Int
 
-        /// - Parameter burst: by default as many as come back in a window.
+        /// - Parameter burst: Default `requests`.
         package init(requests: Int, window: Duration, burst: Int? = nil) {
             self.requests = requests
             self.window = window
@@ -20,49 +21,52 @@ package struct ProviderRules: Hashable, Sendable {
         }
     }
 
-    /// Concurrent streams from the start, where there is no certificate; 1 until the first accepted request is what Apple
-    /// does (reference 1.3), 1000 is what clients need that do not wait for SETTINGS (7.10 row 6).
+    /// The concurrent streams of a connection without certificate until its first accepted request. Apple allows 1
+    /// (reference 1.3); clients that do not wait for SETTINGS need 1,000 (7.10 row 6). Default 1,000.
     package var firstStreamLimit = 1000
-    /// Concurrent streams from the first accepted request on; with a certificate, from the start.
+    /// The concurrent streams from the first accepted request on; with a certificate, from the start. Default 1,000.
     package var streamLimit = 1000
-    /// The shortest time between two changes of the provider token on a connection, else 429 (reference 2.1). The token
-    /// that opened the connection is no change. Default: none.
+    /// The shortest time between two changes of the provider token on a connection, else 429 (reference 2.1). The first
+    /// token of a connection is not a change. Default: none.
     package var tokenUpdateInterval: Duration?
-    /// Asking for priority 10 for a push that only wakes the app is `BadPriority`; otherwise it counts as 5 (reference
-    /// 7.5, row 12.2). A priority that nobody asked for is never a fault.
+    /// Indicates whether priority 10 of a push that only wakes the app is `BadPriority`; otherwise it counts as 5
+    /// (reference 7.5, row 12.2). A request without a priority is never rejected for it.
     package var refusesImmediateBackground = false
-    /// A payload that is no JSON object is `BadRequestPayload`; otherwise it is delivered (row 12.1).
+    /// Indicates whether a payload that is not a JSON object is `BadRequestPayload`; otherwise it is delivered (row
+    /// 12.1).
     package var requiresJSONObject = false
-    /// A push type whose topic has another suffix, or none, is `TopicDisallowed` (reference 7.7).
+    /// Indicates whether a push type whose topic has another suffix, or none, is `TopicDisallowed` (reference 7.7).
     package var requiresMatchingSuffix = false
-    /// `TopicDisallowed` on certificate connections (reference 1.6).
+    /// The push types that are `TopicDisallowed` on certificate connections (reference 1.6).
     package var tokenOnlyTypes: Set<PushType> = []
-    /// A payload over 256 bytes by the legacy commands 0 and 1 is an invalid payload size; otherwise 2,048 bytes are taken,
-    /// as by command 2 (reference 5.1).
+    /// Indicates whether the legacy commands 0 and 1 allow 256 bytes of payload; otherwise 2,048, as command 2 does
+    /// (reference 5.1).
     package var refusesLongSimplePayloads = false
-    /// Accepted pushes per device token; more are `TooManyRequests` (reference 7.8). Default: no limit.
+    /// The rate of accepted pushes per device token; more are `TooManyRequests` (reference 7.8). Default: no limit.
     package var deviceRate: Rate?
-    /// After so many refusals in a row the stream limit is 1, until a request is accepted (reference 1.3). Default: never.
+    /// The rejections in a row after which the stream limit is 1, until a request is accepted (reference 1.3). Default:
+    /// never.
     package var refusalsBeforeSlowdown: Int?
-    /// After so many refusals in a row the connection ends (reference 7.8). Default: never.
+    /// The rejections in a row after which the connection ends (reference 7.8). Default: never.
     package var refusalsBeforeEnd: Int?
-    /// As how many refusals a `BadDeviceToken` counts. 410 is none (reference 1.9).
+    /// The number of rejections for which a `BadDeviceToken` counts; 410 does not count (reference 1.9). Default 5.
     package var badDeviceTokenWeight = 5
-    /// Without requests for so long, the connection ends with `IdleTimeout`. Default: never.
+    /// The time without requests after which the connection ends with `IdleTimeout`. Default: never.
     package var idleTimeout: Duration?
-    /// Seconds, header `retry-after` of answers 429 and 503 (row 12.4). Default: not sent.
+    /// The header `retry-after` of responses 429 and 503, in seconds (row 12.4). Default: not sent.
     package var retryAfter: Int?
-    /// Live servers send ``Reason/badEnvironmentKeyInToken``, the documentation has ``Reason/badEnvironmentKeyIdInToken``
-    /// (reference 1.9).
+    /// The reason for a key of the other environment: Apple's servers send ``Reason/badEnvironmentKeyInToken``, the
+    /// documentation has ``Reason/badEnvironmentKeyIdInToken`` (reference 1.9).
     package var wrongEnvironmentKey = Reason.badEnvironmentKeyInToken
-    /// Whether a new app may use broadcasts if its registration does not say (reference 4.1).
+    /// Indicates whether a new app may use broadcasts if its registration does not set it (reference 4.1).
     package var allowsBroadcastByDefault = true
 
     package init() {}
 
+    /// The default rules.
     package static let lenient = ProviderRules()
 
-    /// The figures that Apple does not publish (rate, counts, idle time) are ours.
+    /// Apple's rules. The numbers that Apple does not publish (rate, counts, idle time) are Martlet's own.
     package static let strict: ProviderRules = {
         var rules = ProviderRules()
         rules.firstStreamLimit = 1

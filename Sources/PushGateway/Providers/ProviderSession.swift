@@ -1,19 +1,19 @@
 import PushTypes
 
-/// One provider connection as the rules see it: every request goes in, what is to be done about it comes out.
+/// The state machine of one provider connection: checks every request and decides its response.
 ///
-/// No I/O. The door that owns it performs what it decides; nothing has to come back, because the answer to an accepted
-/// push is decided with it.
+/// No I/O. The handler that owns it performs the ``Result``. It reports nothing back, because the response to an
+/// accepted push is decided with the push.
 struct ProviderSession: Sendable {
-    /// What the connections of one environment share.
+    /// The parts that the connections of one environment share.
     struct Shared: Sendable {
         var environment: PushEnvironment
         var rules: ProviderRules
         var directory: any PushDirectory
         var channels: ChannelRegistry
-        /// `nil` without ``ProviderRules/deviceRate``.
+        /// The limit of pushes per device and topic; `nil` without ``ProviderRules/deviceRate``.
         var limiter: DeviceRateLimiter?
-        let refusedTokens = RejectedTokenCache()
+        let rejectedTokens = RejectedTokenCache()
         let checks = SignatureCheckLimiter()
 
         init(
@@ -30,64 +30,61 @@ struct ProviderSession: Sendable {
         }
     }
 
-    /// What is to be done about a request.
+    /// The way of a request.
     enum Decision: Sendable {
-        /// The core takes the push; once it has, this is the answer, and another if it could not
-        /// (``refusal(_:of:)``).
-        case submit(AcceptedPush, answer: ProviderResponse)
-        /// The same for a broadcast.
-        case broadcast(AcceptedBroadcast, answer: ProviderResponse)
-        /// A channel is made or ended, which takes a while.
+        /// Submit the push. The response is sent once it is settled; ``rejection(_:of:)`` if it is rejected then.
+        case submit(AcceptedPush, response: ProviderResponse)
+        /// Submit the broadcast, likewise.
+        case broadcast(AcceptedBroadcast, response: ProviderResponse)
+        /// Create or delete a channel, and respond when that is on disk.
         case manage(ChannelCommand)
-        case answer(ProviderResponse)
-        /// For the log, and for the core where a token is gone (``PushSubmitter``).
-        case refuse(ProviderRejection, answer: ProviderResponse)
+        case respond(ProviderResponse)
+        /// Log the rejection, report an unregistered token to the router (``PushSubmitter``), and respond.
+        case reject(ProviderRejection, response: ProviderResponse)
     }
 
-    /// What is to be done about the connection, after the answer to this request.
+    /// A change of the connection after the response to a request.
     enum Instruction: Hashable, Sendable {
         case announce(streamLimit: Int)
-        /// GOAWAY with this reason in JSON; what was accepted is still answered.
+        /// Send GOAWAY with this reason in JSON. Accepted requests still get their responses.
         case goAway(Reason)
-        /// GOAWAY without the requests that follow, which are not looked at: too many bad provider tokens.
-        case endUnheard
+        /// Send GOAWAY and process no further request: too many invalid provider tokens were checked.
+        case endWithoutProcessing
     }
 
-    struct Verdict: Sendable {
+    /// The result of a request.
+    struct Result: Sendable {
         var decision: Decision
         var instruction: Instruction?
     }
 
+    /// The largest weight of one rejection, so that a sum cannot overflow.
     private static let maximumWeight = 1000
 
     private let shared: Shared
     private let validator: PushRequestValidator
-    private var connection: ProviderConnection
-    private var ids = RequestIDs()
-    /// What the client was told.
+    private var authentication: ProviderAuthentication
+    private var ids = RequestIDGenerator()
+    /// The stream limit that was announced.
     private(set) var streamLimit: Int
-    /// Since the last accepted request, weighted.
-    private var refusals = 0
+    /// The weighted rejections since the last accepted request.
+    private var rejections = 0
 
     /// - Parameters:
-    ///   - certificate: what was shown in the TLS handshake and found good (``ProviderAuthority``); `nil` for a connection
-    ///     that proves itself by tokens.
-    ///   - source: where the connection comes from.
+    ///   - certificate: The valid certificate of the TLS handshake (``ProviderAuthority``); `nil` for a connection that
+    ///     authenticates by tokens.
+    ///   - source: The address of the client.
     init(
         _ shared: Shared,
         certificate: CertificateIdentity? = nil,
         source: SignatureCheckLimiter.Source = SignatureCheckLimiter.Source(nil)
     ) {
         self.shared = shared
-        self.validator = PushRequestValidator(
-            directory: shared.directory,
-            rules: shared.rules,
-            limiter: shared.limiter
-        )
-        self.connection = ProviderConnection(
+        self.validator = PushRequestValidator(directory: shared.directory, rules: shared.rules, limiter: shared.limiter)
+        self.authentication = ProviderAuthentication(
             environment: shared.environment,
             certificate: certificate,
-            refused: shared.refusedTokens,
+            rejected: shared.rejectedTokens,
             source: source,
             sources: shared.checks
         )
@@ -95,7 +92,8 @@ struct ProviderSession: Sendable {
         self.streamLimit = certificate == nil ? shared.rules.firstStreamLimit : shared.rules.streamLimit
     }
 
-    mutating func receive(_ request: ProviderRequest, now: Timestamp) -> Verdict {
+    /// Checks a complete request.
+    mutating func receive(_ request: ProviderRequest, now: Timestamp) -> Result {
         let path = ProviderPath(request.path)
         let decision =
             switch path {
@@ -104,16 +102,16 @@ struct ProviderSession: Sendable {
             case .channels(let app): self.manage(request, app, isList: false, now)
             case .allChannels(let app): self.manage(request, app, isList: true, now)
             }
-        return Verdict(decision: decision, instruction: self.instruction(after: decision))
+        return Result(decision: decision, instruction: self.instruction(after: decision))
     }
 
-    /// What the connection proved itself with last: a key id, or the serial number of a certificate.
-    var credential: String? { self.connection.credential }
+    /// The key id or the certificate's serial number by which the connection was authenticated last.
+    var credential: String? { self.authentication.credential }
 
-    /// The answer where the core could not take what was accepted; `answer` is what it would have been.
-    static func refusal(_ reason: Reason, of answer: ProviderResponse) -> ProviderResponse {
-        if let id = answer.requestID { return .refused(reason, requestID: id) }
-        return .refused(reason, apnsID: answer.apnsID ?? "")
+    /// Returns the response to a push or broadcast that was rejected after ``receive(_:now:)`` had accepted it.
+    static func rejection(_ reason: Reason, of accepted: ProviderResponse) -> ProviderResponse {
+        if let id = accepted.requestID { return .refused(reason, requestID: id) }
+        return .refused(reason, apnsID: accepted.apnsID ?? "")
     }
 
     // MARK: Requests
@@ -124,16 +122,14 @@ struct ProviderSession: Sendable {
             let push = try self.validator.validate(
                 request,
                 path: path,
-                connection: &self.connection,
+                authentication: &self.authentication,
                 apnsID: apnsID,
                 now: now
             )
             let uniqueID = self.shared.environment == .sandbox ? self.ids.next() : nil
-            return .submit(push, answer: .accepted(apnsID: apnsID, uniqueID: uniqueID))
+            return .submit(push, response: .accepted(apnsID: apnsID, uniqueID: uniqueID))
         } catch {
-            var answer = ProviderResponse.refused(error.reason, apnsID: apnsID, timestamp: error.timestamp)
-            answer.retryAfter = self.retryAfter(error.reason)
-            return .refuse(error, answer: answer)
+            return self.reject(error, .refused(error.reason, apnsID: apnsID, timestamp: error.token?.since))
         }
     }
 
@@ -143,13 +139,13 @@ struct ProviderSession: Sendable {
             let broadcast = try BroadcastValidator(shared: self.shared).validate(
                 request,
                 app: app,
-                connection: &self.connection,
+                authentication: &self.authentication,
                 requestID: requestID,
                 now: now
             )
-            return .broadcast(broadcast, answer: ProviderResponse(status: 200, requestID: requestID))
+            return .broadcast(broadcast, response: ProviderResponse(status: 200, requestID: requestID))
         } catch {
-            return self.refuse(error, requestID: requestID)
+            return self.reject(error, .refused(error.reason, requestID: requestID))
         }
     }
 
@@ -161,64 +157,58 @@ struct ProviderSession: Sendable {
     ) -> Decision {
         let requestID = self.id(request.fields.requestID ?? request.fields.id)
         do throws(ProviderRejection) {
-            let result = try ChannelRequestValidator(shared: self.shared).validate(
+            return try ChannelRequestValidator(shared: self.shared).validate(
                 request,
                 app: app,
                 isList: isList,
-                connection: &self.connection,
+                authentication: &self.authentication,
                 requestID: requestID,
                 now: now
             )
-            switch result {
-            case .answer(let answer): return .answer(answer)
-            case .command(let command): return .manage(command)
-            }
         } catch {
-            return self.refuse(error, requestID: requestID)
+            return self.reject(error, .refused(error.reason, requestID: requestID))
         }
     }
 
-    private func refuse(_ refusal: ProviderRejection, requestID: String) -> Decision {
-        var answer = ProviderResponse.refused(refusal.reason, requestID: requestID)
-        answer.retryAfter = self.retryAfter(refusal.reason)
-        return .refuse(refusal, answer: answer)
+    private func reject(_ rejection: ProviderRejection, _ response: ProviderResponse) -> Decision {
+        var response = response
+        if [429, 503].contains(rejection.reason.status) { response.retryAfter = self.shared.rules.retryAfter }
+        return .reject(rejection, response: response)
     }
 
-    /// The request's own id byte for byte (reference 7.10 row 3), if it is one.
+    /// Returns the request's own id byte for byte (reference 7.10 row 3) if it is valid, else a new one.
     private mutating func id(_ named: String?) -> String {
-        if let named, RequestIDs.isID(named) { return named }
+        if let named, RequestIDGenerator.isID(named) { return named }
         return self.ids.next()
-    }
-
-    private func retryAfter(_ reason: Reason) -> Int? {
-        reason.status == 429 || reason.status == 503 ? self.shared.rules.retryAfter : nil
     }
 
     // MARK: The connection
 
     private mutating func instruction(after decision: Decision) -> Instruction? {
-        guard case .refuse(let refusal, _) = decision else { return self.accepted() }
-        if self.connection.mustEnd { return .endUnheard }
-        return self.refused(refusal.reason)
+        guard case .reject(let rejection, _) = decision else { return self.accepted() }
+        if self.authentication.mustEnd { return .endWithoutProcessing }
+        return self.rejected(rejection.reason)
     }
 
     private mutating func accepted() -> Instruction? {
-        self.refusals = 0
+        self.rejections = 0
         guard self.streamLimit != self.shared.rules.streamLimit else { return nil }
         self.streamLimit = self.shared.rules.streamLimit
         return .announce(streamLimit: self.streamLimit)
     }
 
-    /// Reference 1.3 and 7.8. A token that is gone is nobody's fault (reference 1.9), and a device that gets too much says
-    /// nothing of the connection.
-    private mutating func refused(_ reason: Reason) -> Instruction? {
+    /// Counts a rejection (reference 1.3, 7.8). An unregistered token is not the provider's fault (reference 1.9), and
+    /// too many pushes to one device are no fault of the connection.
+    private mutating func rejected(_ reason: Reason) -> Instruction? {
         let rules = self.shared.rules
         if reason == .badCertificate || reason == .badCertificateEnvironment { return .goAway(reason) }
         guard reason.status != 410, reason != .tooManyRequests else { return nil }
         let weight = min(max(1, rules.badDeviceTokenWeight), Self.maximumWeight)
-        self.refusals += reason == .badDeviceToken ? weight : 1
-        if let limit = rules.refusalsBeforeEnd, self.refusals >= limit { return .goAway(reason) }
-        guard let limit = rules.refusalsBeforeSlowdown, self.refusals >= limit, self.streamLimit > 1 else { return nil }
+        self.rejections += reason == .badDeviceToken ? weight : 1
+        if let limit = rules.refusalsBeforeEnd, self.rejections >= limit { return .goAway(reason) }
+        guard let limit = rules.refusalsBeforeSlowdown, self.rejections >= limit, self.streamLimit > 1 else {
+            return nil
+        }
         self.streamLimit = 1
         return .announce(streamLimit: 1)
     }

@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// A push that passed every check, on its way to one device.
+/// A push that has passed every check.
 struct AcceptedPush: Hashable, Sendable {
     var notification: PushNotification
     var token: DeviceToken
@@ -12,52 +12,47 @@ struct AcceptedPush: Hashable, Sendable {
     var topicHash: TopicHash
 }
 
-/// What the gateway knows, as far as the checks of a push ask for it.
+/// Answers the queries of the checks of a push: credentials and tokens.
 protocol PushDirectory: TrustDirectory {
     func status(of token: DeviceToken) -> TokenStatus
 }
 
-/// What became of a device token.
-enum TokenStatus: Hashable, Sendable {
-    case active(device: UUID, topic: TopicHash)
-    /// Not minted here, of the other environment, or of a device never seen.
-    case unknown
-    /// Once good; when that ended.
-    case gone(device: UUID, topic: TopicHash, since: Timestamp)
-}
-
-/// Checks a push request in the order of reference 1.12. The first fault found is the answer.
+/// Checks a push request. The first failed check decides the response.
+///
+/// The order of the checks (reference 1.12): method, path, repeated fields, provider token or certificate, topic, the
+/// fields `apns-id`, `apns-expiration`, `apns-priority`, `apns-push-type` and `apns-collapse-id`, push type against
+/// topic, device token, payload, rate of the device.
 struct PushRequestValidator: Sendable {
     let directory: any PushDirectory
     let rules: ProviderRules
-    /// `nil` where there is no limit.
+    /// The limit of pushes per device and topic; `nil` for none.
     let limiter: DeviceRateLimiter?
 
     /// - Parameters:
-    ///   - path: of `request`, read before.
-    ///   - apnsID: used where the request names none.
+    ///   - path: The parsed path of `request`.
+    ///   - apnsID: The id of the push: the request's own, or a new one.
     func validate(
         _ request: ProviderRequest,
         path: ProviderPath,
-        connection: inout ProviderConnection,
+        authentication: inout ProviderAuthentication,
         apnsID: String,
         now: Timestamp
     ) throws(ProviderRejection) -> AcceptedPush {
         let token = try self.token(request, path)
-        let fault = connection.authenticate(
+        let reason = authentication.authenticate(
             request.fields.authorization,
             directory: self.directory,
             rules: self.rules,
             now: now
         )
-        if let fault { throw ProviderRejection(fault) }
+        if let reason { throw ProviderRejection(reason) }
         let grant: TopicGrant
-        switch connection.grant(request.fields.topic, directory: self.directory) {
+        switch authentication.grant(request.fields.topic, directory: self.directory) {
         case .success(let granted): grant = granted
         case .failure(let reason): throw ProviderRejection(reason)
         }
         var notification = try self.notification(request, topic: grant.topic, apnsID: apnsID)
-        try self.checkType(notification.pushType, grant, hasCertificate: connection.hasCertificate)
+        try self.checkType(notification.pushType, grant, hasCertificate: authentication.hasCertificate)
         let (deviceToken, device) = try self.recipient(token, grant)
         try self.checkPayload(request, notification.pushType ?? grant.suffixType ?? .alert)
         if Self.onlyWakes(notification) {
@@ -69,12 +64,12 @@ struct PushRequestValidator: Sendable {
         return AcceptedPush(notification: notification, token: deviceToken, device: device, topicHash: grant.hash)
     }
 
-    /// The outer form: method, path, repeated fields. `nil` for a token that is none, which is a later fault.
+    /// Checks method, path and repeated fields. Returns `nil` for an invalid token, which a later check rejects.
     private func token(_ request: ProviderRequest, _ path: ProviderPath) throws(ProviderRejection) -> DeviceToken? {
         guard request.method == "POST" else { throw ProviderRejection(.methodNotAllowed) }
         let token: DeviceToken?
         switch path {
-        case .device(let named): token = named
+        case .device(let parsed): token = parsed
         case .missingDevice: throw ProviderRejection(.missingDeviceToken)
         default: throw ProviderRejection(.badPath)
         }
@@ -88,7 +83,7 @@ struct PushRequestValidator: Sendable {
         apnsID: String
     ) throws(ProviderRejection) -> PushNotification {
         let fields = request.fields
-        if let id = fields.id, !RequestIDs.isID(id) { throw ProviderRejection(.badMessageId) }
+        if let id = fields.id, !RequestIDGenerator.isID(id) { throw ProviderRejection(.badMessageId) }
         var notification = PushNotification(id: apnsID, topic: topic, pushType: nil, payload: request.body)
         if let text = fields.expiration {
             guard let expiration = Expiration(header: text) else { throw ProviderRejection(.badExpirationDate) }
@@ -112,17 +107,17 @@ struct PushRequestValidator: Sendable {
         return notification
     }
 
-    /// Whether type, topic and credential go together (reference 1.6).
+    /// Checks that type, topic and credential match (reference 1.6).
     private func checkType(_ type: PushType?, _ grant: TopicGrant, hasCertificate: Bool) throws(ProviderRejection) {
-        if self.rules.requiresMatchingSuffix, let type, !Self.fits(type, grant) {
+        if self.rules.requiresMatchingSuffix, let type, !Self.matches(type, grant) {
             throw ProviderRejection(.topicDisallowed)
         }
-        if hasCertificate, let meant = type ?? grant.suffixType, self.rules.tokenOnlyTypes.contains(meant) {
+        if hasCertificate, let type = type ?? grant.suffixType, self.rules.tokenOnlyTypes.contains(type) {
             throw ProviderRejection(.topicDisallowed)
         }
     }
 
-    private static func fits(_ type: PushType, _ grant: TopicGrant) -> Bool {
+    private static func matches(_ type: PushType, _ grant: TopicGrant) -> Bool {
         let isManagement = grant.topic.name.hasPrefix("com.apple.mgmt.")
         switch type {
         case .mdm: return isManagement
@@ -131,6 +126,7 @@ struct PushRequestValidator: Sendable {
         }
     }
 
+    /// Checks the device token, and that it belongs to the topic.
     private func recipient(
         _ token: DeviceToken?,
         _ grant: TopicGrant
@@ -139,8 +135,8 @@ struct PushRequestValidator: Sendable {
         switch self.directory.status(of: token) {
         case .unknown:
             throw ProviderRejection(.badDeviceToken)
-        case .gone(let device, let topic, let since):
-            throw ProviderRejection(unregistered: token, device: device, topic: topic, since: since)
+        case .unregistered(let token):
+            throw ProviderRejection(unregistered: token)
         case .active(let device, let topic):
             guard topic == grant.hash else { throw ProviderRejection(.deviceTokenNotForTopic) }
             return (token, device)
@@ -150,16 +146,14 @@ struct PushRequestValidator: Sendable {
     private func checkPayload(_ request: ProviderRequest, _ type: PushType) throws(ProviderRejection) {
         guard request.bodyLength > 0 else { throw ProviderRejection(.payloadEmpty) }
         guard request.bodyLength <= type.maximumPayloadSize else { throw ProviderRejection(.payloadTooLarge) }
-        guard !self.rules.requiresJSONObject || JSONText.object(request.body) != nil else {
+        guard !self.rules.requiresJSONObject || JSONBody.object(request.body) != nil else {
             throw ProviderRejection(.badRequestPayload)
         }
     }
 
-    /// A push that only wakes the app is never immediate (reference 7.5); asking for it is an error or it is not.
-    private func wakePriority(
-        _ request: ProviderRequest,
-        _ priority: Priority
-    ) throws(ProviderRejection) -> Priority {
+    /// Returns the priority of a push that only wakes the app, which is never immediate (reference 7.5). Strict rules
+    /// reject a request that asks for it.
+    private func wakePriority(_ request: ProviderRequest, _ priority: Priority) throws(ProviderRejection) -> Priority {
         guard priority == .immediate else { return priority }
         guard !self.rules.refusesImmediateBackground || request.fields.priority == nil else {
             throw ProviderRejection(.badPriority)
@@ -167,7 +161,7 @@ struct PushRequestValidator: Sendable {
         return .powerAware
     }
 
-    /// Of other types than these, `content-available` means nothing.
+    /// Returns whether a push only wakes the app. In pushes of other types, `content-available` has no meaning.
     private static func onlyWakes(_ notification: PushNotification) -> Bool {
         switch notification.pushType {
         case nil, .alert: notification.priority == .immediate && WakePayload.isOnlyWake(notification.payload)

@@ -8,7 +8,7 @@ struct TopicGrant: Hashable, Sendable {
     /// The push type whose suffix the topic has after its app's bundle id; `nil` for none.
     var suffixType: PushType?
 
-    /// - Parameter isApp: whether there is an app of exactly this name, whatever it ends with.
+    /// - Parameter isApp: Whether an app of exactly this name is registered, whatever its suffix.
     init(_ topic: Topic, isApp: Bool) {
         self.topic = topic
         self.hash = TopicHash(topic)
@@ -19,9 +19,9 @@ struct TopicGrant: Hashable, Sendable {
     }
 }
 
-/// The topics that one credential was found to be allowed, so that the next push to one of them costs a comparison.
+/// The topics that a credential may push to, so that the next push to one of them costs a comparison.
 struct TopicGrantCache: Sendable {
-    /// Beyond it, all are forgotten and found out again.
+    /// The most topics. All are removed when there are more.
     static let capacity = 256
 
     private var last: (text: String, grant: TopicGrant)?

@@ -3,9 +3,9 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// A notification on its way to one device, from its acceptance until the device has it or it is dropped.
+/// A notification for one device, from its acceptance until the device has it or it is discarded.
 final class Message: Sendable {
-    /// Rises with every accepted push of the gateway: tells a message from the one that replaced it.
+    /// The number of the accepted push in the gateway: later pushes have higher numbers.
     let sequence: Int64
     let device: UUID
     /// The app's device token; for a broadcast, the device's base token.
@@ -13,9 +13,9 @@ final class Message: Sendable {
     let notification: PushNotification
     let topicHash: TopicHash
     let acceptedAt: Timestamp
-    /// `nil` when it must not be stored: then it lives only as long as its delivery.
+    /// The end of its storage; `nil` if it must not be stored.
     let expiresAt: Timestamp?
-    /// The channel that it was broadcast on.
+    /// The channel of a broadcast; `nil` for a push.
     let channel: ChannelName?
 
     init(
@@ -38,10 +38,22 @@ final class Message: Sendable {
         self.channel = channel
     }
 
-    /// Bytes that it counts against the bounds of what is on its way: its payload, and what goes with it.
+    convenience init(_ push: AcceptedPush, sequence: Int64, acceptedAt now: Timestamp) {
+        self.init(
+            sequence: sequence,
+            device: push.device,
+            token: push.token.bytes,
+            notification: push.notification,
+            topicHash: push.topicHash,
+            acceptedAt: now,
+            expiresAt: push.notification.expiration.storageEnd(acceptedAt: now)
+        )
+    }
+
+    /// The bytes that it counts against the limits of unacknowledged messages: payload and ``overhead``.
     var cost: Int { self.notification.payload.readableBytes + Self.overhead }
 
-    /// Token, ids and this object, in bytes.
+    /// The bytes of token, ids and this object, about.
     private static let overhead = 512
 
     func isExpired(at now: Timestamp) -> Bool { self.expiresAt.map { $0 <= now } ?? false }
@@ -53,7 +65,7 @@ struct ChannelName: Hashable, Sendable {
     /// Base64, as in `apns-channel-id`.
     var id: String
 
-    /// What a device's filter has to name to get the channel's broadcasts (reference 4.2: Live Activities).
+    /// The topic of the channel's broadcasts (reference 4.2: Live Activities).
     var topic: Topic { Topic(self.bundleID.name + PushType.liveactivity.topicSuffix) ?? self.bundleID }
 }
 

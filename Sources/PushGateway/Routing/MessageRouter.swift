@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Logging
 import NIOCore
 import NIOPosix
@@ -8,23 +7,24 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The core behind all doors of one environment: takes accepted pushes, keeps them, hands them to connected devices.
+/// The core behind all listeners of one environment: takes accepted pushes, stores them, sends them to connected
+/// devices.
 ///
-/// One lock guards the ``RoutingMachine``; nothing blocks under it. A push is answered when its device has acknowledged
-/// it or when it is on disk, whichever comes first (docs/decisions/0008).
+/// One lock guards the ``RoutingStateMachine``; nothing blocks under it. A push is accepted when its device has
+/// acknowledged it or when it is on disk, whichever comes first (docs/decisions/0008).
 final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
-    /// How long a push waits for its device before it is stored: between one and two of these.
+    /// The length of a window. A push waits for its device between one and two windows before it is stored.
     static let window: TimeAmount = .milliseconds(50)
 
     private struct State {
-        var machine: RoutingMachine
-        var isWriting = false
-        var isWindowScheduled = false
+        var machine: RoutingStateMachine
+        /// The connections from ``connected(_:isActive:connection:)`` to ``disconnected(_:session:)``.
+        var connections: [DeviceSession.ID: any DeviceConnection] = [:]
     }
 
     let environment: PushEnvironment
-    let limits: RoutingMachine.Limits
-    private let commit: GroupCommit
+    let limits: RoutingStateMachine.Limits
+    private let database: GatewayDatabase
     private let devices: DeviceRegistry
     private let events: EventLog
     private let feedback: any FeedbackSink
@@ -35,8 +35,8 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     private let state: Mutex<State>
 
     init(
-        machine: RoutingMachine,
-        commit: GroupCommit,
+        machine: RoutingStateMachine,
+        database: GatewayDatabase,
         devices: DeviceRegistry,
         events: EventLog,
         feedback: any FeedbackSink,
@@ -47,7 +47,7 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     ) {
         self.environment = machine.environment
         self.limits = machine.limits
-        self.commit = commit
+        self.database = database
         self.devices = devices
         self.events = events
         self.feedback = feedback
@@ -62,75 +62,45 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
 
     func submit(_ submissions: [Submission]) {
         let now = self.time.now
-        self.perform { machine, effects in
-            for submission in submissions {
-                machine.submit(submission, sequence: self.sequences.next(), now: now, &effects)
-            }
+        self.perform { state in
+            let first = self.sequences.next(submissions.count)
+            return state.machine.submit(submissions, firstSequence: first, now: now)
         }
     }
 
     func submit(_ accepted: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32) {
         let now = self.time.now
-        let channel = ChannelName(bundleID: accepted.bundleID, id: accepted.channelID)
-        let broadcast = Broadcast(
-            sequence: self.sequences.next(),
-            channel: channel,
-            notification: PushNotification(
-                id: accepted.requestID,
-                topic: channel.topic,
-                pushType: .liveactivity,
-                priority: accepted.priority,
-                expiration: accepted.expiration,
-                payload: accepted.payload
-            ),
-            acceptedAt: now,
-            expiresAt: accepted.storageEnd(acceptedAt: now)
-        )
-        self.perform { $0.submit(broadcast, owner: owner, ticket: ticket, now: now, &$1) }
+        self.perform { state in
+            let broadcast = Broadcast(accepted, sequence: self.sequences.next(), at: now)
+            return state.machine.submit(broadcast, owner: owner, ticket: ticket, now: now)
+        }
     }
 
-    func refusedUnregistered(
-        _ token: DeviceToken,
-        device: UUID,
-        topic: TopicHash,
-        apnsID: String,
-        since: Timestamp
-    ) {
-        let name = self.devices.topic(topic, on: device, in: self.environment)
-        self.events.append(
-            Event(
-                .unregistered,
-                device: device,
-                time: self.time.now,
-                environment: self.environment,
-                topic: name,
-                apnsID: apnsID
-            )
-        )
-        if let name { self.feedback.add(token, topic: name, in: self.environment, since: since) }
+    func rejected(_ token: UnregisteredToken, apnsID: String) {
+        let topic = self.devices.topic(token.topic, on: token.device, in: self.environment)
+        self.log(.unregistered, token.device, topic, apnsID: apnsID)
+        if let topic { self.feedback.add(token.token, topic: topic, in: self.environment, since: token.since) }
     }
 
-    /// A rule of the door's does not let the push through.
-    func refusedTooMany(device: UUID, topic: Topic, apnsID: String) {
+    /// Logs the event of a push that a rule of the listener's has rejected with 429.
+    func rejectedTooMany(device: UUID, topic: Topic, apnsID: String) {
+        self.log(.refusedTooMany, device, topic, apnsID: apnsID)
+    }
+
+    private func log(_ name: Event.Name, _ device: UUID, _ topic: Topic?, apnsID: String) {
+        let (time, environment) = (self.time.now, self.environment)
         self.events.append(
-            Event(
-                .refusedTooMany,
-                device: device,
-                time: self.time.now,
-                environment: self.environment,
-                topic: topic,
-                apnsID: apnsID
-            )
+            Event(name, device: device, time: time, environment: environment, topic: topic, apnsID: apnsID)
         )
     }
 
     func channelDeleted(bundleID: Topic, channelID: String) {
-        self.perform { machine, _ in machine.remove(ChannelName(bundleID: bundleID, id: channelID)) }
+        self.perform { $0.machine.channelDeleted(ChannelName(bundleID: bundleID, id: channelID)) }
     }
 
     // MARK: Devices
 
-    /// Connected devices, and messages that they have not acknowledged, with the bytes that these count.
+    /// The connected devices, and the messages that they have not acknowledged, with their ``Message/cost`` in bytes.
     var load: (sessions: Int, unacknowledged: Int, bytes: Int) {
         self.state.withLock { state in
             let machine = state.machine
@@ -143,130 +113,136 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     /// All connected devices.
     var online: Set<UUID> { self.state.withLock { Set($0.machine.sessions.devices) } }
 
-    /// The connection of a device; `nil` if it has none.
+    /// Returns the session of a device; `nil` if it is not connected.
     func session(of device: UUID) -> DeviceSession? { self.state.withLock { $0.machine.sessions.session(of: device) } }
 
-    /// A device has proved who it is. Its earlier session, if there is one, is closed.
-    /// - Returns: `nil` if it was deleted meanwhile.
-    func connected(_ device: UUID, isActive: Bool, link: any DeviceConnection) -> DeviceSession.ID? {
+    /// Begins the session of a device that was authenticated. Its earlier connection, if there is one, is closed.
+    /// - Returns: The session; `nil` if the device was deleted meanwhile. ``disconnected(_:session:)`` must follow.
+    func connected(_ device: UUID, isActive: Bool, connection: any DeviceConnection) -> DeviceSession.ID? {
         let now = self.time.now
         guard self.devices.device(device) != nil else { return nil }
-        self.devices.saw(device, at: now)
-        return self.perform { machine, effects in
-            let id = self.sequences.nextSession()
-            machine.connected(device, session: id, isActive: isActive, link: link, now: now, &effects)
-            return id
+        self.devices.updateLastSeen(device, at: now)
+        let id = self.sequences.nextSession()
+        self.perform { state in
+            state.connections[id] = connection
+            return state.machine.connected(device, session: id, isActive: isActive, now: now)
         }
+        return id
     }
 
     func disconnected(_ device: UUID, session: DeviceSession.ID) {
         let now = self.time.now
-        let wasCurrent = self.perform { $0.disconnected(device, session: session, now: now, &$1) }
-        if wasCurrent { self.devices.saw(device, at: now) }
+        let wasCurrent = self.perform { state in
+            state.connections[session] = nil
+            return state.machine.disconnected(device, session: session, now: now)
+        }
+        if wasCurrent { self.devices.updateLastSeen(device, at: now) }
     }
 
     func subscribed(_ device: UUID, session: DeviceSession.ID, to filter: DeviceLinkFilter) {
-        self.perform { machine, _ in machine.subscribed(device, session: session, to: filter) }
+        self.perform { $0.machine.subscribed(device, session: session, to: filter) }
     }
 
     func stateChanged(_ device: UUID, session: DeviceSession.ID, isActive: Bool) {
         let now = self.time.now
-        self.perform { machine, _ in machine.stateChanged(device, session: session, isActive: isActive, now: now) }
+        self.perform { $0.machine.stateChanged(device, session: session, isActive: isActive, now: now) }
     }
 
     func acknowledged(_ device: UUID, session: DeviceSession.ID, _ acks: [DeviceLinkAcknowledgement]) {
         let now = self.time.now
-        self.perform { machine, effects in
+        self.perform { state in
             let acks = acks.filter { ack in
-                !self.dropsAck(of: machine.message(ack.messageID, device, session: session), now: now)
+                !self.dropsAck(of: state.machine.message(ack.messageID, device, session: session), now: now)
             }
-            machine.acknowledged(device, session: session, acks, now: now, &effects)
+            return state.machine.acknowledged(device, session: session, acks, now: now)
         }
     }
 
-    /// Whether a fault makes this acknowledgement count as never come.
+    /// Returns whether a fault drops an acknowledgement.
     private func dropsAck(of message: @autoclosure () -> Message?, now: Timestamp) -> Bool {
         var random = SystemRandomNumberGenerator()
         let decision = self.faults.decide(
             at: .acknowledgement,
-            for: FaultSubject(door: .courier, environment: self.environment, message: message()),
+            for: FaultSubject(listener: .deviceLink, environment: self.environment, message: message()),
             random: &random,
             now: now
         )
-        return decision?.answer == .drop
+        return decision?.response == .drop
     }
 
+    /// - Returns: Whether the device follows the channel now: there is a limit of channels per device.
     func follow(_ channel: ChannelName, _ device: UUID, session: DeviceSession.ID) -> Bool {
-        let now = self.time.now
-        return self.perform { machine, _ in machine.follow(channel, device, session: session, now: now) }
+        self.perform { $0.machine.follow(channel, device, session: session) }
     }
 
     func unfollow(_ channel: ChannelName, _ device: UUID, session: DeviceSession.ID) {
-        self.perform { machine, _ in machine.unfollow(channel, device, session: session) }
+        self.perform { $0.machine.unfollow(channel, device, session: session) }
     }
 
-    /// The app was removed from the device, or with no topic, the device is no more.
-    func forget(_ topic: Topic?, of device: UUID) {
+    /// Discards the messages of an app that was removed from a device.
+    /// - Parameter topic: `nil` if the device was deleted or installed anew: that ends its connection.
+    func removed(_ topic: Topic?, from device: UUID) {
         let now = self.time.now
-        self.perform { $0.forget(topic, of: device, now: now, &$1) }
+        self.perform { $0.machine.removed(topic, from: device, now: now) }
     }
 
-    /// Ends the device's connection; whether it has one.
+    /// Closes the connection of a device.
+    /// - Returns: Whether it has one.
     func close(_ device: UUID) -> Bool {
-        guard let link = self.state.withLock({ $0.machine.sessions.session(of: device)?.link }) else { return false }
-        link.close()
-        return true
+        let connection = self.state.withLock { state in
+            state.machine.sessions.session(of: device).flatMap { state.connections[$0.id] }
+        }
+        connection?.close()
+        return connection != nil
     }
 
     // MARK: Time
 
-    /// Removes what has expired and wakes devices for what may wait. Called from time to time.
+    /// Removes what has expired, and delivers held messages whose time has come. Called from time to time.
     func tick() {
         let now = self.time.now
-        self.perform { $0.tick(now: now, &$1) }
+        self.perform { $0.machine.tick(now: now) }
     }
 
-    /// The gateway ends: what devices have not acknowledged is stored. Returns when all is written.
+    /// Closes all connections and stores the unacknowledged messages. Returns when all is written.
     func end() async throws {
         let now = self.time.now
-        self.perform { $0.endAllSessions(now: now, &$1) }
-        try await self.settle()
+        self.perform { $0.machine.endAllSessions(now: now) }
+        try await self.flush()
     }
 
     /// Returns when all changes so far are written.
-    func settle() async throws {
-        while self.state.withLock({ $0.isWriting || !$0.machine.batch.isEmpty }) {
-            try await self.commit.write { _ in }
-        }
+    func flush() async throws {
+        while self.state.withLock({ $0.machine.hasUnwrittenChanges }) { try await self.database.flush() }
     }
 
-    // MARK: Doing what the machine says
+    // MARK: Actions
 
-    private func perform<Value>(_ body: (inout RoutingMachine, inout RoutingMachine.Effects) -> Value) -> Value {
-        var effects = RoutingMachine.Effects()
-        let (value, batch, opensWindow) = self.state.withLock { state in
-            let value = body(&state.machine, &effects)
+    private func perform(_ event: (inout State) -> RoutingStateMachine.Actions) {
+        self.perform { ((), event(&$0)) }
+    }
+
+    private func perform<Value>(_ event: (inout State) -> (Value, RoutingStateMachine.Actions)) -> Value {
+        let (value, actions, closing) = self.state.withLock { state in
+            let (value, actions) = event(&state)
             // Under the lock, so that a device gets its messages in the order in which they were decided.
-            for (link, packet) in effects.packets { link.send([packet]) }
-            let batch = state.isWriting ? nil : state.machine.takeBatch()
-            if batch != nil { state.isWriting = true }
-            let opensWindow = state.machine.awaitsWindow && !state.isWindowScheduled
-            if opensWindow { state.isWindowScheduled = true }
-            return (value, batch, opensWindow)
+            for (session, packet) in actions.packets { state.connections[session]?.send([packet]) }
+            return (value, actions, actions.closing.compactMap { state.connections[$0] })
         }
-        self.events.append(effects.events)
-        for link in effects.closing { link.close() }
-        Self.settle(effects.settled)
-        self.refuse(effects.refused)
-        if let batch { self.write(batch) }
-        if opensWindow { self.scheduleWindow() }
+        self.events.append(actions.events)
+        for connection in closing { connection.close() }
+        Self.settle(actions.accepted)
+        Self.settle(actions.failed, rejection: .internalServerError)
+        self.reject(actions.rejected)
+        if let batch = actions.batch { self.write(batch) }
+        if actions.schedulesWindow { self.scheduleWindow() }
         return value
     }
 
     private func write(_ batch: StoreBatch) {
         let (environment, now) = (self.environment, self.time.now)
-        self.commit.add {
-            try batch.perform($0, environment, now: now)
+        self.database.commit {
+            try $0.perform(batch, in: environment, now: now)
         } completion: {
             self.wrote(batch, $0)
         }
@@ -274,29 +250,13 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
 
     private func wrote(_ batch: StoreBatch, _ result: Result<StoreBatch.Outcome, any Error>) {
         let now = self.time.now
-        let isWritten: Bool
         switch result {
         case .success(let outcome):
-            isWritten = true
-            self.events.append(outcome.events)
-            self.continueWriting { machine, effects in
-                for loaded in outcome.loaded {
-                    machine.loaded(loaded, isInstalled: self.isInstalled, now: now, &effects)
-                }
-            }
+            self.perform { $0.machine.written(batch, outcome, isInstalled: self.isInstalled, now: now) }
         case .failure(let error):
-            isWritten = false
             self.logger.error("notifications could not be stored", metadata: ["error": "\(error)"])
-            self.continueWriting { machine, effects in
-                for load in batch.loads { machine.loadFailed(load, &effects) }
-            }
+            self.perform { $0.machine.writeFailed(batch) }
         }
-        Self.settle(batch.waiters, refusal: isWritten ? nil : .internalServerError)
-    }
-
-    private func continueWriting(_ body: (inout RoutingMachine, inout RoutingMachine.Effects) -> Void) {
-        self.state.withLock { $0.isWriting = false }
-        self.perform(body)
     }
 
     private func isInstalled(_ message: Message) -> Bool {
@@ -305,29 +265,28 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
 
     private func scheduleWindow() {
         MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: Self.window) {
-            self.state.withLock { $0.isWindowScheduled = false }
-            self.perform { machine, _ in machine.windowPassed() }
+            self.perform { $0.machine.windowPassed() }
         }
     }
 
-    private func refuse(_ waiters: [StoreBatch.Waiter]) {
-        guard !waiters.isEmpty else { return }
+    private func reject(_ submissions: [PendingSubmission]) {
+        guard !submissions.isEmpty else { return }
         self.logger.info(
-            "notifications refused: too much is on its way to the device",
+            "notifications rejected: too much is in flight to the device",
             metadata: [
-                "count": "\(waiters.count)", "environment": "\(self.environment.rawValue)",
-                "id": "\(waiters.first?.id ?? "")", "reason": "\(Reason.tooManyRequests.text)",
+                "count": "\(submissions.count)", "environment": "\(self.environment.rawValue)",
+                "id": "\(submissions.first?.id ?? "")", "reason": "\(Reason.tooManyRequests.text)",
             ]
         )
-        Self.settle(waiters, refusal: .tooManyRequests)
+        Self.settle(submissions, rejection: .tooManyRequests)
     }
 
-    /// Tells each owner of all its pushes that follow each other at once.
-    private static func settle(_ waiters: [StoreBatch.Waiter], refusal: Reason? = nil) {
-        var rest = waiters[...]
+    /// Reports the results to the owners, with one call for each run of pushes of the same owner.
+    private static func settle(_ submissions: [PendingSubmission], rejection: Reason? = nil) {
+        var rest = submissions[...]
         while let owner = rest.first?.owner {
             let run = rest.prefix { $0.owner === owner }
-            owner.settled(run.map { SubmissionResult(ticket: $0.ticket, id: $0.id, refusal: refusal) })
+            owner.settled(run.map { SubmissionResult(ticket: $0.ticket, id: $0.id, rejection: rejection) })
             rest = rest.dropFirst(run.count)
         }
     }

@@ -1,23 +1,17 @@
-import PushTypes
 import Synchronization
 
-/// Numbers for messages and sessions, shared by all environments of a gateway.
+/// The counters of messages and sessions, shared by all environments of a gateway.
 final class MessageSequence: Sendable {
     private let last: Atomic<Int64>
     private let lastSession = Atomic<UInt64>(0)
 
-    /// - Parameter last: the highest number that was given before.
+    /// - Parameter last: The highest number that is in use already.
     init(last: Int64) {
         self.last = Atomic(last)
     }
 
-    func next() -> Int64 { self.last.add(1, ordering: .relaxed).newValue }
+    /// Returns the first of `count` new numbers in a row.
+    func next(_ count: Int = 1) -> Int64 { self.last.add(Int64(count), ordering: .relaxed).oldValue + 1 }
 
     func nextSession() -> DeviceSession.ID { self.lastSession.add(1, ordering: .relaxed).newValue }
-}
-
-/// Where tokens go that providers should stop to use (reference 6).
-protocol FeedbackSink: Sendable {
-    /// Never blocks.
-    func add(_ token: DeviceToken, topic: Topic, in environment: PushEnvironment, since: Timestamp)
 }

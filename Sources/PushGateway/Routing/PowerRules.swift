@@ -1,25 +1,26 @@
 import PushTypes
 
-/// When a connected device gets a notification at once, and when its power matters more (reference 7.2, 7.5, 7.6).
+/// Decides whether a connected device gets a message at once, or whether its power matters more (reference 7.2, 7.5,
+/// 7.6).
 struct PowerRules: Hashable, Sendable {
-    /// A device that is not in use is woken this often for what may wait. Default 15 min.
-    var window: Duration = .seconds(15 * 60)
-    /// Background notifications per hour, device and topic; the newest of the rest waits. `nil`, the default: no limit.
+    /// The interval at which a device that is not in use is woken for held messages.
+    var window = GatewayConfiguration.Limits().powerWindow
+    /// Background notifications per hour, device and topic; the newest of the rest is held. Default `nil`: no limit.
     var backgroundPerHour: Int?
 
-    enum Verdict: Hashable, Sendable {
+    enum Decision: Hashable, Sendable {
         case deliver
-        /// The device is not there for this topic.
+        /// The message is stored as for an offline device: the topic is not in the filter.
         case offline
-        /// It waits for the device to be in use, for a window, or for the device to ask for it.
+        /// The message waits until the device is in use, for a window, or for another filter.
         case hold
-        /// The device does not want it.
+        /// The device does not want the topic.
         case discard
     }
 
-    /// - Parameter isWindow: whether this is one of the moments at which a device that is not in use is woken.
-    func verdict(on message: Message, for session: DeviceSession, now: Timestamp, isWindow: Bool) -> Verdict {
-        // Who follows a channel wants its broadcasts, whether its filter names their topic or not.
+    /// - Parameter isWindow: Whether a device that is not in use is woken now.
+    func decision(for message: Message, _ session: DeviceSession, now: Timestamp, isWindow: Bool) -> Decision {
+        // A device gets the broadcasts of the channels that it follows, whether its filter has their topic or not.
         let implied: DeviceSession.Interest? = message.channel == nil ? nil : .enabled
         guard let interest = session.interest(in: message.topicHash) ?? implied else { return .offline }
         switch interest {

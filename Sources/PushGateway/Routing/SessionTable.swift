@@ -2,10 +2,10 @@ import Foundation
 
 /// The sessions of the connected devices, one for each.
 ///
-/// They lie in an array, where one part of a session can be read or changed without copying all of it, as a dictionary's
-/// values would be.
+/// They are elements of an array, where one property of a session can be read or changed without a copy of the session,
+/// which a dictionary's values would need.
 struct SessionTable: Sendable {
-    private var places: [UUID: Int] = [:]
+    private var indexes: [UUID: Int] = [:]
     private var sessions: [DeviceSession] = []
 
     var count: Int { self.sessions.count }
@@ -13,34 +13,34 @@ struct SessionTable: Sendable {
     var devices: [UUID] { self.sessions.map(\.device) }
     var unacknowledged: Int { self.sessions.reduce(0) { $0 + $1.unacknowledged.count } }
 
-    /// Where the session of a device is; good until any session is removed.
-    func index(of device: UUID) -> Int? { self.places[device] }
+    /// Returns the index of a device's session; valid until any session is removed.
+    func index(of device: UUID) -> Int? { self.indexes[device] }
 
     subscript(index: Int) -> DeviceSession {
         _read { yield self.sessions[index] }
         _modify { yield &self.sessions[index] }
     }
 
-    func session(of device: UUID) -> DeviceSession? { self.places[device].map { self.sessions[$0] } }
+    func session(of device: UUID) -> DeviceSession? { self.indexes[device].map { self.sessions[$0] } }
 
-    /// Adds a session, or puts it in the place of the device's earlier one.
+    /// Adds a session, or replaces the device's earlier one.
     mutating func put(_ session: DeviceSession) {
-        if let index = self.places[session.device] {
+        if let index = self.indexes[session.device] {
             self.sessions[index] = session
         } else {
-            self.places[session.device] = self.sessions.count
+            self.indexes[session.device] = self.sessions.count
             self.sessions.append(session)
         }
     }
 
-    /// The last session takes the free place.
+    /// Removes a session. The last one takes its index.
     mutating func remove(_ device: UUID) {
-        guard let index = self.places.removeValue(forKey: device), let last = self.sessions.popLast() else { return }
+        guard let index = self.indexes.removeValue(forKey: device), let last = self.sessions.popLast() else { return }
         if last.device != device {
             self.sessions[index] = last
-            self.places[last.device] = index
+            self.indexes[last.device] = index
         }
-        // What a storm of devices took is given back when all have left.
+        // The memory of many devices is released when all have left.
         if self.sessions.isEmpty { self = SessionTable() }
     }
 }

@@ -2,36 +2,49 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// An accepted push on its way to the core, and who has to hear when it may be answered.
+/// An accepted push on its way to the router, and the connection that waits for its result.
 struct Submission: Sendable {
     var push: AcceptedPush
     var owner: any SubmissionDelegate
-    /// The owner's name for it: a stream id, a number in a row.
+    /// The owner's name for the push: a stream id, or a number in a row.
     var ticket: UInt32
+
+    var pending: PendingSubmission {
+        PendingSubmission(owner: self.owner, ticket: self.ticket, id: self.push.notification.id)
+    }
 }
 
-/// What became of a submission: the push is with its device, or on disk, or need not be kept; or none of that worked.
+/// A push whose owner waits for the result. The state machine carries it and never calls the owner.
+struct PendingSubmission: Sendable {
+    var owner: any SubmissionDelegate
+    var ticket: UInt32
+    /// The push's `apns-id`.
+    var id: String
+}
+
+/// The result of a submission: the push is with its device, on disk, or need not be stored; or it is rejected.
 struct SubmissionResult: Hashable, Sendable {
     var ticket: UInt32
     /// The push's `apns-id`.
     var id = ""
-    /// Why the push is not accepted; `nil` if it is. ``Reason/internalServerError`` where it could not be stored,
-    /// ``Reason/tooManyRequests`` where too much is on its way to the device already.
-    var refusal: Reason?
+    /// The reason of a rejected push; `nil` if it is accepted. ``Reason/internalServerError`` where it could not be
+    /// stored, ``Reason/tooManyRequests`` where too much is in flight to the device.
+    var rejection: Reason?
 
-    var isAccepted: Bool { self.refusal == nil }
+    var isAccepted: Bool { self.rejection == nil }
 }
 
-/// The door that a push came through.
+/// The connection that a push came through.
 protocol SubmissionDelegate: AnyObject, Sendable {
     /// Called on any thread, in any order, once for each ticket.
-    func settled(_ settlements: [SubmissionResult])
+    func settled(_ results: [SubmissionResult])
 }
 
-/// Takes accepted pushes: the core behind all provider doors of one environment.
+/// Takes accepted pushes: the router behind the provider listeners of one environment.
 protocol PushSubmitter: Sendable {
-    /// Never blocks. Pushes of one call are taken in their order.
+    /// Takes pushes in their order. Never blocks.
     func submit(_ submissions: [Submission])
-    /// A push to a token that is gone: an event, and an entry for the feedback service (reference 6).
-    func refusedUnregistered(_ token: DeviceToken, device: UUID, topic: TopicHash, apnsID: String, since: Timestamp)
+    /// Reports a push to a token that is not registered any more: an event, and an entry for the feedback service
+    /// (reference 6).
+    func rejected(_ token: UnregisteredToken, apnsID: String)
 }

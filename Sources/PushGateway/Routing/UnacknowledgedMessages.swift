@@ -2,7 +2,7 @@
 struct UnacknowledgedMessages: Sendable {
     typealias Entry = DeviceSession.InFlight
 
-    /// Room for so many entries is kept when all are gone.
+    /// The capacity that is kept when all entries are gone.
     private static let keptCapacity = 32
 
     private var entries: [UInt32: Entry] = [:]
@@ -12,15 +12,15 @@ struct UnacknowledgedMessages: Sendable {
     var count: Int { self.entries.count }
     var isEmpty: Bool { self.entries.isEmpty }
 
-    /// In the order in which they were sent.
+    /// The entries in the order in which they were sent.
     var inOrder: [Entry] { self.entries.values.sorted { $0.id < $1.id } }
 
-    /// The sequence numbers of all.
+    /// The sequence numbers of all messages.
     var sequences: Set<Int64> { Set(self.entries.values.lazy.map(\.message.sequence)) }
 
     subscript(id: UInt32) -> Entry? { self.entries[id] }
 
-    func filter(_ isWanted: (Entry) -> Bool) -> [Entry] { self.entries.values.filter(isWanted) }
+    func filter(_ isIncluded: (Entry) -> Bool) -> [Entry] { self.entries.values.filter(isIncluded) }
 
     mutating func add(_ entry: Entry) {
         self.bytes += entry.message.cost
@@ -30,16 +30,17 @@ struct UnacknowledgedMessages: Sendable {
     mutating func remove(_ id: UInt32) -> Entry? {
         guard let entry = self.entries.removeValue(forKey: id) else { return nil }
         self.bytes -= entry.message.cost
-        // What a burst took is given back.
+        // The memory of a burst is released.
         if self.entries.isEmpty, self.entries.capacity > Self.keptCapacity { self.entries = [:] }
         return entry
     }
 
-    /// The store has it, and its owner waits for that from now on. The owner, if one has waited for the device.
-    mutating func handOver(_ id: UInt32) -> StoreBatch.Waiter? {
-        guard let waiter = self.entries[id]?.submission else { return nil }
+    /// Marks a message as stored, so that its push waits for the store and not for the device.
+    /// - Returns: The push; `nil` if none waits.
+    mutating func markStored(_ id: UInt32) -> PendingSubmission? {
+        guard let submission = self.entries[id]?.submission else { return nil }
         self.entries[id]?.submission = nil
         self.entries[id]?.isStored = true
-        return waiter
+        return submission
     }
 }

@@ -7,29 +7,27 @@ import PushWire
 struct DeviceTable {
     let database: Database
 
-    /// All devices. Rows that hold something else than was written are left out.
+    /// Returns all devices. Rows with values that the gateway would not have written are left out.
     func devices() throws -> [Device] {
         let installs = try self.installs()
         return try Row.fetchAll(self.database, sql: "SELECT * FROM device").compactMap { row in
-            guard let id = (row["id"] as String?).flatMap(UUID.init(uuidString:)),
-                let activatedAt = row["activatedAt"] as Int64?
-            else { return nil }
+            guard let id = row.textID("id"), let activatedAt = row.timestamp("activatedAt") else { return nil }
             return Device(
                 id: id,
                 name: row["name"],
-                activatedAt: Timestamp(milliseconds: activatedAt),
-                deletedAt: Self.time(row["deletedAt"]),
-                lastSeenAt: Self.time(row["lastSeenAt"]),
+                activatedAt: activatedAt,
+                deletedAt: row.timestamp("deletedAt"),
+                lastSeenAt: row.timestamp("lastSeenAt"),
                 certificateSerial: row["certificateSerial"],
-                revokedAt: Self.time(row["revokedAt"]),
-                epoch: (row["epoch"] as Int64?).flatMap(UInt32.init(exactly:)) ?? 0,
+                revokedAt: row.timestamp("revokedAt"),
+                epoch: row.integer("epoch") ?? 0,
                 installs: installs[id] ?? []
             )
         }
     }
 
     /// Writes the row of a new device.
-    func save(_ device: Device) throws {
+    func insert(_ device: Device) throws {
         try self.database.execute(
             sql: """
                 INSERT INTO device (id, name, activatedAt, lastSeenAt, deletedAt, certificateSerial, revokedAt, epoch)
@@ -43,8 +41,8 @@ struct DeviceTable {
         )
     }
 
-    /// Writes the current generation; the one before ends when this one was minted.
-    func save(_ install: Device.Install, device: UUID) throws {
+    /// Writes the current generation of an app's token. The generation before ends when this one was minted.
+    func save(_ install: Device.Install, on device: UUID) throws {
         try self.database.execute(
             sql: """
                 UPDATE install SET endedAt = ?
@@ -68,7 +66,7 @@ struct DeviceTable {
         )
     }
 
-    /// A new installation of the device's system: another certificate, no app yet.
+    /// Records a new installation of the device's system: another certificate, and no app yet.
     func reinstall(_ device: UUID, certificateSerial: String, at now: Timestamp) throws {
         try self.database.execute(
             sql: "UPDATE device SET certificateSerial = ?, revokedAt = NULL, epoch = epoch + 1 WHERE id = ?",
@@ -80,34 +78,26 @@ struct DeviceTable {
         )
     }
 
-    func revoke(_ device: UUID, at now: Timestamp) throws {
+    func revoke(_ device: UUID, at now: Timestamp) throws { try self.set("revokedAt", of: device, to: now) }
+
+    func delete(_ device: UUID, at now: Timestamp) throws { try self.set("deletedAt", of: device, to: now) }
+
+    func updateLastSeen(_ device: UUID, at now: Timestamp) throws { try self.set("lastSeenAt", of: device, to: now) }
+
+    private func set(_ column: String, of device: UUID, to time: Timestamp) throws {
         try self.database.execute(
-            sql: "UPDATE device SET revokedAt = ? WHERE id = ?",
-            arguments: [now.milliseconds, device.uuidString]
+            sql: "UPDATE device SET \(column) = ? WHERE id = ?",
+            arguments: [time.milliseconds, device.uuidString]
         )
     }
 
-    func delete(_ device: UUID, at now: Timestamp) throws {
-        try self.database.execute(
-            sql: "UPDATE device SET deletedAt = ? WHERE id = ?",
-            arguments: [now.milliseconds, device.uuidString]
-        )
-    }
-
-    /// The app is not on the device any more; its token is good until `end`.
+    /// Ends the current token of an app that was removed from the device: it is valid until `end`.
     func end(_ topic: Topic, on device: UUID, in environment: PushEnvironment, at end: Timestamp) throws {
         try self.database.execute(
             sql: """
                 UPDATE install SET endedAt = ? WHERE device = ? AND environment = ? AND topic = ? AND endedAt IS NULL
                 """,
             arguments: [end.milliseconds, device.uuidString, environment.rawValue, topic.name]
-        )
-    }
-
-    func saw(device: UUID, at now: Timestamp) throws {
-        try self.database.execute(
-            sql: "UPDATE device SET lastSeenAt = ? WHERE id = ?",
-            arguments: [now.milliseconds, device.uuidString]
         )
     }
 
@@ -118,9 +108,7 @@ struct DeviceTable {
             sql: "SELECT * FROM install WHERE tokenLength = ?",
             arguments: [TokenMinter.shortLength]
         ).compactMap { row in
-            guard let device = (row["device"] as String?).flatMap(UUID.init(uuidString:)),
-                let install = Self.install(row)
-            else { return nil }
+            guard let device = row.textID("device"), let install = Self.install(row) else { return nil }
             return (install.claims(on: device), install.keyID)
         }
     }
@@ -132,9 +120,7 @@ struct DeviceTable {
             sql: "SELECT * FROM install ORDER BY device, environment, topic, generation"
         )
         while let row = try rows.next() {
-            guard let device = (row["device"] as String?).flatMap(UUID.init(uuidString:)),
-                let install = Self.install(row)
-            else { continue }
+            guard let device = row.textID("device"), let install = Self.install(row) else { continue }
             var list = all[device] ?? []
             if let last = list.last, last.hash == install.hash, last.environment == install.environment {
                 list[list.count - 1] = last.followed(by: install)
@@ -147,11 +133,9 @@ struct DeviceTable {
     }
 
     private static func install(_ row: Row) -> Device.Install? {
-        guard let topic = (row["topic"] as String?).flatMap({ Topic($0) }),
-            let environment = (row["environment"] as String?).flatMap(PushEnvironment.init(rawValue:)),
-            let generation = (row["generation"] as Int64?).flatMap(UInt32.init(exactly:)),
-            let keyID = (row["keyID"] as Int64?).flatMap(UInt8.init(exactly:)),
-            let mintedAt = Self.time(row["mintedAt"])
+        guard let topic = row.topic("topic"), let environment = row.environment(),
+            let generation: UInt32 = row.integer("generation"), let keyID: UInt8 = row.integer("keyID"),
+            let mintedAt = row.timestamp("mintedAt")
         else { return nil }
         return Device.Install(
             environment: environment,
@@ -160,24 +144,8 @@ struct DeviceTable {
             generation: generation,
             keyID: keyID,
             mintedAt: mintedAt,
-            tokenLength: (row["tokenLength"] as Int?) ?? 0,
-            endedAt: Self.time(row["endedAt"])
+            tokenLength: row.integer("tokenLength") ?? 0,
+            endedAt: row.timestamp("endedAt")
         )
-    }
-
-    private static func time(_ milliseconds: Int64?) -> Timestamp? { milliseconds.map(Timestamp.init(milliseconds:)) }
-}
-
-extension Device.Install {
-    /// The identity behind the current token.
-    func claims(on device: UUID) -> TokenMinter.Claims {
-        .init(device: device, topic: self.hash, environment: self.environment, generation: self.generation)
-    }
-
-    /// The next generation, which remembers when this one and those before it ended.
-    func followed(by next: Self) -> Self {
-        var next = next
-        next.earlier = (self.earlier + [(self.generation, self.endedAt ?? next.mintedAt)]).suffix(Self.remembered)
-        return next
     }
 }

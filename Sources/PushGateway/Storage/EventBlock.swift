@@ -2,23 +2,19 @@ import Foundation
 import NIOCore
 import PushTypes
 
-/// Many events as one blob, so that one row holds what would be a thousand.
+/// The encoding of many events as one blob, so that one row replaces a thousand.
 ///
-/// An event is: name (1), environment (1; 0 none), time (8, milliseconds), device (16), topic (2 + n), apns-id (1 + n).
-/// Lengths of 0 stand for "none". Ids are consecutive from the block's first.
+/// The fields of an event, with their bytes: name (1), environment (1; 0 for none), time (8, milliseconds), device
+/// (16), topic (2 + n), apns-id (1 + n). A length of 0 stands for `nil`. Ids are consecutive from the block's first.
 enum EventBlock {
-    /// Most events in one block.
+    /// The most events in one block.
     static let capacity = 1024
 
     static func encode(_ events: ArraySlice<Event>) -> ByteBuffer {
         var buffer = ByteBuffer()
         buffer.reserveCapacity(events.count * 96)
         for event in events {
-            buffer.writeMultipleIntegers(
-                event.name.rawValue,
-                Self.byte(event.environment),
-                event.time.milliseconds
-            )
+            buffer.writeMultipleIntegers(event.name.rawValue, Self.byte(event.environment), event.time.milliseconds)
             withUnsafeBytes(of: event.device.uuid) { _ = buffer.writeBytes($0) }
             let topic = event.topic?.utf8.prefix(Int(UInt16.max))
             buffer.writeInteger(UInt16(topic?.count ?? 0))
@@ -30,7 +26,7 @@ enum EventBlock {
         return buffer
     }
 
-    /// What can be read; a damaged block ends early.
+    /// Returns the events up to the first that cannot be read.
     static func decode(_ blob: Data, firstID: Int64) -> [Event] {
         var buffer = ByteBuffer(bytes: blob)
         var events: [Event] = []

@@ -3,37 +3,18 @@ import GRDB
 import NIOCore
 import PushTypes
 
-/// Which events are wanted: those that have all that is named here.
-struct EventFilter: Hashable, Sendable {
-    var device: UUID?
-    var environment: PushEnvironment?
-    /// Compared without regard to letter case.
-    var apnsID: String?
-    var topic: String?
-
-    func matches(_ event: Event) -> Bool {
-        if let device, event.device != device { return false }
-        if let environment, event.environment != environment { return false }
-        if let topic, event.topic != topic { return false }
-        if let apnsID {
-            guard let id = event.apnsID, id.count == apnsID.count, id.lowercased() == apnsID.lowercased() else {
-                return false
-            }
-        }
-        return true
-    }
-}
-
 /// The table of event blocks.
 struct EventTable {
     let database: Database
 
+    /// Returns the id of the newest event on disk; 0 if there is none.
     func lastID() throws -> Int64 {
         let row = try Row.fetchOne(self.database, sql: "SELECT id, count FROM eventBlock ORDER BY id DESC LIMIT 1")
         guard let row, let first = row["id"] as Int64?, let count = row["count"] as Int64? else { return 0 }
         return first &+ count &- 1
     }
 
+    /// Writes events, which have their ids, in blocks.
     func append(_ events: [Event]) throws {
         var rest = events[...]
         while let first = rest.first {
@@ -52,48 +33,53 @@ struct EventTable {
         }
     }
 
-    /// Newest first, among the events with ids below `before`.
+    /// Returns the newest `limit` matching events with ids below `before`, newest first.
     func events(_ filter: EventFilter, before: Int64, limit: Int) throws -> [Event] {
-        var found: [Event] = []
         let rows = try Row.fetchCursor(
             self.database,
             sql: "SELECT id, events FROM eventBlock WHERE id < ? ORDER BY id DESC",
             arguments: [before]
         )
-        while found.count < limit, let row = try rows.next() {
-            guard let first = row["id"] as Int64?, let blob = row["events"] as Data? else { continue }
-            let matching = EventBlock.decode(blob, firstID: first).reversed().lazy
-                .filter { $0.id < before && filter.matches($0) }
-            found += matching.prefix(limit - found.count)
+        return try Self.events(in: rows, limit: limit) { block in
+            block.reversed().lazy.filter { $0.id < before && filter.matches($0) }.prefix(limit)
         }
-        return found
     }
 
-    /// Oldest first, among the events with ids above `after` and below `before`.
+    /// Returns the oldest `limit` matching events with ids above `after` and below `before`, oldest first.
     func events(_ filter: EventFilter, after: Int64, before: Int64, limit: Int) throws -> [Event] {
-        var found: [Event] = []
         // A block that begins before `after` may reach beyond it.
         let rows = try Row.fetchCursor(
             self.database,
             sql: "SELECT id, events FROM eventBlock WHERE id > ? AND id < ? ORDER BY id",
             arguments: [after &- Int64(EventBlock.capacity), before]
         )
+        return try Self.events(in: rows, limit: limit) { block in
+            block.lazy.filter { $0.id > after && $0.id < before && filter.matches($0) }.prefix(limit)
+        }
+    }
+
+    private static func events(
+        in rows: RowCursor,
+        limit: Int,
+        matching: ([Event]) -> some Sequence<Event>
+    ) throws -> [Event] {
+        var found: [Event] = []
         while found.count < limit, let row = try rows.next() {
             guard let first = row["id"] as Int64?, let blob = row["events"] as Data? else { continue }
-            let matching = EventBlock.decode(blob, firstID: first).lazy
-                .filter { $0.id > after && $0.id < before && filter.matches($0) }
-            found += matching.prefix(limit - found.count)
+            found += matching(EventBlock.decode(blob, firstID: first)).prefix(limit - found.count)
         }
         return found
     }
 
+    /// Returns the number of events on disk.
     func count() throws -> Int {
         try Int.fetchOne(self.database, sql: "SELECT coalesce(sum(count), 0) FROM eventBlock") ?? 0
     }
 
+    /// Removes the blocks whose events all have ids below `oldest` or are older than `since`.
     func trim(before oldest: Int64, since: Timestamp) throws {
         try self.database.execute(
-            // The last block stays: it says which ids were given.
+            // The last block stays: new ids continue after it.
             sql: """
                 DELETE FROM eventBlock
                 WHERE (id + count <= ? OR lastTime < ?) AND id < (SELECT max(id) FROM eventBlock)

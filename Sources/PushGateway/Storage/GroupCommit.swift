@@ -1,18 +1,20 @@
 import GRDB
 import Synchronization
 
-/// Writes to SQLite in groups: what comes while one transaction runs goes into the next one together.
+/// Writes to SQLite in groups: the work that arrives while one transaction runs shares the next one.
 ///
-/// Work is done in the order in which it was added, each piece whole or not at all; its completion is called, on the
-/// database's queue, once the transaction that holds it has been committed.
+/// Work is done in the order in which it was added, each piece as a whole or not at all. The completion of a piece is
+/// called on the database's queue, once the transaction that contains it has been committed.
 final class GroupCommit: Sendable {
-    /// A piece of work: what to do in the transaction, which returns what to call after its end, and what to call if
-    /// there was no transaction.
+    /// A piece of work.
     private struct Step: Sendable {
-        var run: @Sendable (Database) -> Finish
+        /// Does the work and returns the function to call after the end of the transaction.
+        var run: @Sendable (GatewayTables) -> Finish
+        /// Reports that there was no transaction.
         var fail: @Sendable (any Error) -> Void
     }
 
+    /// Reports the end of the transaction: the error, or `nil` for a commit.
     private typealias Finish = @Sendable ((any Error)?) -> Void
 
     private struct State {
@@ -28,18 +30,20 @@ final class GroupCommit: Sendable {
         self.database = database
     }
 
-    /// Transactions so far.
+    /// The transactions so far.
     var commits: Int { self.state.withLock { $0.commits } }
-    /// Pieces of work that no transaction has taken yet.
+
+    /// The pieces of work that no transaction has taken yet.
     var waiting: Int { self.state.withLock { $0.waiting.count } }
 
+    /// Adds a piece of work to the next group. Never blocks.
     func add<Value: Sendable>(
-        _ work: @escaping @Sendable (Database) throws -> Value,
+        _ work: @escaping @Sendable (GatewayTables) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         let step = Step(
-            run: { database in
-                let result = Result { try Self.inSavepoint(database, work) }
+            run: { tables in
+                let result = Result { try Self.inSavepoint(tables, work) }
                 return { error in completion(error.map { .failure($0) } ?? result) }
             },
             fail: { completion(.failure($0)) }
@@ -50,12 +54,6 @@ final class GroupCommit: Sendable {
             return !state.isWriting
         }
         if starts { self.writeGroup() }
-    }
-
-    func write<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { waiter in
-            self.add(work) { waiter.resume(with: $0) }
-        }
     }
 
     private func writeGroup() {
@@ -69,7 +67,7 @@ final class GroupCommit: Sendable {
             var failure: (any Error)?
             do {
                 try database.inTransaction {
-                    finishes = steps.map { $0.run(database) }
+                    finishes = steps.map { $0.run(GatewayTables(database: database)) }
                     return .commit
                 }
             } catch {
@@ -85,14 +83,14 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// A piece of work that fails takes back only what it did itself.
+    /// Runs a piece of work so that a failure undoes only its own changes.
     private static func inSavepoint<Value>(
-        _ database: Database,
-        _ work: (Database) throws -> Value
+        _ tables: GatewayTables,
+        _ work: (GatewayTables) throws -> Value
     ) throws -> Value {
         var value: Result<Value, any Error>?
-        try database.inSavepoint {
-            value = .success(try work(database))
+        try tables.database.inSavepoint {
+            value = .success(try work(tables))
             return .commit
         }
         guard let value else { throw DatabaseError(message: "the savepoint did not run") }

@@ -4,10 +4,10 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// The table of stored messages: one per device and topic, the newest (reference 7.1), and beside it all that is on its
-/// way to a connected device.
+/// The stored messages of one environment: per device and topic the newest (reference 7.1), and beside it those that
+/// were sent to a connected device and are not acknowledged.
 struct MessageTable {
-    /// A message that is not stored any more, as far as an event tells of it.
+    /// The properties of a removed message that its event contains.
     struct Removed {
         var device: UUID
         var topic: String
@@ -28,7 +28,7 @@ struct MessageTable {
     let database: Database
     let environment: PushEnvironment
 
-    /// Does nothing for a message that must not be stored.
+    /// Stores a message. Does nothing for one that must not be stored.
     func put(_ message: Message) throws {
         guard let expiresAt = message.expiresAt else { return }
         try self.statement(
@@ -52,8 +52,8 @@ struct MessageTable {
         try self.remove(device: message.device, topic: message.notification.topic.name, sequence: message.sequence)
     }
 
-    /// Deletes what is older than this one of its topic, apart from these sequence numbers.
-    func removeOlder(than message: Message, beside others: Set<Int64>) throws -> [Removed] {
+    /// Removes the older messages of this one's topic, apart from those with the sequence numbers `kept`.
+    func removeOlder(than message: Message, keeping kept: Set<Int64>) throws -> [Removed] {
         let topic = message.notification.topic.name
         let older = try Row.fetchAll(
             self.statement(
@@ -65,13 +65,13 @@ struct MessageTable {
             arguments: [Self.bytes(message.device), self.environment.rawValue, topic, message.sequence]
         )
         return try older.compactMap { row in
-            guard let sequence = row["sequence"] as Int64?, !others.contains(sequence) else { return nil }
+            guard let sequence = row["sequence"] as Int64?, !kept.contains(sequence) else { return nil }
             try self.remove(device: message.device, topic: topic, sequence: sequence)
             return Removed(device: message.device, topic: topic, apnsID: row["apnsID"] as String? ?? "")
         }
     }
 
-    /// Deletes, for each topic of a device, all but the newest.
+    /// Removes, for each topic of a device, all messages but the newest.
     func keepNewest(of device: UUID) throws -> [Removed] {
         let newestFirst = try Row.fetchAll(
             self.statement(
@@ -100,7 +100,8 @@ struct MessageTable {
         ).execute(arguments: [Self.bytes(device), self.environment.rawValue, topic, sequence])
     }
 
-    /// Oldest first.
+    /// Returns the messages of a device, oldest first. Rows with values that the gateway would not have written are
+    /// left out.
     func messages(device: UUID) throws -> [Message] {
         try Row.fetchAll(
             self.statement("SELECT * FROM message WHERE device = ? AND environment = ? ORDER BY sequence"),
@@ -108,14 +109,14 @@ struct MessageTable {
         ).compactMap(Self.message)
     }
 
-    /// Deletes and returns what is stored for a device, or for one topic of it.
+    /// Removes and returns the messages of a device, or of one topic of it.
     func take(device: UUID, topic: Topic?) throws -> [Message] {
         let taken = try self.messages(device: device).filter { topic == nil || $0.notification.topic == topic }
         for message in taken { try self.remove(message) }
         return taken
     }
 
-    /// Deletes and returns what expired by `now`, at most `limit` messages.
+    /// Removes and returns at most `limit` messages that expired by `now`.
     func takeExpired(now: Timestamp, limit: Int) throws -> [Message] {
         let expired = try Row.fetchAll(
             self.database,
@@ -126,37 +127,15 @@ struct MessageTable {
         return expired
     }
 
-    func count() throws -> Int {
-        try Int.fetchOne(
-            self.database,
-            sql: "SELECT count(*) FROM message WHERE environment = ?",
-            arguments: [self.environment.rawValue]
-        ) ?? 0
-    }
-
-    static func lastSequence(_ database: Database) throws -> Int64 {
-        try Int64.fetchOne(
-            database,
-            sql: """
-                SELECT max(s) FROM (
-                    SELECT max(sequence) s FROM message UNION SELECT max(sequence) FROM channelMessage
-                    UNION SELECT max(lastSequence) FROM subscription
-                )
-                """
-        ) ?? 0
-    }
-
     private func statement(_ sql: String) throws -> Statement { try self.database.cachedStatement(sql: sql) }
 
     private static func bytes(_ id: UUID) -> Data { withUnsafeBytes(of: id.uuid) { Data($0) } }
 
-    /// `nil` for a row that holds something else than was written.
     private static func message(_ row: Row) -> Message? {
-        guard let device = (row["device"] as Data?).flatMap(Self.uuid),
-            let topic = (row["topic"] as String?).flatMap({ Topic($0) }), let token = row["token"] as Data?,
+        guard let device = row.binaryID("device"), let topic = row.topic("topic"), let token = row["token"] as Data?,
             let sequence = row["sequence"] as Int64?, let apnsID = row["apnsID"] as String?,
-            let payload = row["payload"] as Data?, let acceptedAt = row["acceptedAt"] as Int64?,
-            let expiresAt = row["expiresAt"] as Int64?
+            let payload = row["payload"] as Data?, let acceptedAt = row.timestamp("acceptedAt"),
+            let expiresAt = row.timestamp("expiresAt")
         else { return nil }
         return Message(
             sequence: sequence,
@@ -166,18 +145,13 @@ struct MessageTable {
                 id: apnsID,
                 topic: topic,
                 pushType: (row["pushType"] as String?).flatMap(PushType.init(rawValue:)),
-                priority: (row["priority"] as Int?).flatMap(UInt8.init(exactly:)).flatMap(Priority.init(rawValue:))
-                    ?? .immediate,
+                priority: row.priority(),
                 collapseID: row["collapseID"],
                 payload: ByteBuffer(bytes: payload)
             ),
             topicHash: TopicHash(topic),
-            acceptedAt: Timestamp(milliseconds: acceptedAt),
-            expiresAt: Timestamp(milliseconds: expiresAt)
+            acceptedAt: acceptedAt,
+            expiresAt: expiresAt
         )
-    }
-
-    static func uuid(_ data: Data) -> UUID? {
-        data.count == 16 ? data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) } : nil
     }
 }

@@ -38,7 +38,7 @@ struct DemoLoop: Sendable {
 
     mutating func startGateway(_ start: (any Service) async -> Void) async throws -> Gateway {
         var configuration = GatewayConfiguration(dataDirectory: "\(self.directory)/gateway")
-        configuration.doors = [.sandbox: .free]
+        configuration.listeners = [.sandbox: .free]
         configuration.admin.port = 0
         let gateway = try Gateway(
             configuration: configuration,
@@ -50,7 +50,7 @@ struct DemoLoop: Sendable {
         let ports = self.gatewayPorts
         self.narrator.say(
             .gateway,
-            "open: HTTP/2 on port \(ports.main.http2), devices on \(ports.main.courier), admin on \(ports.admin)"
+            "open: HTTP/2 on port \(ports.main.http2), devices on \(ports.main.deviceLink), admin on \(ports.admin)"
         )
         try await self.admin(.post, "/v1/apps", body: ["teamId": Self.teamID, "bundleId": Self.bundleID])
         try await self.admin(
@@ -97,7 +97,7 @@ struct DemoLoop: Sendable {
         self.narrator.say(.device, "activated: it has a certificate as \(identity.deviceID)")
         let device = Device(
             identity: identity,
-            configuration: DeviceConfiguration(port: self.gatewayPorts.main.courier),
+            configuration: DeviceConfiguration(port: self.gatewayPorts.main.deviceLink),
             logger: self.log.logger("device")
         )
         await start(device)

@@ -32,13 +32,13 @@ struct GatewayAdmissionOptions: ParsableArguments {
 
     func apply(_ settings: Settings, to configuration: inout GatewayConfiguration) {
         if let bytes = settings.integer("gateway.unprovenBytes", in: 65_536...1 << 40) {
-            configuration.limits.unproven.bytes = bytes
+            configuration.limits.unauthenticated.bytes = bytes
         }
         if let count = settings.integer("gateway.unprovenConnections", in: 1...1_000_000) {
-            configuration.limits.unproven.connections = count
+            configuration.limits.unauthenticated.connections = count
         }
         if let seconds = settings.integer("gateway.credentialSeconds", in: 1...86_400) {
-            configuration.limits.unproven.deadline = .seconds(Int64(seconds))
+            configuration.limits.unauthenticated.deadline = .seconds(Int64(seconds))
         }
     }
 }

@@ -76,26 +76,26 @@ struct GatewayListenerOptions: ParsableArguments {
     }
 
     func apply(_ settings: Settings, to configuration: inout GatewayConfiguration) {
-        let usual = GatewayConfiguration.Doors.usual(.sandbox)
+        let usual = GatewayConfiguration.Listeners.usual(.sandbox)
         let host = settings.string("gateway.host", default: usual.http2.host)
-        let main = GatewayConfiguration.Doors(
+        let main = GatewayConfiguration.Listeners(
             host: host,
             http2: self.port(settings, "http2Port", default: usual.http2.port),
-            courier: self.port(settings, "courierPort", default: usual.courier.port),
+            deviceLink: self.port(settings, "courierPort", default: usual.deviceLink.port),
             binary: self.port(settings, "binaryPort", default: usual.binary.port),
             feedback: self.port(settings, "feedbackPort", default: usual.feedback.port)
         )
-        let production = GatewayConfiguration.Doors(
+        let production = GatewayConfiguration.Listeners(
             host: host,
             http2: self.port(settings, "productionHTTP2Port", default: Self.above(main.http2.port)),
-            courier: self.port(settings, "productionCourierPort", default: Self.above(main.courier.port)),
+            deviceLink: self.port(settings, "productionCourierPort", default: Self.above(main.deviceLink.port)),
             binary: self.port(settings, "productionBinaryPort", default: Self.above(main.binary.port)),
             feedback: self.port(settings, "productionFeedbackPort", default: Self.above(main.feedback.port))
         )
         switch settings.choice("gateway.environment", default: Choice.both) {
-        case .sandbox: configuration.doors = [.sandbox: main]
-        case .production: configuration.doors = [.production: main]
-        case .both: configuration.doors = [.sandbox: main, .production: production]
+        case .sandbox: configuration.listeners = [.sandbox: main]
+        case .production: configuration.listeners = [.production: main]
+        case .both: configuration.listeners = [.sandbox: main, .production: production]
         }
         configuration.admin = ListenAddress(
             host: "127.0.0.1",

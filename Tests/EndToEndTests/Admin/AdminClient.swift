@@ -24,7 +24,7 @@ extension RunningGateway {
         _ time: any TimeSource,
         _ body: @escaping @Sendable (Device) async throws -> Value
     ) async throws -> Value {
-        try await withDeviceConnected(to: self.addresses.main.courier, identity, time: time, body)
+        try await withDeviceConnected(to: self.addresses.main.deviceLink, identity, time: time, body)
     }
 
     /// Pushes payload P; the status of the answer.

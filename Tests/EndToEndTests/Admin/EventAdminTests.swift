@@ -93,7 +93,7 @@ import Testing
                 #expect(status["admin"].stringValue == "127.0.0.1:\(gateway.addresses.admin)")
                 let doors = status["environments"].elements.first?["doors"]
                 #expect(doors?["http2"].stringValue == "127.0.0.1:\(gateway.addresses.main.http2)")
-                #expect(doors?["courier"].stringValue == "127.0.0.1:\(gateway.addresses.main.courier)")
+                #expect(doors?["courier"].stringValue == "127.0.0.1:\(gateway.addresses.main.deviceLink)")
             }
         }
     }

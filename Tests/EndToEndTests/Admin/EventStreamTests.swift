@@ -94,7 +94,7 @@ import Testing
     ) async throws -> Value {
         try await withTemporaryDirectory { directory in
             try await PushTesting.withGateway(in: directory) { configuration in
-                if let farewell { configuration.limits.adminFarewell = farewell }
+                if let farewell { configuration.limits.adminDrain = farewell }
             } _: { gateway in
                 try await body(gateway)
             }

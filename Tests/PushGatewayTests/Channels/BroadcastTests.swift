@@ -135,7 +135,7 @@ import Testing
             let other = try test.broadcast(Self.broadcast(channel, ["apns-request-id": nil, "apns-id": Self.id]))
             #expect(other.requestID == Self.id)
             let made = try test.broadcast(Self.broadcast(channel, ["apns-request-id": nil]))
-            #expect(RequestIDs.isID(made.requestID))
+            #expect(RequestIDGenerator.isID(made.requestID))
             let refused = await test.answer(Self.broadcast(nil, ["apns-request-id": Self.id.uppercased()]))
             #expect(refused.requestID == Self.id.uppercased())
             #expect(refused.apnsID == nil)
@@ -254,7 +254,7 @@ import Testing
         _ body: (ChannelTest) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { folder in
-            let database = try GatewayDatabase.open(path: "\(folder)/gateway.sqlite")
+            let database = try GatewayDatabase(path: "\(folder)/gateway.sqlite")
             let channels = try ChannelRegistry(database: database, capacity: capacity)
             let directory = try TestDirectory()
             let shared = ProviderSession.Shared(
@@ -290,12 +290,12 @@ final class ChannelTest {
 
     func answer(_ request: ProviderRequest) async -> ProviderResponse {
         switch self.session.receive(request).decision {
-        case .answer(let answer), .refuse(_, let answer), .submit(_, let answer), .broadcast(_, let answer):
+        case .respond(let answer), .reject(_, let answer), .submit(_, let answer), .broadcast(_, let answer):
             return answer
         case .manage(let command):
             let manager = ChannelManager(
                 channels: self.session.channels,
-                intake: self.intake,
+                submitter: self.intake,
                 time: ManualTime(),
                 logger: silentLogger
             )
@@ -304,7 +304,7 @@ final class ChannelTest {
     }
 
     func reason(_ request: ProviderRequest) -> Reason? {
-        guard case .refuse(let refusal, _) = self.session.receive(request).decision else { return nil }
+        guard case .reject(let refusal, _) = self.session.receive(request).decision else { return nil }
         return refusal.reason
     }
 

@@ -8,7 +8,7 @@ import Testing
     @Test func channelsSurviveARestart() async throws {
         let app = try #require(Topic(Vectors.bundleID))
         try await withTemporaryDirectory { folder in
-            let database = try GatewayDatabase.open(path: "\(folder)/gateway.sqlite")
+            let database = try GatewayDatabase(path: "\(folder)/gateway.sqlite")
             let channels = try ChannelRegistry(database: database)
             let kept = try #require(
                 try await channels.create(.newest, app: app, in: .sandbox, now: Vectors.issuedAt)
@@ -29,7 +29,7 @@ import Testing
         let app = try #require(Topic(Vectors.bundleID))
         try await withTemporaryDirectory { folder in
             let channels = try ChannelRegistry(
-                database: try GatewayDatabase.open(path: "\(folder)/gateway.sqlite"),
+                database: try GatewayDatabase(path: "\(folder)/gateway.sqlite"),
                 capacity: 5
             )
             let ids = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -47,7 +47,7 @@ import Testing
     @Test func switchingTheFeatureOffDeletesAllChannelsOfAnApp() async throws {
         let (app, other) = (try #require(Topic(Vectors.bundleID)), try #require(Topic("com.example.Other")))
         try await withTemporaryDirectory { folder in
-            let database = try GatewayDatabase.open(path: "\(folder)/gateway.sqlite")
+            let database = try GatewayDatabase(path: "\(folder)/gateway.sqlite")
             let channels = try ChannelRegistry(database: database)
             for environment in PushEnvironment.allCases {
                 _ = try await channels.create(.nothing, app: app, in: environment, now: Vectors.issuedAt)

@@ -145,8 +145,8 @@ import Testing
 
     @Test func rowsThatHoldSomethingElseAreLeftOut() async throws {
         try await Self.withDatabase { database in
-            try await database.write { database in
-                try database.execute(
+            try await database.write { tables in
+                try tables.database.execute(
                     sql: """
                         INSERT INTO app (bundleID, teamID) VALUES ('a b', 'x');
                         INSERT INTO key (keyID, teamID, publicKey, scope) VALUES ('x', 'y', x'00', 'other');
@@ -165,9 +165,9 @@ import Testing
         }
     }
 
-    private static func withDatabase(_ body: (DatabasePool) async throws -> Void) async throws {
+    private static func withDatabase(_ body: (GatewayDatabase) async throws -> Void) async throws {
         try await withTemporaryDirectory { folder in
-            try await body(try GatewayDatabase.open(path: "\(folder)/gateway.sqlite"))
+            try await body(try GatewayDatabase(path: "\(folder)/gateway.sqlite"))
         }
     }
 

@@ -24,12 +24,15 @@ import Testing
             let current = try await self.token(core, device)
             #expect(Set(tokens + [current]).count == 4)
             for (token, end) in zip(tokens, ends) {
-                #expect(core.devices.status(of: token, in: .sandbox) == Self.gone(device, topic, end))
+                #expect(core.devices.status(of: token, in: .sandbox) == Self.gone(token, device, topic, end))
             }
             #expect(core.devices.status(of: current, in: .sandbox) == Self.active(device, topic))
             let again = try core.reopenedDevices()
             for (token, end) in zip(tokens, ends) {
-                #expect(again.status(of: token, in: .sandbox) == Self.gone(device, topic, end), "also after a restart")
+                #expect(
+                    again.status(of: token, in: .sandbox) == Self.gone(token, device, topic, end),
+                    "also after a restart"
+                )
             }
             #expect(again.status(of: current, in: .sandbox) == Self.active(device, topic))
         }
@@ -39,12 +42,12 @@ import Testing
         try await withCore(self.time) { core, device in
             let topic = try #require(device.topics.first)
             let old = try await self.token(core, device)
-            #expect(core.devices.mint.rotate(to: [UInt8](repeating: 2, count: 32)))
+            #expect(core.devices.minter.rotate(to: [UInt8](repeating: 2, count: 32)))
             #expect(core.devices.status(of: old, in: .sandbox) == Self.active(device, topic))
             self.time.advance(by: .seconds(60))
             let new = try await self.token(core, device)
             #expect(new != old)
-            #expect(core.devices.status(of: old, in: .sandbox) == Self.gone(device, topic, self.time.now))
+            #expect(core.devices.status(of: old, in: .sandbox) == Self.gone(old, device, topic, self.time.now))
             #expect(core.devices.status(of: new, in: .sandbox) == Self.active(device, topic))
         }
     }
@@ -55,7 +58,7 @@ import Testing
             let old = try await self.token(core, device)
             let epoch = try #require(core.devices.device(device.id)?.epoch)
             _ = try await core.devices.reinstall(device.id, certificateSerial: "02", now: self.time.now)
-            #expect(core.devices.status(of: old, in: .sandbox) == Self.gone(device, topic, self.time.now))
+            #expect(core.devices.status(of: old, in: .sandbox) == Self.gone(old, device, topic, self.time.now))
             #expect(core.devices.device(device.id)?.epoch == epoch + 1)
             let new = try await self.token(core, device)
             #expect(core.devices.status(of: new, in: .sandbox) == Self.active(device, topic))
@@ -68,7 +71,7 @@ import Testing
             let token = try await self.token(core, device)
             self.time.advance(by: .seconds(60))
             #expect(try await core.devices.delete(device.id, now: self.time.now))
-            #expect(core.devices.status(of: token, in: .sandbox) == Self.gone(device, topic, self.time.now))
+            #expect(core.devices.status(of: token, in: .sandbox) == Self.gone(token, device, topic, self.time.now))
             #expect(core.devices.device(device.id) == nil)
             #expect(try await core.devices.delete(device.id, now: self.time.now) == false)
         }
@@ -88,8 +91,10 @@ import Testing
         )
     }
 
-    private static func gone(_ device: TestDevice, _ topic: Topic, _ since: Timestamp) -> TokenStatus {
-        .gone(device: device.id, topic: TopicHash(topic), since: since)
+    private static func gone(_ token: DeviceToken, _ device: TestDevice, _ topic: Topic, _ since: Timestamp)
+        -> TokenStatus
+    {
+        .unregistered(.init(token: token, device: device.id, topic: TopicHash(topic), since: since))
     }
 
     private static func active(_ device: TestDevice, _ topic: Topic) -> TokenStatus {

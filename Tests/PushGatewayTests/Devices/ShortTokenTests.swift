@@ -39,7 +39,9 @@ import Testing
             #expect(Set(tokens).count == 4)
             let first = try #require(tokens.first)
             for devices in [core.devices, try core.reopenedDevices()] {
-                let gone = TokenStatus.gone(device: device.id, topic: TopicHash(topic), since: self.time.now)
+                let gone = TokenStatus.unregistered(
+                    .init(token: first, device: device.id, topic: TopicHash(topic), since: self.time.now)
+                )
                 #expect(devices.status(of: first, in: .sandbox) == gone)
             }
         }
@@ -54,12 +56,13 @@ import Testing
             #expect(sealed.bytes.count > 32)
             self.time.advance(by: .seconds(60))
             let short = try await self.token(core, device)
-            let gone = TokenStatus.gone(device: device.id, topic: TopicHash(topic), since: self.time.now)
+            let gone = TokenStatus.unregistered(
+                .init(token: sealed, device: device.id, topic: TopicHash(topic), since: self.time.now)
+            )
             #expect(core.devices.status(of: sealed, in: .sandbox) == gone)
             self.time.advance(by: .seconds(60))
             _ = try await core.devices.token(topic, on: device.id, in: .sandbox, now: self.time.now)
-            #expect(core.devices.status(of: short, in: .sandbox) != gone)
-            guard case .gone = core.devices.status(of: short, in: .sandbox) else {
+            guard case .unregistered = core.devices.status(of: short, in: .sandbox) else {
                 Issue.record("the short token is still good")
                 return
             }
@@ -69,13 +72,13 @@ import Testing
     @Test func aRotatedKeyGivesANewShortToken() async throws {
         try await withCore(self.time) { core, device in
             let old = try await self.token(core, device)
-            #expect(core.devices.mint.rotate(to: [UInt8](repeating: 2, count: 32)))
+            #expect(core.devices.minter.rotate(to: [UInt8](repeating: 2, count: 32)))
             let active = core.devices.status(of: old, in: .sandbox)
             self.time.advance(by: .seconds(60))
             let new = try await self.token(core, device)
             #expect(new != old)
             #expect(core.devices.status(of: new, in: .sandbox) == active)
-            guard case .gone = try core.reopenedDevices().status(of: old, in: .sandbox) else {
+            guard case .unregistered = try core.reopenedDevices().status(of: old, in: .sandbox) else {
                 Issue.record("the old token is still good")
                 return
             }

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func aRuleThatNamesWhatIsNotKnownDoesNotMeet() throws {
-        let subject = FaultSubject(door: .http2, environment: .sandbox)
+        let subject = FaultSubject(listener: .http2, environment: .sandbox)
         for match in ["topic=com.example.MyApp", "token=302bd38c", "credential=ABC123DEFG"] {
             #expect(self.decide(try self.plan("close,\(match)"), subject) == nil)
         }
@@ -85,7 +85,7 @@ import Testing
         )
         let decision = self.decide(plan)
         #expect(decision?.before == .wait(.milliseconds(50)))
-        #expect(decision?.answer == .refuse(.tooManyRequests, retryAfter: nil))
+        #expect(decision?.response == .reject(.tooManyRequests, retryAfter: nil))
         #expect(decision?.connection == .goAway(.init(after: 1)))
         #expect(decision?.streamLimit == 5)
         #expect(decision?.rules == ["slow", "busy", "away", "fewer"])
@@ -107,15 +107,15 @@ import Testing
         #expect(connection?.bytesPerSecond == 100)
         #expect(connection?.showsExpiredCertificate == true)
         #expect(connection?.streamLimit == 1)
-        var device = FaultSubject(door: .courier, environment: .sandbox)
-        #expect(self.decide(plan, device, at: .acknowledgement)?.answer == .drop)
+        var device = FaultSubject(listener: .deviceLink, environment: .sandbox)
+        #expect(self.decide(plan, device, at: .acknowledgement)?.response == .drop)
         #expect(self.decide(plan, device, at: .delivery) == nil)
         device.ordinal = 2
         #expect(self.decide(plan, device, at: .delivery)?.connection == .close)
         #expect(self.decide(plan, device, at: .connection)?.streamLimit == nil, "this is not for devices")
-        let feedback = FaultSubject(door: .feedback, environment: .sandbox)
+        let feedback = FaultSubject(listener: .feedback, environment: .sandbox)
         #expect(self.decide(plan, feedback, at: .feedback)?.feedbackDelay == .seconds(3600))
-        let binary = self.decide(plan, FaultSubject(door: .binary, environment: .sandbox))
+        let binary = self.decide(plan, FaultSubject(listener: .binary, environment: .sandbox))
         #expect(binary?.before == .stall)
         #expect(binary?.connection == .stall)
         #expect(self.decide(plan) == nil)
@@ -205,7 +205,7 @@ import Testing
 
     private static func subject() -> FaultSubject {
         FaultSubject(
-            door: .http2,
+            listener: .http2,
             environment: .sandbox,
             topic: Topic(Vectors.bundleID),
             token: DeviceToken(hex: Vectors.tokenA),

@@ -46,7 +46,7 @@ import Testing
         #expect(rule.action == .goAway(.init(after: 7, code: .none, text: "Shutdown", finishesStreams: true)))
         #expect(rule.match.topic?.name == "com.example.MyApp")
         #expect(rule.match.token == "302bd38c")
-        #expect(rule.match.door == .http2)
+        #expect(rule.match.listener == .http2)
         #expect(rule.match.percent == 12.5)
         #expect((rule.match.first, rule.match.times, rule.match.every) == (9, 2, nil))
         #expect(try FaultRule(text: "reset=refused_stream").action == .reset(FaultErrorCode(value: 7)))

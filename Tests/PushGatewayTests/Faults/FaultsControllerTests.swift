@@ -18,7 +18,7 @@ import Testing
             #expect(added.json["rule"]["id"] == "fault-2")
             var random = SeededGenerator(seed: 1)
             for _ in 0..<100 {
-                let subject = FaultSubject(door: .http2, environment: .sandbox)
+                let subject = FaultSubject(listener: .http2, environment: .sandbox)
                 _ = plan.decide(at: .request, for: subject, random: &random, now: time.now)
             }
             let faults = try await admin.get("/v1/faults").json["faults"].elements

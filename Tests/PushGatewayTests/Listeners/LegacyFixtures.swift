@@ -39,8 +39,8 @@ final class TestSubmitter: PushSubmitter {
         if !self.holds { self.settle(submissions) }
     }
 
-    func refusedUnregistered(_ token: DeviceToken, device: UUID, topic: TopicHash, apnsID: String, since: Timestamp) {
-        self.state.withLock { $0.gone.append(token.hex) }
+    func rejected(_ token: UnregisteredToken, apnsID: String) {
+        self.state.withLock { $0.gone.append(token.token.hex) }
     }
 
     func settleAll() {
@@ -53,7 +53,7 @@ final class TestSubmitter: PushSubmitter {
             let payload = String(buffer: submission.push.notification.payload)
             let settlement = SubmissionResult(
                 ticket: submission.ticket,
-                refusal: failing.contains(payload) ? .internalServerError : nil
+                rejection: failing.contains(payload) ? .internalServerError : nil
             )
             submission.owner.settled([settlement])
         }
@@ -73,7 +73,14 @@ enum LegacyFixtures {
         case Vectors.tokenA, Vectors.tokenC: .active(device: self.device, topic: Self.hash(Vectors.bundleID))
         case self.foreignToken: .active(device: self.device, topic: Self.hash("com.example.Other"))
         case self.goneToken:
-            .gone(device: self.device, topic: Self.hash(Vectors.bundleID), since: self.goneSince)
+            .unregistered(
+                .init(
+                    token: token,
+                    device: self.device,
+                    topic: Self.hash(Vectors.bundleID),
+                    since: self.goneSince
+                )
+            )
         default: .unknown
         }
     }

@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import GRDB
 import NIOCore
 import NIOSSL
 import PushSender
@@ -18,8 +17,8 @@ struct LegacyListeners: Sendable {
     let binaryPort: Int
     let feedbackPort: Int
     let binary: Listener
-    let feedbackStore: FeedbackStore
-    let database: any DatabaseWriter
+    let feedbackStore: FeedbackList
+    let database: GatewayDatabase
     let authorities: LegacyAuthorities
 
     /// - Parameters:
@@ -51,8 +50,8 @@ struct LegacyListeners: Sendable {
                 time: SystemTime(),
                 logger: silentLogger
             )
-            let database = try GatewayDatabase.open(path: "\(directory)/gateway.sqlite")
-            let store = FeedbackStore(database: database, environment: .sandbox)
+            let database = try GatewayDatabase(path: "\(directory)/gateway.sqlite")
+            let store = FeedbackList(database: database, environment: .sandbox)
             // None of these deadlines is what is tried, and a busy machine takes its time.
             var patience = FeedbackServerStateMachine.Limits()
             patience.progress = .seconds(240)
@@ -117,11 +116,11 @@ struct LegacyListeners: Sendable {
     /// Lists tokens as gone.
     func list(_ entries: [FeedbackEntry]) async throws {
         let store = self.feedbackStore
-        try await self.database.write { database in for entry in entries { try store.add(entry, in: database) } }
+        try await self.database.write { tables in for entry in entries { try store.add(entry, in: tables) } }
     }
 
     func countFeedback() async throws -> Int {
-        try await self.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM feedback") ?? 0 }
+        try await self.database.read { try $0.count(.feedback, in: .sandbox) }
     }
 }
 

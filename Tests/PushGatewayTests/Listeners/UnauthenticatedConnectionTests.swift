@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct UnauthenticatedConnectionTests {
     @Test func connectionsThatHoldMoreThanTheBudgetEndAndOthersAreServed() async throws {
         try await withTemporaryDirectory { directory in
-            try await withGateway(in: directory, configure: { $0.limits.unproven.bytes = 1 << 20 }) { gateway in
+            try await withGateway(in: directory, configure: { $0.limits.unauthenticated.bytes = 1 << 20 }) { gateway in
                 let port = gateway.addresses.main.http2
                 let small = try await RawConnection.open(port: port, tls: try gateway.tls)
                 small.write(Self.opening)
@@ -39,7 +39,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let configure: (inout GatewayConfiguration) -> Void = {
                 // HTTP/2 has to be spoken before it, on the slowest machine too.
-                $0.limits.unproven.deadline = listener == 0 ? .seconds(8) : .milliseconds(300)
+                $0.limits.unauthenticated.deadline = listener == 0 ? .seconds(8) : .milliseconds(300)
                 $0.limits.handshake = .seconds(600)
                 $0.limits.request = .seconds(600)
                 $0.limits.adminIdle = .seconds(600)
@@ -66,8 +66,8 @@ import Testing
         try await withTemporaryDirectory { directory in
             let configure: (inout GatewayConfiguration) -> Void = {
                 // Long enough for the slowest machine to show a credential in it.
-                $0.limits.unproven.deadline = .seconds(10)
-                $0.limits.unproven.bytes = 1 << 20
+                $0.limits.unauthenticated.deadline = .seconds(10)
+                $0.limits.unauthenticated.bytes = 1 << 20
             }
             let token = try TestKey().token(issuedAt: SystemTime().now)
             try await withGateway(in: directory, configure: configure) { gateway in

@@ -22,7 +22,7 @@ import Testing
             #expect(answer.apnsID == push.notification.id)
             #expect(answer.uniqueID != nil, "the sandbox's console key")
             #expect(answer.body == nil)
-            let failure = ProviderSession.refusal(.internalServerError, of: answer)
+            let failure = ProviderSession.rejection(.internalServerError, of: answer)
             #expect(failure.status == 500)
             #expect(failure.apnsID == answer.apnsID)
             #expect(failure.body == #"{"reason":"InternalServerError"}"#)
@@ -37,7 +37,7 @@ import Testing
             #expect(echoed.body == #"{"reason":"BadPath"}"#)
             for id in ["42", nil] {
                 let made = try session.refusal(TestRequest.push(["apns-id": id, "apns-topic": nil]))
-                #expect(made.apnsID.map(RequestIDs.isID) == true)
+                #expect(made.apnsID.map(RequestIDGenerator.isID) == true)
             }
         }
     }
@@ -131,7 +131,7 @@ import Testing
             session.directory.change { $0.revoked = ["01"] }
             let verdict = session.receive(TestRequest.push())
             #expect(verdict.instruction == .goAway(.badCertificate))
-            guard case .refuse(_, let answer) = verdict.decision else {
+            guard case .reject(_, let answer) = verdict.decision else {
                 Issue.record("\(verdict)")
                 return
             }
@@ -172,11 +172,11 @@ import Testing
                 switch session.receive(request).decision {
                 case .submit(_, let answer), .broadcast(_, let answer):
                     #expect(answer.status == 200)
-                case .answer(let answer): #expect(answer.requestID != nil)
-                case .manage(let command): #expect(RequestIDs.isID(command.requestID))
-                case .refuse(let refusal, let answer):
+                case .respond(let answer): #expect(answer.requestID != nil)
+                case .manage(let command): #expect(RequestIDGenerator.isID(command.requestID))
+                case .reject(let refusal, let answer):
                     #expect(answer.status == refusal.reason.status)
-                    #expect((answer.apnsID ?? answer.requestID).map(RequestIDs.isID) == true)
+                    #expect((answer.apnsID ?? answer.requestID).map(RequestIDGenerator.isID) == true)
                 }
             }
         }
@@ -195,14 +195,14 @@ final class TestSession {
         self.session = session
     }
 
-    func receive(_ request: ProviderRequest, now: Timestamp = Vectors.issuedAt) -> ProviderSession.Verdict {
+    func receive(_ request: ProviderRequest, now: Timestamp = Vectors.issuedAt) -> ProviderSession.Result {
         self.session.receive(request, now: now)
     }
 
     /// The answer to a request that is refused.
     func refusal(_ request: ProviderRequest) throws -> ProviderResponse {
         let verdict = self.receive(request)
-        guard case .refuse(_, let answer) = verdict.decision else {
+        guard case .reject(_, let answer) = verdict.decision else {
             throw UnexpectedDecision(description: "\(verdict.decision)")
         }
         return answer
@@ -221,7 +221,7 @@ func withSession(
     _ body: (TestSession) async throws -> Void
 ) async throws {
     try await withTemporaryDirectory { folder in
-        let channels = try ChannelRegistry(database: try GatewayDatabase.open(path: "\(folder)/gateway.sqlite"))
+        let channels = try ChannelRegistry(database: try GatewayDatabase(path: "\(folder)/gateway.sqlite"))
         let directory = try TestDirectory()
         let shared = ProviderSession.Shared(
             environment: environment,

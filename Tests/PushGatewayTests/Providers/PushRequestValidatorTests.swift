@@ -80,7 +80,7 @@ import Testing
     @Test func aTokenThatIsGoneIsUnregisteredSinceThen() {
         let refusal = Self.refusal(TestRequest.push([":path": "/3/device/\(TestDirectory.goneToken)"]))
         #expect(refusal?.reason == .unregistered)
-        #expect(refusal?.timestamp == TestDirectory.removal)
+        #expect(refusal?.token?.since == TestDirectory.removal)
         #expect(refusal?.token?.device == TestDirectory.device)
         #expect(refusal?.token?.token.hex == TestDirectory.goneToken)
     }
@@ -236,7 +236,7 @@ import Testing
     @Test func aDeviceGetsOnlySoManyPushes() throws {
         var rules = ProviderRules.lenient
         rules.deviceRate = .init(requests: 2, window: .seconds(10))
-        var connection = ProviderConnection(environment: .sandbox)
+        var connection = ProviderAuthentication(environment: .sandbox)
         let validator = PushRequestValidator(
             directory: try TestDirectory(),
             rules: rules,
@@ -285,12 +285,12 @@ import Testing
         _ rules: ProviderRules = .lenient,
         certificate: CertificateIdentity? = nil
     ) throws -> AcceptedPush {
-        var connection = ProviderConnection(environment: .sandbox, certificate: certificate)
+        var connection = ProviderAuthentication(environment: .sandbox, certificate: certificate)
         let validator = PushRequestValidator(directory: try TestDirectory(), rules: rules, limiter: nil)
         return try validator.validate(
             request,
             path: ProviderPath(request.path),
-            connection: &connection,
+            authentication: &connection,
             apnsID: TestRequest.id,
             now: Vectors.issuedAt
         )
@@ -320,14 +320,14 @@ import Testing
     private static func reason(
         _ validator: PushRequestValidator,
         _ request: ProviderRequest,
-        _ connection: inout ProviderConnection,
+        _ connection: inout ProviderAuthentication,
         _ now: Timestamp
     ) -> Reason? {
         do throws(ProviderRejection) {
             _ = try validator.validate(
                 request,
                 path: ProviderPath(request.path),
-                connection: &connection,
+                authentication: &connection,
                 apnsID: TestRequest.id,
                 now: now
             )

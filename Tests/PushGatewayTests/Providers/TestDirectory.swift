@@ -87,7 +87,10 @@ final class TestDirectory: PushDirectory {
         case Self.tokenB: Self.active("com.example.Other")
         case Self.voipToken: Self.active("com.example.MyApp.voip")
         case Self.managementToken: Self.active(Self.managementTopic)
-        case Self.goneToken: .gone(device: Self.device, topic: Self.hash(Vectors.bundleID), since: Self.removal)
+        case Self.goneToken:
+            .unregistered(
+                .init(token: token, device: Self.device, topic: Self.hash(Vectors.bundleID), since: Self.removal)
+            )
         default: .unknown
         }
     }

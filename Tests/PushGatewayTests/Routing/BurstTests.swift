@@ -45,14 +45,16 @@ import Testing
     }
 
     @Test func aboveTheBoundAPushIsRefusedAndNoOtherLost() async throws {
-        var limits = RoutingMachine.Limits()
+        var limits = RoutingStateMachine.Limits()
         limits.unacknowledged = 2
         try await withCore(self.time, limits: limits) { core, device in
             try await device.connect(core)
             let answers = Answers()
             core.router.submit(try Self.submissions(device, 1...3, answers))
             let all = await answers.all(3)
-            #expect(all.filter { !$0.isAccepted } == [SubmissionResult(ticket: 3, id: "3", refusal: .tooManyRequests)])
+            #expect(
+                all.filter { !$0.isAccepted } == [SubmissionResult(ticket: 3, id: "3", rejection: .tooManyRequests)]
+            )
             #expect(try await core.count(.refusedTooMany, device) == 1)
             #expect(try await core.count(.received, device) == 2)
             device.acknowledgeAll(core)
@@ -73,7 +75,7 @@ import Testing
             acceptedAt: self.time.now,
             expiresAt: nil
         ).cost
-        var limits = RoutingMachine.Limits()
+        var limits = RoutingStateMachine.Limits()
         if isPerDevice { limits.unacknowledgedBytes = 2 * cost } else { limits.totalBytes = 2 * cost }
         try await withCore(self.time, limits: limits) { core, device in
             try await device.connect(core)
@@ -129,7 +131,7 @@ import Testing
     }
 
     @Test func aDeviceThatBlocksItselfAndAcknowledgesNothingHasToComeAgain() async throws {
-        var limits = RoutingMachine.Limits()
+        var limits = RoutingStateMachine.Limits()
         limits.unacknowledged = 2
         try await withCore(self.time, limits: limits) { core, device in
             try await device.connect(core)
@@ -162,7 +164,7 @@ import Testing
             device.acknowledgeAll(core)
             #expect(try await core.stored() == 1)
             core.router.stateChanged(device.id, session: device.session, isActive: true)
-            try await core.router.settle()
+            try await core.router.flush()
             #expect(device.link.messages.map(\.notification.id) == ["1", "3"])
         }
     }
@@ -197,7 +199,7 @@ private final class Answers: SubmissionDelegate {
 
 extension TestCore {
     fileprivate func count(_ name: Event.Name, _ device: TestDevice) async throws -> Int {
-        try await self.router.settle()
+        try await self.router.flush()
         return try await self.events.events(EventFilter(device: device.id), limit: 10_000).count { $0.name == name }
     }
 }

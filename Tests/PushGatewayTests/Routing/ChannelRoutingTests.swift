@@ -31,7 +31,7 @@ import Testing
         try await withCore(self.time) { core, device in
             try await device.connect(core)
             #expect(core.router.follow(try Self.channel(), device.id, session: device.session))
-            try await core.router.settle()
+            try await core.router.flush()
             device.disconnect(core)
             #expect(try await Self.broadcast("b1", core, keptFor: .seconds(3600)))
             #expect(try await Self.broadcast("b2", core, keptFor: .seconds(3600)))
@@ -46,7 +46,7 @@ import Testing
         try await withCore(self.time) { core, device in
             try await device.connect(core)
             #expect(core.router.follow(try Self.channel(), device.id, session: device.session))
-            try await core.router.settle()
+            try await core.router.flush()
             device.disconnect(core)
             #expect(try await Self.broadcast("b1", core, keptFor: .seconds(10)))
             self.time.advance(by: .seconds(10))
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func aDeviceFollowsALimitedNumberOfChannels() async throws {
-        var limits = RoutingMachine.Limits()
+        var limits = RoutingStateMachine.Limits()
         limits.channels = 1
         try await withCore(self.time, limits: limits) { core, device in
             try await device.connect(core)
@@ -110,7 +110,7 @@ import Testing
             let owner = SingleSubmission { continuation.resume(returning: $0) }
             core.router.submit(broadcast, owner: owner, ticket: 0)
         }
-        try await core.router.settle()
+        try await core.router.flush()
         return isAccepted
     }
 }

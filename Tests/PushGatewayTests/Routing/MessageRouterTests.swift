@@ -147,14 +147,14 @@ import Testing
     }
 
     @Test func whatIsStoredWaitsForRoom() async throws {
-        var limits = RoutingMachine.Limits()
+        var limits = RoutingStateMachine.Limits()
         limits.unacknowledged = 1
         try await withCore(self.time, limits: limits) { core, device in
             try await core.submit(device.push("1"))
             try await core.submit(device.push("2", topic: "com.example.Other"))
             #expect(try await device.connect(core) == ["1"])
             device.acknowledge(core, [1])
-            try await core.router.settle()
+            try await core.router.flush()
             #expect(device.link.messages.map(\.notification.id) == ["1", "2"])
         }
     }
@@ -172,7 +172,7 @@ import Testing
             try await core.submit(device.push("1"))
             let topic = try #require(Topic(Vectors.bundleID))
             #expect(try await core.devices.remove(topic, from: device.id, in: .sandbox, now: self.time.now))
-            core.router.forget(topic, of: device.id)
+            core.router.removed(topic, from: device.id)
             #expect(try await device.connect(core).isEmpty)
             #expect(try await core.events(device).contains(.unregisteredFromStorage))
         }
@@ -183,9 +183,9 @@ import Testing
             try await core.submit(device.push("1"))
             let other = core.makeRouter(.production)
             let link = TestDevice.Link()
-            let session = try #require(other.connected(device.id, isActive: true, link: link))
+            let session = try #require(other.connected(device.id, isActive: true, connection: link))
             other.subscribed(device.id, session: session, to: DeviceLinkFilter(enabled: device.hashes))
-            try await other.settle()
+            try await other.flush()
             #expect(link.messages.isEmpty)
             #expect(!core.router.isOnline(device.id))
         }
@@ -193,7 +193,7 @@ import Testing
 
     @Test func aStoreThatFailsRefusesThePush() async throws {
         try await withCore(self.time) { core, device in
-            try await core.commit.write { try $0.execute(sql: "DROP TABLE message") }
+            try await core.database.commit { try $0.database.execute(sql: "DROP TABLE message") }
             #expect(try await core.accepts(device.push("1")) == false)
         }
     }

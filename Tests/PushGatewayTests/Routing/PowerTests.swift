@@ -25,7 +25,7 @@ import Testing
             try await core.submit(device.push("1", priority: .powerAware))
             try await core.submit(device.push("2", topic: "com.example.Other", priority: .low))
             core.router.stateChanged(device.id, session: device.session, isActive: true)
-            try await core.router.settle()
+            try await core.router.flush()
             #expect(device.link.messages.map(\.notification.id) == ["1", "2"])
             device.acknowledgeAll(core)
             #expect(try await core.events(device).suffix(2) == [.deliveredFromStorage, .deliveredFromStorage])
@@ -39,11 +39,11 @@ import Testing
             try await core.submit(device.push("2", topic: "com.example.Other", priority: .low))
             self.time.advance(by: .seconds(14 * 60))
             core.router.tick()
-            try await core.router.settle()
+            try await core.router.flush()
             #expect(device.link.messages.isEmpty)
             self.time.advance(by: .seconds(60))
             core.router.tick()
-            try await core.router.settle()
+            try await core.router.flush()
             #expect(device.link.messages.map(\.notification.id) == ["1"])
         }
     }
@@ -54,7 +54,7 @@ import Testing
             try await core.submit(device.push("1", priority: .powerAware))
             try await core.submit(device.push("2", priority: .powerAware))
             core.router.stateChanged(device.id, session: device.session, isActive: true)
-            try await core.router.settle()
+            try await core.router.flush()
             #expect(device.link.messages.map(\.notification.id) == ["2"])
         }
     }
@@ -121,7 +121,7 @@ import Testing
             device.acknowledgeAll(core)
             self.time.advance(by: .seconds(3600))
             core.router.tick()
-            try await core.router.settle()
+            try await core.router.flush()
             #expect(device.link.messages.last?.notification.id == "4")
         }
     }

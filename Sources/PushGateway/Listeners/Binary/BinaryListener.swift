@@ -45,7 +45,7 @@ struct BinaryListener: Sendable {
         return self.faults.decide(
             at: .request,
             for: FaultSubject(
-                door: .binary,
+                listener: .binary,
                 environment: self.certificates.environment,
                 topic: identity.defaultTopic,
                 token: DeviceToken(bytes: notification.token),
@@ -75,10 +75,10 @@ struct BinaryListener: Sendable {
                 payload: ByteBuffer(bytes: notification.payload.readableBytesView)
             )
             return .submit(AcceptedPush(notification: push, token: token, device: device, topicHash: hash))
-        case .gone(let device, hash, let since):
-            self.submitter.refusedUnregistered(token, device: device, topic: hash, apnsID: apnsID, since: since)
+        case .unregistered(let gone) where gone.topic == hash:
+            self.submitter.rejected(gone, apnsID: apnsID)
             return .inactive
-        case .active, .gone, .unknown:
+        case .active, .unregistered, .unknown:
             return .reject(.invalidToken)
         }
     }

@@ -90,7 +90,7 @@ final class DeviceLinkListener: Sendable {
     /// Opens a session for an authenticated device. Returns `nil` if it was deleted meanwhile.
     func open(_ device: UUID, _ connect: DeviceLinkConnect, channel: any Channel) -> Session? {
         guard let known = self.devices.device(device),
-            let baseToken = try? self.devices.mint.baseToken(for: device, epoch: known.epoch)
+            let baseToken = try? self.devices.minter.baseToken(for: device, epoch: known.epoch)
         else { return nil }
         let mailbox = DeviceLinkMailbox(
             channel: channel,
@@ -101,7 +101,7 @@ final class DeviceLinkListener: Sendable {
                 understandsExtensions: connect.understandsExtensions
             )
         )
-        guard let id = self.router.connected(device, isActive: connect.state == .active, link: mailbox) else {
+        guard let id = self.router.connected(device, isActive: connect.state == .active, connection: mailbox) else {
             return nil
         }
         return Session(
@@ -124,7 +124,7 @@ final class DeviceLinkListener: Sendable {
         var random = SystemRandomNumberGenerator()
         let decision = self.router.faults.decide(
             at: .delivery,
-            for: FaultSubject(door: .courier, environment: self.environment, message: message, ordinal: ordinal),
+            for: FaultSubject(listener: .deviceLink, environment: self.environment, message: message, ordinal: ordinal),
             random: &random,
             now: self.time.now
         )

@@ -11,7 +11,7 @@ import PushWire
 /// connection of a client whose certificate is not valid here, because of its environment or because it is revoked, is
 /// aborted without the closure alert of TLS, so that the client does not take it for an empty list.
 struct FeedbackListener: Sendable {
-    let store: FeedbackStore
+    let store: FeedbackList
     let certificates: CertificateCheck
     /// Returns the time for which an entry stays hidden; Apple's service took hours, sometimes days. Default none.
     var delay: @Sendable (CertificateIdentity) -> Duration = { _ in .zero }

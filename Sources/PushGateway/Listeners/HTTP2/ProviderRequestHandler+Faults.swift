@@ -22,7 +22,7 @@ extension ProviderRequestHandler {
 
     private func subject(_ request: ProviderRequest, _ decision: ProviderSession.Decision) -> FaultSubject {
         var subject = FaultSubject(
-            door: .http2,
+            listener: .http2,
             environment: self.door.environment,
             topic: request.fields.topic.flatMap { Topic($0) },
             credential: self.credential,
@@ -32,7 +32,7 @@ extension ProviderRequestHandler {
         case .submit(let push, _): (subject.topic, subject.token) = (push.notification.topic, push.token)
         case .broadcast(let broadcast, _): subject.topic = broadcast.bundleID
         case .manage(let command): subject.topic = command.bundleID
-        case .answer, .refuse: break
+        case .respond, .reject: break
         }
         return subject
     }
@@ -62,8 +62,8 @@ extension ProviderRequestHandler {
             }
         case nil: break
         }
-        switch fault.answer {
-        case .refuse(let reason, let retryAfter):
+        switch fault.response {
+        case .reject(let reason, let retryAfter):
             return turn.answers.append((stream, Self.refusal(reason, retryAfter, in: decision)))
         case .reset(let code):
             return self.handle.reset(stream, HTTP2ErrorCode(rawValue: code.value) ?? .internalError)
@@ -98,7 +98,7 @@ extension ProviderRequestHandler {
     ) -> ProviderResponse {
         let right: ProviderResponse? =
             switch decision {
-            case .submit(_, let answer), .broadcast(_, let answer), .answer(let answer), .refuse(_, let answer): answer
+            case .submit(_, let answer), .broadcast(_, let answer), .respond(let answer), .reject(_, let answer): answer
             case .manage: nil
             }
         var answer =

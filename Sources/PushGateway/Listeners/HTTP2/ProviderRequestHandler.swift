@@ -79,9 +79,9 @@ final class ProviderRequestHandler: ProviderRequestDelegate {
         case .manage(let command):
             let (channels, handle) = (self.door.channels, self.handle)
             Task { handle.answer(stream, await channels.perform(command)) }
-        case .answer(let answer):
+        case .respond(let answer):
             turn.answers.append((stream, answer))
-        case .refuse(let refusal, let answer):
+        case .reject(let refusal, let answer):
             self.note(refusal, answer)
             turn.answers.append((stream, answer))
         }
@@ -106,7 +106,7 @@ final class ProviderRequestHandler: ProviderRequestDelegate {
         switch instruction {
         case .announce(let limit): self.handle.announce(streamLimit: limit)
         case .goAway(let reason): self.handle.goAway(reason)
-        case .endUnheard:
+        case .endWithoutProcessing:
             self.isStalled = true
             let text = "too many provider tokens that are no good"
             self.handle.goAway(.enhanceYourCalm, debugData: text, lastStream: stream)
@@ -117,16 +117,9 @@ final class ProviderRequestHandler: ProviderRequestDelegate {
         let id = answer.apnsID ?? answer.requestID ?? ""
         self.door.refusals.write("request refused", refusal.reason, id: id, rule: refusal.rule.map { "\($0)" })
         if let recipient = refusal.recipient {
-            self.door.router.refusedTooMany(device: recipient.device, topic: recipient.topic, apnsID: id)
+            self.door.router.rejectedTooMany(device: recipient.device, topic: recipient.topic, apnsID: id)
         }
-        guard let gone = refusal.token, let since = refusal.timestamp else { return }
-        self.door.router.refusedUnregistered(
-            gone.token,
-            device: gone.device,
-            topic: gone.topic,
-            apnsID: id,
-            since: since
-        )
+        if let token = refusal.token { self.door.router.rejected(token, apnsID: id) }
     }
 }
 
@@ -150,14 +143,14 @@ final class PendingResponses: SubmissionDelegate {
         let answers = self.answers.withLock { pending in
             settlements.compactMap { settlement -> (stream: UInt32, answer: ProviderResponse)? in
                 guard let answer = pending.removeValue(forKey: settlement.ticket) else { return nil }
-                return (settlement.ticket, settlement.refusal.map { self.refusal($0, of: answer) } ?? answer)
+                return (settlement.ticket, settlement.rejection.map { self.refusal($0, of: answer) } ?? answer)
             }
         }
         self.handle.answer(answers)
     }
 
     private func refusal(_ reason: Reason, of answer: ProviderResponse) -> ProviderResponse {
-        var refusal = ProviderSession.refusal(reason, of: answer)
+        var refusal = ProviderSession.rejection(reason, of: answer)
         if reason.status == 429 { refusal.retryAfter = self.retryAfter }
         return refusal
     }

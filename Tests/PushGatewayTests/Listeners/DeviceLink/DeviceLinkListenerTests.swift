@@ -24,7 +24,7 @@ import X509
                 nonce: nonce,
                 signature: DeviceLinkSignature.rsaSHA1 + Array(signature.rawRepresentation)
             )
-            let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: gateway.tls)
             connection.write(connect.packet)
             let response = try #require(
                 try await connection.readPackets(1).first.flatMap { DeviceLinkConnectResponse($0) }
@@ -38,7 +38,7 @@ import X509
             #expect(minted?.topic == hash)
             #expect(minted.map { $0.token.count > TopicHash.length } == true)
 
-            let replayed = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
+            let replayed = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: gateway.tls)
             replayed.write(connect.packet)
             let rejection = try await replayed.readPackets(1).first.flatMap { DeviceLinkConnectResponse($0) }
             #expect(rejection?.status == .rejected, "the nonce was seen before")
@@ -53,7 +53,7 @@ import X509
             var tls = try gateway.tls
             tls.certificateChain = [.certificate(try NIOSSLCertificate(bytes: try certificate.der, format: .der))]
             tls.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: Array(key.pemRepresentation.utf8), format: .pem))
-            let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: tls)
             connection.write(DeviceLinkConnect().packet)
             let response = try await connection.readPackets(1).first.flatMap { DeviceLinkConnectResponse($0) }
             #expect(response?.status == .ok)
@@ -70,7 +70,7 @@ import X509
             let certificate = try await gateway.activate(Certificate.PrivateKey(P256.Signing.PrivateKey()))
             let nonce = DeviceLinkNonce(time: SystemTime().now, random: 1).bytes
             let signature = try P256.Signing.PrivateKey().signature(for: nonce).derRepresentation
-            let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: gateway.tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: gateway.tls)
             connection.write(
                 DeviceLinkConnect(
                     certificate: try certificate.der,
@@ -101,7 +101,7 @@ import X509
             var tls = try gateway.tls
             tls.certificateChain = [.certificate(try NIOSSLCertificate(bytes: try certificate.der, format: .der))]
             tls.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: Array(key.pemRepresentation.utf8), format: .pem))
-            let connection = try await RawConnection.open(port: gateway.addresses.main.courier, tls: tls)
+            let connection = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: tls)
             connection.write(DeviceLinkConnect().packet)
             #expect(await connection.readToEnd().isEmpty)
         }

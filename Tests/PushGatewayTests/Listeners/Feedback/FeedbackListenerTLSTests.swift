@@ -20,7 +20,7 @@ import Glibc
 @Suite(.timeLimit(.minutes(5))) struct FeedbackListenerTLSTests {
     @Test func theListIsReadOnceAndIsEmptyRightAfter() async throws {
         try await LegacyListeners.with { listeners in
-            let entries = try (0..<200).map { try FeedbackStoreTests.entry($0, at: 1_700_000_000 + Int64($0)) }
+            let entries = try (0..<200).map { try FeedbackListTests.entry($0, at: 1_700_000_000 + Int64($0)) }
             try await listeners.list(entries)
             #expect(try await Self.read(listeners) == entries.map(\.tuple))
             #expect(try await Self.read(listeners).isEmpty)
@@ -32,7 +32,7 @@ import Glibc
         try await LegacyListeners.with(topics: [Vectors.bundleID, "\(Vectors.bundleID).voip"]) { listeners in
             let topics = [Vectors.bundleID, "\(Vectors.bundleID).voip", "com.example.Other"]
             for (number, topic) in topics.enumerated() {
-                var entry = try FeedbackStoreTests.entry(number, at: 1)
+                var entry = try FeedbackListTests.entry(number, at: 1)
                 entry.topic = try #require(Topic(topic))
                 try await listeners.list([entry])
             }
@@ -44,7 +44,7 @@ import Glibc
 
     @Test func manyReadersAtOnceGetEachEntryOnce() async throws {
         try await LegacyListeners.with { listeners in
-            try await listeners.list(try (0..<200).map { try FeedbackStoreTests.entry($0, at: 1) })
+            try await listeners.list(try (0..<200).map { try FeedbackListTests.entry($0, at: 1) })
             let counts = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<8 { group.addTask { try await Self.read(listeners).count } }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -56,7 +56,7 @@ import Glibc
     /// More than the system's buffers hold, and a client that closes without reading: a reset.
     @Test func aConnectionThatBreaksClearsNothing() async throws {
         try await LegacyListeners.with { listeners in
-            let entries = try (0..<200).map { try FeedbackStoreTests.entry($0, at: 1) }
+            let entries = try (0..<200).map { try FeedbackListTests.entry($0, at: 1) }
             try await listeners.list(entries)
             let tls = try listeners.authorities.clientTLS()
             let (first, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -83,7 +83,7 @@ import Glibc
         try await LegacyListeners.with(feedbackDelay: .seconds(3600)) { listeners in
             let now = SystemTime().now.seconds
             try await listeners.list(
-                [try FeedbackStoreTests.entry(1, at: now - 7200), try FeedbackStoreTests.entry(2, at: now)]
+                [try FeedbackListTests.entry(1, at: now - 7200), try FeedbackListTests.entry(2, at: now)]
             )
             #expect(try await Self.read(listeners).map(\.token.bytes.last) == [1])
             #expect(try await Self.read(listeners).isEmpty)

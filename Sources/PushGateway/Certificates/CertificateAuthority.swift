@@ -1,0 +1,116 @@
+import Crypto
+import Foundation
+import PushSupport
+import SwiftASN1
+import X509
+
+/// A certificate authority of the gateway's own: for its server certificate, devices, or providers.
+struct CertificateAuthority: Sendable {
+    /// The lifetime of the authority: ten years, because it is trusted by hand.
+    static let lifetime: TimeInterval = 3650 * 86_400
+
+    let certificate: Certificate
+    private let key: Certificate.PrivateKey
+
+    var pem: String {
+        get throws { PEMText.file(try self.certificate.serializeAsPEM().pemString) }
+    }
+
+    /// Loads `name.pem` and `name.key` from the data directory, or creates them.
+    init(name: String, commonName: String, in directory: borrowing DataDirectory, now: Date) throws {
+        let keyFile = "\(name).key"
+        let keyPEM = try directory.loadPEM(keyFile) { P256.Signing.PrivateKey().pemRepresentation }
+        let key: P256.Signing.PrivateKey
+        do {
+            key = try P256.Signing.PrivateKey(pemRepresentation: keyPEM)
+        } catch {
+            throw GatewayError.badFile(
+                path: directory.file(keyFile),
+                why: "it does not contain a P-256 private key in PEM"
+            )
+        }
+        self.key = Certificate.PrivateKey(key)
+        let (certificateFile, signingKey) = ("\(name).pem", self.key)
+        let pem = try directory.loadPEM(certificateFile) {
+            try Self.selfSigned(commonName: commonName, key: signingKey, now: now).serializeAsPEM().pemString
+        }
+        do {
+            self.certificate = try Certificate(pemEncoded: pem)
+        } catch {
+            throw GatewayError.badFile(
+                path: directory.file(certificateFile),
+                why: "it does not contain a certificate in PEM"
+            )
+        }
+        guard self.certificate.publicKey == self.key.publicKey else {
+            throw GatewayError.badFile(path: directory.file(certificateFile), why: "it does not match \(keyFile)")
+        }
+    }
+
+    /// Signs a certificate for `publicKey`, valid from a day ago for `lifetime` seconds.
+    func issue(
+        to subject: DistinguishedName,
+        publicKey: Certificate.PublicKey,
+        lifetime: TimeInterval,
+        extensions: Certificate.Extensions,
+        now: Date
+    ) throws -> Certificate {
+        try Self.sign(publicKey, subject, by: self.certificate.subject, self.key, lifetime, extensions, now)
+    }
+
+    /// Returns whether this authority signed `certificate` and it is valid at `now`.
+    func vouches(for certificate: Certificate, now: Date) -> Bool {
+        certificate.issuer == self.certificate.subject
+            && certificate.notValidBefore <= now && now <= certificate.notValidAfter
+            && self.certificate.publicKey.isValidSignature(certificate.signature, for: certificate)
+    }
+
+    /// Returns the public key of a signing request; `nil` if it is not PKCS#10 in PEM, or not signed by its own key.
+    static func publicKey(ofRequest pem: String) -> Certificate.PublicKey? {
+        guard let request = try? CertificateSigningRequest(pemEncoded: pem),
+            request.publicKey.isValidSignature(request.signature, for: request)
+        else { return nil }
+        return request.publicKey
+    }
+
+    /// Returns the extensions of a certificate that is not an authority's.
+    static func extensions(for usage: ExtendedKeyUsage.Usage) throws -> Certificate.Extensions {
+        try Certificate.Extensions {
+            Critical(BasicConstraints.notCertificateAuthority)
+            Critical(KeyUsage(digitalSignature: true))
+            try ExtendedKeyUsage([usage])
+        }
+    }
+
+    private static func selfSigned(commonName: String, key: Certificate.PrivateKey, now: Date) throws -> Certificate {
+        let name = try DistinguishedName { CommonName(commonName) }
+        let extensions = try Certificate.Extensions {
+            Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+            Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+        }
+        return try Self.sign(key.publicKey, name, by: name, key, Self.lifetime, extensions, now)
+    }
+
+    private static func sign(
+        _ publicKey: Certificate.PublicKey,
+        _ subject: DistinguishedName,
+        by issuer: DistinguishedName,
+        _ key: Certificate.PrivateKey,
+        _ lifetime: TimeInterval,
+        _ extensions: Certificate.Extensions,
+        _ now: Date
+    ) throws -> Certificate {
+        try Certificate(
+            version: .v3,
+            serialNumber: Certificate.SerialNumber(),
+            publicKey: publicKey,
+            notValidBefore: now.addingTimeInterval(-86_400),
+            notValidAfter: now.addingTimeInterval(lifetime),
+            issuer: issuer,
+            subject: subject,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: extensions,
+            issuerPrivateKey: key
+        )
+    }
+}

@@ -1,0 +1,137 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import NIOCore
+import NIOSSL
+import PushSupport
+import SwiftASN1
+import X509
+
+/// The certificate of the gateway's TLS listeners, signed by its own authority and renewed at start.
+struct ServerCertificate {
+    /// The lifetime: 397 days, the longest that common clients accept.
+    static let lifetime: TimeInterval = 397 * 86_400
+    /// The remaining validity below which it is renewed at start: 30 days.
+    static let renewal: TimeInterval = 30 * 86_400
+    let certificate: Certificate
+    let privateKeyPEM: String
+
+    init(
+        authority: CertificateAuthority,
+        names: [String],
+        keyType: ServerKeyType = .p256,
+        in directory: borrowing DataDirectory,
+        now: Date
+    ) throws {
+        let (publicKey, privateKeyPEM) = try Self.key(keyType, in: directory)
+        self.privateKeyPEM = privateKeyPEM
+        let wanted = Self.alternativeNames(names)
+        if let pem = try? String(contentsOfFile: directory.file(keyType.certificateFile), encoding: .utf8),
+            pem.hasSuffix("\n"),
+            let certificate = try? Certificate(pemEncoded: pem),
+            certificate.publicKey == publicKey,
+            authority.vouches(for: certificate, now: now.addingTimeInterval(Self.renewal)),
+            try certificate.extensions.subjectAlternativeNames == wanted
+        {
+            self.certificate = certificate
+            return
+        }
+        self.certificate = try Self.issue(
+            authority,
+            to: try DistinguishedName { CommonName(names.first ?? "localhost") },
+            publicKey: publicKey,
+            names: wanted,
+            lifetime: Self.lifetime,
+            now: now
+        )
+        let pem = PEMText.file(try self.certificate.serializeAsPEM().pemString)
+        try directory.save(keyType.certificateFile, Data(pem.utf8))
+    }
+
+    /// Issues a certificate with the same key and names that ended yesterday, for a fault.
+    private init(expired current: Self, authority: CertificateAuthority, now: Date) throws {
+        self.privateKeyPEM = current.privateKeyPEM
+        self.certificate = try Self.issue(
+            authority,
+            to: current.certificate.subject,
+            publicKey: current.certificate.publicKey,
+            names: try current.certificate.extensions.subjectAlternativeNames ?? SubjectAlternativeNames(),
+            lifetime: 86_400,
+            now: now.addingTimeInterval(-2 * 86_400)
+        )
+    }
+
+    func expired(authority: CertificateAuthority, now: Date) throws -> Self {
+        try Self(expired: self, authority: authority, now: now)
+    }
+
+    private static func issue(
+        _ authority: CertificateAuthority,
+        to subject: DistinguishedName,
+        publicKey: Certificate.PublicKey,
+        names: SubjectAlternativeNames,
+        lifetime: TimeInterval,
+        now: Date
+    ) throws -> Certificate {
+        try authority.issue(
+            to: subject,
+            publicKey: publicKey,
+            lifetime: lifetime,
+            extensions: Certificate.Extensions {
+                try CertificateAuthority.extensions(for: .serverAuth)
+                names
+            },
+            now: now
+        )
+    }
+
+    private static func key(
+        _ type: ServerKeyType,
+        in directory: borrowing DataDirectory
+    ) throws -> (Certificate.PublicKey, pem: String) {
+        let pem = try directory.loadPEM(type.keyFile) { try type.newKeyPEM() }
+        do {
+            return (try type.publicKey(ofPEM: pem), pem)
+        } catch {
+            throw GatewayError.badFile(
+                path: directory.file(type.keyFile),
+                why: "it does not contain a private key of type \(type.title) in PEM"
+            )
+        }
+    }
+
+    /// Returns the names, some of which may be addresses, with the loopback addresses.
+    private static func alternativeNames(_ names: [String]) -> SubjectAlternativeNames {
+        let loopback: [GeneralName] = ["127.0.0.1", "::1"].compactMap(Self.address)
+        let others = names.map { Self.address($0) ?? .dnsName($0) }.filter { !loopback.contains($0) }
+        return SubjectAlternativeNames(others + loopback)
+    }
+
+    /// Returns an IP address; `nil` if `text` is a name.
+    private static func address(_ text: String) -> GeneralName? {
+        switch try? SocketAddress(ipAddress: text, port: 0) {
+        case .v4(let address):
+            let bytes = withUnsafeBytes(of: address.address.sin_addr, Array.init)
+            return .ipAddress(ASN1OctetString(contentBytes: bytes[...]))
+        case .v6(let address):
+            let bytes = withUnsafeBytes(of: address.address.sin6_addr, Array.init)
+            return .ipAddress(ASN1OctetString(contentBytes: bytes[...]))
+        default: return nil
+        }
+    }
+}
+
+extension ServerCertificate {
+    /// Returns a configuration with TLS 1.2 or newer and this certificate.
+    func tlsConfiguration(protocols: [String]) throws -> TLSConfiguration {
+        let chain = try NIOSSLCertificate.fromPEMBytes(Array(self.certificate.serializeAsPEM().pemString.utf8))
+        let key = try NIOSSLPrivateKey(bytes: Array(self.privateKeyPEM.utf8), format: .pem)
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) },
+            privateKey: .privateKey(key)
+        )
+        tls.minimumTLSVersion = .tlsv12
+        tls.applicationProtocols = protocols
+        return tls
+    }
+}

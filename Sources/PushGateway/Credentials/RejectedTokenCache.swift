@@ -1,0 +1,73 @@
+import Crypto
+import Foundation
+import PushTypes
+import Synchronization
+
+/// Remembers provider tokens that were checked and are invalid, so that each costs one check of a signature.
+///
+/// Shared by the connections of an environment. The oldest entry is replaced when the cache is full. Entries do not
+/// depend on the time; all are removed when the registered keys have changed.
+final class RejectedTokenCache: Sendable {
+    /// The part of a check's outcome that does not depend on the time.
+    enum Outcome: Hashable, Sendable {
+        /// The text is not a token, or was not signed by a registered key.
+        case invalid
+        /// The signature is valid. The caller checks the time.
+        case signed(VerifiedProviderToken)
+
+        /// Returns the reason for which the token is invalid at `now`; `nil` if it is valid.
+        func fault(at now: Timestamp) -> Reason? {
+            switch self {
+            case .invalid: .invalidProviderToken
+            case .signed(let token): token.fault(at: now)
+            }
+        }
+    }
+
+    private struct State {
+        var changes: UInt64?
+        var outcomes: [SHA256Digest: Outcome] = [:]
+        /// A ring of the keys, in the order of their insertion from `next`.
+        var order: [SHA256Digest] = []
+        /// The index in `order` of the oldest entry.
+        var next = 0
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    /// - Parameter capacity: The most tokens. Default 4,096, of 300 bytes each.
+    init(capacity: Int = 4096) {
+        self.capacity = max(1, capacity)
+    }
+
+    /// The number of tokens.
+    var count: Int { self.state.withLock { $0.outcomes.count } }
+
+    /// Returns the outcome of an earlier check; `nil` if there is none.
+    /// - Parameters:
+    ///   - header: The value of the `authorization` field.
+    ///   - changes: The directory's ``TrustDirectory/changes``.
+    func outcome(of header: String, changes: UInt64) -> Outcome? {
+        let digest = Self.digest(header)
+        return self.state.withLock { $0.changes == changes ? $0.outcomes[digest] : nil }
+    }
+
+    /// Remembers the outcome of a check.
+    /// - Parameter changes: The directory's ``TrustDirectory/changes`` before the check.
+    func remember(_ header: String, _ outcome: Outcome, changes: UInt64) {
+        let digest = Self.digest(header)
+        self.state.withLock { state in
+            if state.changes != changes { state = State(changes: changes) }
+            guard state.outcomes.updateValue(outcome, forKey: digest) == nil else { return }
+            if state.order.count < self.capacity { return state.order.append(digest) }
+            state.outcomes[state.order[state.next]] = nil
+            state.order[state.next] = digest
+            state.next = (state.next + 1) % self.capacity
+        }
+    }
+
+    private static func digest(_ header: String) -> SHA256Digest {
+        SHA256.hash(data: Data(header.utf8))
+    }
+}

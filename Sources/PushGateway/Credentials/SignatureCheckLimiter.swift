@@ -1,0 +1,54 @@
+import Foundation
+import NIOCore
+import PushSupport
+import PushTypes
+import Synchronization
+
+/// Limits the checks of invalid provider tokens, per source over all connections.
+///
+/// A check of a signature costs the event loop 0.1 ms, and a source can open many connections. No token is rejected
+/// unchecked: a connection beyond the limit ends (``ProviderAuthentication/mustEnd``), and its successor has one check
+/// again.
+final class SignatureCheckLimiter: Sendable {
+    typealias Bucket = TokenBucket<Timestamp>
+
+    /// Returns the bucket of one connection: 100 invalid tokens in a row, one a second in the long run.
+    static func ofConnection(now: Timestamp) -> Bucket { Bucket(rate: 1, burst: 100, now: now) }
+
+    /// Returns the bucket of one source: 1,000 invalid tokens in a row, 20 a second in the long run.
+    private static func ofSource(now: Timestamp) -> Bucket { Bucket(rate: 20, burst: 1000, now: now) }
+
+    /// The most sources with a bucket.
+    private static let maximumSources = 4096
+
+    /// An IPv4 address, or the first half of an IPv6 address; empty for other kinds.
+    struct Source: Hashable, Sendable {
+        private let bytes: [UInt8]
+
+        init(_ address: SocketAddress?) {
+            switch address {
+            case .v4(let address): self.bytes = withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+            case .v6(let address): self.bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0.prefix(8)) }
+            default: self.bytes = []
+            }
+        }
+    }
+
+    private let sources = Mutex<[Source: Bucket]>([:])
+
+    /// Counts a token that was checked and is invalid.
+    /// - Returns: `false` if its source has had too many.
+    func take(_ source: Source, now: Timestamp) -> Bool {
+        self.sources.withLock { sources in
+            if sources[source] == nil, sources.count >= Self.maximumSources {
+                sources = sources.filter { _, bucket in
+                    var bucket = bucket
+                    return !bucket.isFull(now: now)
+                }
+                // More hostile sources than buckets: the others have none.
+                if sources.count >= Self.maximumSources { return false }
+            }
+            return sources[source, default: Self.ofSource(now: now)].take(now: now) == nil
+        }
+    }
+}

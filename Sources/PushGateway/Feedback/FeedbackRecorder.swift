@@ -1,0 +1,50 @@
+import Logging
+import PushTypes
+import Synchronization
+
+/// Takes the tokens that providers should stop using (reference 6).
+protocol FeedbackSink: Sendable {
+    /// Adds a token to the list of its topic. Never blocks.
+    func add(_ token: DeviceToken, topic: Topic, in environment: PushEnvironment, since: Timestamp)
+}
+
+/// The feedback lists of both environments. The routers add to them with the next group commit and do not wait for it.
+final class FeedbackRecorder: FeedbackSink {
+    /// The most entries that wait for the disk. More are dropped; the next push to such a token adds it again.
+    private static let maximumWaiting = 10_000
+
+    private let sandbox: FeedbackList
+    private let production: FeedbackList
+    private let database: GatewayDatabase
+    private let logger: Logger
+    private let waiting = Atomic<Int>(0)
+
+    init(database: GatewayDatabase, logger: Logger) {
+        self.sandbox = FeedbackList(database: database, environment: .sandbox)
+        self.production = FeedbackList(database: database, environment: .production)
+        self.database = database
+        self.logger = logger
+    }
+
+    func list(_ environment: PushEnvironment) -> FeedbackList {
+        switch environment {
+        case .sandbox: self.sandbox
+        case .production: self.production
+        }
+    }
+
+    func add(_ token: DeviceToken, topic: Topic, in environment: PushEnvironment, since: Timestamp) {
+        let list = self.list(environment)
+        guard self.waiting.load(ordering: .relaxed) < Self.maximumWaiting else { return }
+        self.waiting.add(1, ordering: .relaxed)
+        let entry = FeedbackEntry(topic: topic, token: token, time: since)
+        self.database.commit {
+            try list.add(entry, in: $0)
+        } completion: { result in
+            self.waiting.subtract(1, ordering: .relaxed)
+            if case .failure(let error) = result {
+                self.logger.error("feedback could not be stored", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}

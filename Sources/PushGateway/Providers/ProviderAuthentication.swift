@@ -1,0 +1,211 @@
+import PushSupport
+import PushTypes
+
+/// The authentication of one provider connection: by its certificate, or by the provider tokens of its requests
+/// (reference 2).
+///
+/// The first valid token binds the connection to its team and to the kind of its key. A token that was verified before
+/// costs a comparison of bytes, of its age, and of the directory's ``TrustDirectory/changes``.
+struct ProviderAuthentication: Sendable {
+    /// The most verified tokens that are remembered. One is in use at a time, two with a related key.
+    static let maximumTokens = 4
+
+    /// A verified token.
+    private struct Verified: Sendable {
+        /// The value of the `authorization` field.
+        var header: String
+        var token: VerifiedProviderToken
+        /// The time at which it replaced an earlier token of the same key.
+        var changedAt: Timestamp?
+        var grants = TopicGrantCache()
+    }
+
+    private let environment: PushEnvironment
+    private let certificate: CertificateIdentity?
+    /// The invalid tokens of all connections.
+    private let rejectedTokens: RejectedTokenCache
+    private let source: SignatureCheckLimiter.Source
+    private let sources: SignatureCheckLimiter
+    /// The limit of this connection's own invalid tokens.
+    private var checks: SignatureCheckLimiter.Bucket?
+    /// Indicates whether too many invalid tokens were checked: no further request is processed.
+    private(set) var mustEnd = false
+    private var isCertificateRevoked = false
+    private var certificateGrants = TopicGrantCache()
+    /// The verified tokens, the last used one first.
+    private var verified: [Verified] = []
+    /// The key of the first valid token.
+    private var firstKey: RegisteredKey?
+    /// The directory's ``TrustDirectory/changes`` for which all this holds.
+    private var changes: UInt64?
+
+    /// - Parameters:
+    ///   - certificate: The valid certificate of the TLS handshake.
+    ///   - source: The address of the client.
+    init(
+        environment: PushEnvironment,
+        certificate: CertificateIdentity? = nil,
+        rejected: RejectedTokenCache = RejectedTokenCache(),
+        source: SignatureCheckLimiter.Source = SignatureCheckLimiter.Source(nil),
+        sources: SignatureCheckLimiter = SignatureCheckLimiter()
+    ) {
+        self.environment = environment
+        self.certificate = certificate
+        self.rejectedTokens = rejected
+        self.source = source
+        self.sources = sources
+    }
+
+    var hasCertificate: Bool { self.certificate != nil }
+
+    /// The key id of the token that was used last, or the certificate's serial number; `nil` before the first valid
+    /// token.
+    var credential: String? { self.certificate?.serial ?? self.verified.first?.token.key.keyID }
+
+    /// Authenticates a request. With a certificate, the `authorization` field is ignored (reference 1.5).
+    /// - Returns: The reason to reject the request; `nil` if the provider is authenticated.
+    mutating func authenticate(
+        _ authorization: String?,
+        directory: some TrustDirectory,
+        rules: ProviderRules,
+        now: Timestamp
+    ) -> Reason? {
+        let changes = directory.changes
+        if self.changes != changes { self.removeOutdated(directory, changes) }
+        if let certificate {
+            return self.isCertificateRevoked || now > certificate.expiresAt ? .badCertificate : nil
+        }
+        guard let authorization else { return .missingProviderToken }
+        for index in self.verified.indices where self.verified[index].header == authorization {
+            if index > 0 { self.verified.swapAt(0, index) }
+            return self.verified[0].token.fault(at: now)
+        }
+        switch self.verify(authorization, directory: directory, rules: rules, now: now) {
+        case .success(let verified): self.remember(verified)
+        case .failure(let reason): return reason
+        }
+        return nil
+    }
+
+    private mutating func removeOutdated(_ directory: some TrustDirectory, _ changes: UInt64) {
+        self.changes = changes
+        self.certificateGrants = TopicGrantCache()
+        if let certificate { self.isCertificateRevoked = directory.isRevoked(certificate: certificate.serial) }
+        self.verified.removeAll { directory.key($0.token.key.keyID) != $0.token.key }
+        for index in self.verified.indices { self.verified[index].grants = TopicGrantCache() }
+    }
+
+    private mutating func remember(_ verified: Verified) {
+        if self.firstKey == nil { self.firstKey = verified.token.key }
+        if self.verified.count >= Self.maximumTokens { self.verified.removeLast() }
+        self.verified.insert(verified, at: 0)
+    }
+}
+
+// MARK: Tokens
+
+extension ProviderAuthentication {
+    /// Verifies a token in the order of reference 2.1: the token by itself, then its use on this connection.
+    private mutating func verify(
+        _ authorization: String,
+        directory: some TrustDirectory,
+        rules: ProviderRules,
+        now: Timestamp
+    ) -> Result<Verified, Reason> {
+        self.checked(authorization, directory: directory, now: now).flatMap { token in
+            if let reason = self.rejection(of: token.key, rules) { return .failure(reason) }
+            return self.change(to: token, rules, now).map { changedAt in
+                Verified(header: authorization, token: token, changedAt: changedAt)
+            }
+        }
+    }
+
+    /// Checks a token by itself. One that is known to be invalid is not checked again.
+    private mutating func checked(
+        _ authorization: String,
+        directory: some TrustDirectory,
+        now: Timestamp
+    ) -> Result<VerifiedProviderToken, Reason> {
+        let changes = directory.changes
+        if let fault = self.rejectedTokens.outcome(of: authorization, changes: changes)?.fault(at: now) {
+            return .failure(fault)
+        }
+        let parts = authorization.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return .failure(.invalidProviderToken) }
+        let token = ProviderTokenVerifier.signed(String(parts[1]), key: directory.key)
+        let outcome = token.map { RejectedTokenCache.Outcome.signed($0) } ?? .invalid
+        if let token, outcome.fault(at: now) == nil { return .success(token) }
+        self.rejectedTokens.remember(authorization, outcome, changes: changes)
+        self.countFailedCheck(now: now)
+        return .failure(outcome.fault(at: now) ?? .invalidProviderToken)
+    }
+
+    private mutating func countFailedCheck(now: Timestamp) {
+        var checks = self.checks ?? SignatureCheckLimiter.ofConnection(now: now)
+        let isWithin = checks.take(now: now) == nil
+        self.checks = checks
+        if !self.sources.take(self.source, now: now) || !isWithin { self.mustEnd = true }
+    }
+
+    /// Returns the reason to reject a key on this connection; `nil` for none.
+    private func rejection(of key: RegisteredKey, _ rules: ProviderRules) -> Reason? {
+        if let firstKey, firstKey.teamID != key.teamID { return .invalidProviderToken }
+        guard key.serves(self.environment) else { return rules.wrongEnvironmentKey }
+        if let firstKey, !key.isRelated(to: firstKey) { return .unrelatedKeyIdInToken }
+        return nil
+    }
+
+    /// Returns the time at which the token of a key was changed: `nil` for the key's first token.
+    private func change(
+        to token: VerifiedProviderToken,
+        _ rules: ProviderRules,
+        _ now: Timestamp
+    ) -> Result<Timestamp?, Reason> {
+        let earlier = self.verified.filter { $0.token.key.keyID == token.key.keyID }
+        guard !earlier.isEmpty else { return .success(nil) }
+        if let interval = rules.tokenUpdateInterval, let last = earlier.compactMap(\.changedAt).max(),
+            now.since(last) < interval
+        {
+            return .failure(.tooManyProviderTokenUpdates)
+        }
+        return .success(now)
+    }
+}
+
+// MARK: Topics
+
+extension ProviderAuthentication {
+    /// Returns the topic of a push, if the provider, authenticated before, may push to it.
+    /// - Parameter text: `apns-topic`; `nil` stands for the certificate's topic if it has only one (reference 2.2).
+    mutating func grant(_ text: String?, directory: some TrustDirectory) -> Result<TopicGrant, Reason> {
+        let text = text ?? self.onlyTopic?.name ?? ""
+        guard !text.isEmpty else { return .failure(.missingTopic) }
+        let known =
+            self.certificate != nil
+            ? self.certificateGrants.find(text)
+            : self.verified.isEmpty ? nil : self.verified[0].grants.find(text)
+        if let known { return .success(known) }
+        guard let topic = Topic(text) else { return .failure(.badTopic) }
+        guard self.covers(topic, directory: directory) else { return .failure(.topicDisallowed) }
+        let grant = TopicGrant(topic, isApp: directory.app(topic) != nil)
+        if self.certificate != nil {
+            self.certificateGrants.add(grant)
+        } else if !self.verified.isEmpty {
+            self.verified[0].grants.add(grant)
+        }
+        return .success(grant)
+    }
+
+    private var onlyTopic: Topic? {
+        self.certificate.flatMap { $0.topics.count == 1 ? $0.defaultTopic : nil }
+    }
+
+    /// Returns whether the provider, authenticated before, may push to a topic.
+    func covers(_ topic: Topic, directory: some TrustDirectory) -> Bool {
+        if let certificate { return certificate.topics.contains(topic) }
+        guard let key = self.verified.first?.token.key,
+            let app = directory.app(topic) ?? directory.app(topic.bundleID)
+        else { return false }
+        return app.teamID == key.teamID && key.lists(topic, ofApp: app.bundleID)
+    }
+}

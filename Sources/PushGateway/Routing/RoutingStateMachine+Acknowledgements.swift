@@ -1,0 +1,64 @@
+import Foundation
+import PushTypes
+import PushWire
+
+/// Acknowledgements of devices, and their absence.
+extension RoutingStateMachine {
+    /// Stores the messages that were sent before the last window and are not acknowledged, so that their pushes are
+    /// accepted without waiting for a slow device. All of them: the device is still to get each.
+    mutating func storeLateMessages() {
+        let window = self.windows.current
+        for device in self.windows.advance() {
+            guard let index = self.sessions.index(of: device) else { continue }
+            let late = self.sessions[index].unacknowledged.filter { $0.submission != nil && $0.window < window }
+            for entry in late.sorted(by: { $0.id < $1.id }) {
+                guard let submission = self.sessions[index].unacknowledged.markStored(entry.id) else { continue }
+                self.batch.changes.append(.put(entry.message))
+                self.batch.submissions.append(submission)
+            }
+        }
+    }
+
+    /// The device has these messages, or rejects them: they leave the store. Messages that wait for room are read next.
+    mutating func acknowledged(
+        _ device: UUID,
+        session id: DeviceSession.ID,
+        _ acks: [DeviceLinkAcknowledgement],
+        now: Timestamp
+    ) -> Actions {
+        var actions = Actions()
+        guard let index = self.index(device, id) else { return self.completed(actions) }
+        for ack in acks {
+            guard let done = self.sessions[index].unacknowledged.remove(ack.messageID) else { continue }
+            self.unacknowledgedBytes -= done.message.cost
+            self.sessions[index].progressedAt = now
+            self.sessions[index].loads.acknowledged(done.message)
+            let delivered: Event.Name = done.isFromStorage ? .deliveredFromStorage : .delivered
+            actions.events.append(self.event(ack.status == 0 ? delivered : .refusedByDevice, done.message, now))
+            if let submission = done.submission { actions.accepted.append(submission) }
+            if let channel = done.message.channel {
+                guard done.message.expiresAt != nil else { continue }
+                self.batch.changes.append(.advance(device: device, channel: channel, sequence: done.message.sequence))
+                continue
+            }
+            if done.isStored { self.batch.changes.append(.remove(done.message)) }
+            if self.sessions[index].hasBacklog || self.sessions[index].hasHeld {
+                // A device that has this one wants no older one of its topic.
+                let kept = self.storedInFlight(before: done.message)
+                self.batch.changes.append(.removeOlder(done.message, keeping: kept))
+            }
+        }
+        self.loadBacklog(at: index)
+        return self.completed(actions)
+    }
+
+    /// Reads the messages that wait for room in the store, once half of the limit is free.
+    mutating func loadBacklog(at index: Int) {
+        guard self.sessions[index].hasBacklog,
+            self.sessions[index].unacknowledged.count <= self.limits.unacknowledged / 2,
+            self.sessions[index].unacknowledged.bytes <= self.limits.unacknowledgedBytes / 2
+        else { return }
+        self.sessions[index].hasBacklog = false
+        self.load(.messages(isFirst: false), at: index)
+    }
+}

@@ -1,0 +1,251 @@
+import Foundation
+import PushTypes
+
+/// Decides the way of a message: delivered to its connected device, stored, discarded or rejected.
+///
+/// Every method for an event returns one ``Actions`` value. ``MessageRouter`` owns the lock, the connections and the
+/// store, and performs them. Sessions are named by their ids.
+struct RoutingStateMachine: Sendable {
+    struct Limits: Hashable, Sendable {
+        /// Messages that a device may leave unacknowledged. A push beyond that is rejected; stored messages stay
+        /// stored.
+        var unacknowledged = GatewayConfiguration.Limits().unacknowledged
+        /// Their sum of ``Message/cost``. Default 8 MiB: at least 1,000 of the largest payload.
+        var unacknowledgedBytes = 8 * 1024 * 1024
+        /// The sum of all devices before pushes are rejected. Default 256 MiB.
+        var totalBytes = 256 * 1024 * 1024
+        /// A device that has used up a limit and acknowledged nothing for so long is disconnected. Default 60 s.
+        var silence: Duration = .seconds(60)
+        /// Channels that one device may follow. Default 100.
+        var channels = 100
+    }
+
+    /// The result of an event. All of it is to be done at once.
+    struct Actions: Sendable {
+        /// Packets to send, in this order.
+        var packets: [(session: DeviceSession.ID, packet: DevicePacket)] = []
+        /// Connections to close.
+        var closing: [DeviceSession.ID] = []
+        /// Pushes to report as accepted.
+        var accepted: [PendingSubmission] = []
+        /// Pushes to reject with ``Reason/tooManyRequests``: too much is in flight to their device.
+        var rejected: [PendingSubmission] = []
+        /// Pushes to reject with ``Reason/internalServerError``: they could not be stored.
+        var failed: [PendingSubmission] = []
+        /// Events to log.
+        var events: [Event] = []
+        /// The next group for the store; ``written(_:_:isInstalled:now:)`` or ``writeFailed(_:)`` must follow. `nil`
+        /// while a group is being written, or when there is nothing to write.
+        var batch: StoreBatch?
+        /// Indicates whether ``windowPassed()`` is to be called after ``MessageRouter/window``.
+        var schedulesWindow = false
+    }
+
+    let environment: PushEnvironment
+    let limits: Limits
+    let power: PowerRules
+    var sessions = SessionTable()
+    var followers = ChannelFollowers()
+    var windows = AcknowledgementWindows()
+    /// The changes and reads that no group has taken yet.
+    var batch = StoreBatch()
+    /// The sum of ``Message/cost`` that all devices have not acknowledged.
+    var unacknowledgedBytes = 0
+    private var isWriting = false
+    private var isWindowScheduled = false
+
+    init(environment: PushEnvironment, limits: Limits, power: PowerRules) {
+        self.environment = environment
+        self.limits = limits
+        self.power = power
+    }
+
+    /// Indicates whether changes are not on disk yet.
+    var hasUnwrittenChanges: Bool { self.isWriting || !self.batch.isEmpty }
+
+    /// Completes the result of an event with what follows from the new state.
+    mutating func completed(_ actions: consuming Actions) -> Actions {
+        if !self.isWriting, !self.batch.isEmpty {
+            self.isWriting = true
+            actions.batch = self.batch
+            self.batch = StoreBatch()
+        }
+        if !self.isWindowScheduled, !self.windows.isEmpty {
+            self.isWindowScheduled = true
+            actions.schedulesWindow = true
+        }
+        return actions
+    }
+
+    /// A group is on disk: its pushes are accepted, and the messages that it read are delivered.
+    mutating func written(
+        _ batch: StoreBatch,
+        _ outcome: StoreBatch.Outcome,
+        isInstalled: (Message) -> Bool,
+        now: Timestamp
+    ) -> Actions {
+        self.isWriting = false
+        var actions = Actions(accepted: batch.submissions, events: outcome.events)
+        for loaded in outcome.loaded { self.loaded(loaded, isInstalled: isInstalled, now: now, &actions) }
+        return self.completed(actions)
+    }
+
+    /// A group could not be written: its pushes fail, and devices for which it read have to connect again.
+    mutating func writeFailed(_ batch: StoreBatch) -> Actions {
+        self.isWriting = false
+        let sessions = batch.loads.filter { self.index($0.device, $0.session) != nil }.map(\.session)
+        return self.completed(Actions(closing: sessions, failed: batch.submissions))
+    }
+
+    /// The window that ``Actions/schedulesWindow`` began has passed.
+    mutating func windowPassed() -> Actions {
+        self.isWindowScheduled = false
+        self.storeLateMessages()
+        return self.completed(Actions())
+    }
+
+    // MARK: Pushes
+
+    /// Delivers, stores, discards or rejects pushes, in their order. Each is accepted once its device or the store has
+    /// it.
+    /// - Parameter firstSequence: The sequence number of the first; those of the others follow.
+    mutating func submit(_ submissions: [Submission], firstSequence: Int64, now: Timestamp) -> Actions {
+        var actions = Actions()
+        for (offset, submission) in submissions.enumerated() {
+            self.submit(submission, sequence: firstSequence + Int64(offset), now: now, &actions)
+        }
+        return self.completed(actions)
+    }
+
+    private mutating func submit(_ submission: Submission, sequence: Int64, now: Timestamp, _ actions: inout Actions) {
+        let message = Message(submission.push, sequence: sequence, acceptedAt: now)
+        let index = self.sessions.index(of: message.device)
+        if let index, self.rejects(message, at: index, now: now) {
+            actions.events.append(self.event(.refusedTooMany, message, now))
+            return actions.rejected.append(submission.pending)
+        }
+        actions.events.append(self.event(.received, message, now))
+        if message.isExpired(at: now) {
+            actions.events.append(self.event(.expired, message, now))
+            return actions.accepted.append(submission.pending)
+        }
+        guard let index else { return self.store(message, submission, as: .storedOffline, now: now, &actions) }
+        self.route(message, submission, at: index, now: now, &actions)
+    }
+
+    /// Returns whether the message could be delivered but for the limits. Stored, it would replace a message that the
+    /// device is still to get.
+    private func rejects(_ message: Message, at index: Int, now: Timestamp) -> Bool {
+        let hasRoom =
+            self.hasRoom(for: message, at: index)
+            && self.unacknowledgedBytes + message.cost <= self.limits.totalBytes
+        guard !hasRoom, !message.isExpired(at: now) else { return false }
+        return self.power.decision(for: message, self.sessions[index], now: now, isWindow: false) == .deliver
+    }
+
+    /// Returns whether the device may leave one more message unacknowledged.
+    func hasRoom(for message: Message, at index: Int) -> Bool {
+        self.sessions[index].unacknowledged.count < self.limits.unacknowledged
+            && self.sessions[index].unacknowledged.bytes + message.cost <= self.limits.unacknowledgedBytes
+    }
+
+    private mutating func route(
+        _ message: Message,
+        _ submission: Submission,
+        at index: Int,
+        now: Timestamp,
+        _ actions: inout Actions
+    ) {
+        // A message that is not stored replaces no stored one.
+        if message.expiresAt != nil { self.sessions[index].loads.received(message) }
+        switch self.power.decision(for: message, self.sessions[index], now: now, isWindow: false) {
+        case .deliver: self.send(message, submission, at: index, now: now, &actions)
+        case .offline: self.store(message, submission, as: .storedUnfiltered, now: now, &actions)
+        case .hold:
+            self.sessions[index].hasHeld = true
+            self.store(message, submission, as: .storedPower, now: now, &actions)
+        case .discard:
+            actions.events.append(self.event(.disabled, message, now))
+            actions.accepted.append(submission.pending)
+        }
+    }
+
+    /// Stores a message that cannot be delivered now, if it may be stored. It replaces the stored messages of its
+    /// topic, apart from those in flight to the device.
+    private mutating func store(
+        _ message: Message,
+        _ submission: Submission,
+        as name: Event.Name,
+        now: Timestamp,
+        _ actions: inout Actions
+    ) {
+        guard message.expiresAt != nil else {
+            actions.events.append(self.event(.expired, message, now))
+            return actions.accepted.append(submission.pending)
+        }
+        actions.events.append(self.event(name, message, now))
+        self.batch.changes.append(.putNewest(message, keeping: self.storedInFlight(before: message)))
+        self.batch.submissions.append(submission.pending)
+    }
+
+    /// Returns the sequence numbers of older messages of this one's topic that are stored and in flight to the device.
+    func storedInFlight(before message: Message) -> Set<Int64> {
+        guard let index = self.sessions.index(of: message.device), !self.sessions[index].unacknowledged.isEmpty else {
+            return []
+        }
+        let entries = self.sessions[index].unacknowledged.filter { entry in
+            entry.isStored && entry.isFor(message.topicHash) && entry.message.sequence < message.sequence
+        }
+        return Set(entries.map(\.message.sequence))
+    }
+
+    /// Sends a message to its device.
+    mutating func send(
+        _ message: Message,
+        _ submission: Submission?,
+        at index: Int,
+        isFromStorage: Bool = false,
+        now: Timestamp,
+        _ actions: inout Actions
+    ) {
+        let (id, session) = (self.sessions[index].takeMessageID(), self.sessions[index].id)
+        var entry = DeviceSession.InFlight(
+            id: id,
+            message: message,
+            isFromStorage: isFromStorage,
+            isStored: isFromStorage,
+            window: self.windows.current
+        )
+        if let submission {
+            if message.expiresAt == nil {
+                actions.accepted.append(submission.pending)
+            } else {
+                entry.submission = submission.pending
+                self.windows.add(message.device, last: &self.sessions[index].lastWindow)
+            }
+        }
+        if self.sessions[index].unacknowledged.isEmpty { self.sessions[index].progressedAt = now }
+        self.sessions[index].unacknowledged.add(entry)
+        self.unacknowledgedBytes += message.cost
+        if self.power.backgroundPerHour != nil, message.notification.pushType == .background {
+            self.sessions[index].recordBackground(message.topicHash, now: now)
+        }
+        actions.packets.append((session, .message(message, id: id)))
+    }
+
+    func event(_ name: Event.Name, _ message: Message, _ now: Timestamp) -> Event {
+        Event(name, message, self.environment, time: now)
+    }
+
+    /// Returns a message in flight; `nil` if it was acknowledged, or the session is over.
+    func message(_ id: UInt32, _ device: UUID, session: DeviceSession.ID) -> Message? {
+        guard let index = self.index(device, session) else { return nil }
+        return self.sessions[index].unacknowledged[id]?.message
+    }
+
+    /// Returns the index of the device's session; `nil` if `id` is not its current one.
+    func index(_ device: UUID, _ id: DeviceSession.ID) -> Int? {
+        guard let index = self.sessions.index(of: device), self.sessions[index].id == id else { return nil }
+        return index
+    }
+}

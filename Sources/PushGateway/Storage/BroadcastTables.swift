@@ -1,0 +1,133 @@
+import Foundation
+import GRDB
+import NIOCore
+import PushTypes
+import PushWire
+
+/// The tables of one environment that broadcasts need: the newest broadcast of each channel, and the channels that
+/// devices follow.
+struct BroadcastTables {
+    /// A channel that a device follows, with the last broadcast of it that the device has.
+    struct Subscription: Hashable, Sendable {
+        var channel: ChannelName
+        var lastSequence: Int64
+    }
+
+    let database: Database
+    let environment: PushEnvironment
+
+    /// Stores a broadcast in place of the channel's earlier one (reference 4.1, policy 1).
+    func put(_ broadcast: Broadcast, expiresAt: Timestamp) throws {
+        try self.database.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO channelMessage (environment, bundleID, channel, sequence, requestID, priority,
+                                                       payload, acceptedAt, expiresAt)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(
+            arguments: self.key(broadcast.channel) + [
+                broadcast.sequence, broadcast.notification.id, broadcast.notification.priority.rawValue,
+                Data(broadcast.notification.payload.readableBytesView), broadcast.acceptedAt.milliseconds,
+                expiresAt.milliseconds,
+            ]
+        )
+    }
+
+    /// Adds a subscription, unless the device has it already.
+    /// - Parameter limit: The most channels that one device may follow; more are not stored.
+    func subscribe(_ device: UUID, to channel: ChannelName, limit: Int) throws {
+        try self.database.execute(
+            sql: """
+                INSERT OR IGNORE INTO subscription (environment, device, bundleID, channel, lastSequence)
+                SELECT ?1, ?2, ?3, ?4, 0
+                WHERE (SELECT count(*) FROM subscription WHERE device = ?2 AND environment = ?1) < ?5
+                """,
+            arguments: [self.environment.rawValue, device.uuidString, channel.bundleID.name, channel.id, limit]
+        )
+    }
+
+    func unsubscribe(_ device: UUID, from channel: ChannelName) throws {
+        try self.database.execute(
+            sql: "DELETE FROM subscription WHERE environment = ? AND bundleID = ? AND channel = ? AND device = ?",
+            arguments: self.key(channel) + [device.uuidString]
+        )
+    }
+
+    /// Removes all subscriptions of a device.
+    func unsubscribeAll(_ device: UUID) throws {
+        try self.database.execute(
+            sql: "DELETE FROM subscription WHERE device = ? AND environment = ?",
+            arguments: [device.uuidString, self.environment.rawValue]
+        )
+    }
+
+    /// Records that the device has the broadcast `sequence`.
+    func advance(_ device: UUID, on channel: ChannelName, to sequence: Int64) throws {
+        try self.database.cachedStatement(
+            sql: """
+                UPDATE subscription SET lastSequence = max(lastSequence, ?4)
+                WHERE environment = ?1 AND bundleID = ?2 AND channel = ?3 AND device = ?5
+                """
+        ).execute(arguments: self.key(channel) + [sequence, device.uuidString])
+    }
+
+    func subscriptions(of device: UUID) throws -> [Subscription] {
+        try Row.fetchAll(
+            self.database.cachedStatement(sql: "SELECT * FROM subscription WHERE device = ? AND environment = ?"),
+            arguments: [device.uuidString, self.environment.rawValue]
+        ).compactMap { row in
+            guard let bundleID = row.topic("bundleID"), let id = row["channel"] as String?,
+                let last = row["lastSequence"] as Int64?
+            else { return nil }
+            return Subscription(channel: ChannelName(bundleID: bundleID, id: id), lastSequence: last)
+        }
+    }
+
+    /// Returns the stored broadcast of a channel; `nil` if there is none.
+    func broadcast(on channel: ChannelName) throws -> Broadcast? {
+        let row = try Row.fetchOne(
+            self.database.cachedStatement(
+                sql: "SELECT * FROM channelMessage WHERE environment = ? AND bundleID = ? AND channel = ?"
+            ),
+            arguments: self.key(channel)
+        )
+        guard let row, let sequence = row["sequence"] as Int64?, let requestID = row["requestID"] as String?,
+            let payload = row["payload"] as Data?, let acceptedAt = row.timestamp("acceptedAt"),
+            let expiresAt = row.timestamp("expiresAt")
+        else { return nil }
+        return Broadcast(
+            sequence: sequence,
+            channel: channel,
+            notification: PushNotification(
+                id: requestID,
+                topic: channel.topic,
+                pushType: .liveactivity,
+                priority: row.priority(),
+                payload: ByteBuffer(bytes: payload)
+            ),
+            acceptedAt: acceptedAt,
+            expiresAt: expiresAt
+        )
+    }
+
+    /// Removes the broadcast and the subscriptions of a channel.
+    func remove(_ channel: ChannelName) throws {
+        for table in ["channelMessage", "subscription"] {
+            try self.database.execute(
+                sql: "DELETE FROM \(table) WHERE environment = ? AND bundleID = ? AND channel = ?",
+                arguments: self.key(channel)
+            )
+        }
+    }
+
+    func removeExpired(now: Timestamp) throws {
+        try self.database.execute(
+            sql: "DELETE FROM channelMessage WHERE environment = ? AND expiresAt <= ?",
+            arguments: [self.environment.rawValue, now.milliseconds]
+        )
+    }
+
+    private func key(_ channel: ChannelName) -> StatementArguments {
+        [self.environment.rawValue, channel.bundleID.name, channel.id]
+    }
+}

@@ -1,0 +1,46 @@
+import GRDB
+import PushTypes
+
+/// The table of broadcast channels.
+struct ChannelTable {
+    let database: Database
+
+    /// A row.
+    struct Channel: Hashable, Sendable {
+        var environment: PushEnvironment
+        var name: ChannelName
+        var policy: ChannelPolicy
+    }
+
+    /// Returns all channels. Rows with values that the gateway would not have written are left out.
+    func channels() throws -> [Channel] {
+        try Row.fetchAll(self.database, sql: "SELECT * FROM channel").compactMap { row in
+            guard let environment = row.environment(), let bundleID = row.topic("bundleID"),
+                let id = row["id"] as String?, let policy = row.integer("policy").flatMap(ChannelPolicy.init(rawValue:))
+            else { return nil }
+            return Channel(environment: environment, name: ChannelName(bundleID: bundleID, id: id), policy: policy)
+        }
+    }
+
+    func insert(_ channel: Channel, at now: Timestamp) throws {
+        try self.database.execute(
+            sql: "INSERT INTO channel (environment, bundleID, id, policy, createdAt) VALUES (?, ?, ?, ?, ?)",
+            arguments: [
+                channel.environment.rawValue, channel.name.bundleID.name, channel.name.id, channel.policy.rawValue,
+                now.milliseconds,
+            ]
+        )
+    }
+
+    func delete(_ name: ChannelName, in environment: PushEnvironment) throws {
+        try self.database.execute(
+            sql: "DELETE FROM channel WHERE environment = ? AND bundleID = ? AND id = ?",
+            arguments: [environment.rawValue, name.bundleID.name, name.id]
+        )
+    }
+
+    /// Removes the channels of an app in both environments.
+    func deleteAll(app bundleID: Topic) throws {
+        try self.database.execute(sql: "DELETE FROM channel WHERE bundleID = ?", arguments: [bundleID.name])
+    }
+}

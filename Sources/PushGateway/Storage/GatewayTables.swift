@@ -1,0 +1,90 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// The tables of the gateway as one transaction sees them.
+///
+/// Code outside of this folder gets a value of this type from ``GatewayDatabase`` and knows nothing of SQLite.
+struct GatewayTables {
+    let database: Database
+
+    var credentials: CredentialTables { CredentialTables(database: self.database) }
+    var channels: ChannelTable { ChannelTable(database: self.database) }
+    var devices: DeviceTable { DeviceTable(database: self.database) }
+    var events: EventTable { EventTable(database: self.database) }
+
+    func feedback(_ environment: PushEnvironment) -> FeedbackTable {
+        FeedbackTable(database: self.database, environment: environment)
+    }
+
+    func messages(_ environment: PushEnvironment) -> MessageTable {
+        MessageTable(database: self.database, environment: environment)
+    }
+
+    func broadcasts(_ environment: PushEnvironment) -> BroadcastTables {
+        BroadcastTables(database: self.database, environment: environment)
+    }
+
+    /// The tables whose rows belong to one environment and are shown as gauges.
+    enum Counted: String {
+        case message, subscription, channel, feedback
+    }
+
+    /// Returns the number of rows of one environment.
+    func count(_ table: Counted, in environment: PushEnvironment) throws -> Int {
+        try Int.fetchOne(
+            self.database,
+            sql: "SELECT count(*) FROM \(table.rawValue) WHERE environment = ?",
+            arguments: [environment.rawValue]
+        ) ?? 0
+    }
+
+    /// Returns the highest sequence number that messages, broadcasts or subscriptions remember; 0 if there is none.
+    func lastSequence() throws -> Int64 {
+        try Int64.fetchOne(
+            self.database,
+            sql: """
+                SELECT max(s) FROM (
+                    SELECT max(sequence) s FROM message UNION SELECT max(sequence) FROM channelMessage
+                    UNION SELECT max(lastSequence) FROM subscription
+                )
+                """
+        ) ?? 0
+    }
+}
+
+/// Columns that hold the gateway's types. Each method returns `nil` for a value that the gateway would not have
+/// written.
+extension Row {
+    func topic(_ column: String) -> Topic? { (self[column] as String?).flatMap { Topic($0) } }
+
+    /// Returns the topics of a list that is separated by blanks, which no topic contains.
+    func topics(_ column: String) -> Set<Topic> {
+        Set((self[column] as String? ?? "").split(separator: " ").compactMap { Topic($0) })
+    }
+
+    func timestamp(_ column: String) -> Timestamp? { (self[column] as Int64?).map(Timestamp.init(milliseconds:)) }
+
+    func environment() -> PushEnvironment? {
+        (self["environment"] as String?).flatMap(PushEnvironment.init(rawValue:))
+    }
+
+    func token(_ column: String) -> DeviceToken? { (self[column] as Data?).flatMap { DeviceToken(bytes: Array($0)) } }
+
+    /// Returns an id that is stored as text.
+    func textID(_ column: String) -> UUID? { (self[column] as String?).flatMap(UUID.init(uuidString:)) }
+
+    /// Returns an id that is stored as 16 bytes.
+    func binaryID(_ column: String) -> UUID? {
+        (self[column] as Data?).flatMap { data in
+            data.count == 16 ? data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) } : nil
+        }
+    }
+
+    func integer<Value: FixedWidthInteger>(_ column: String) -> Value? {
+        (self[column] as Int64?).flatMap(Value.init(exactly:))
+    }
+
+    /// Returns the priority of a message; ``Priority/immediate`` for a value that is none.
+    func priority() -> Priority { self.integer("priority").flatMap(Priority.init(rawValue:)) ?? .immediate }
+}
