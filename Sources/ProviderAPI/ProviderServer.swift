@@ -84,7 +84,7 @@ package final class ProviderServer: Service {
         self.dispatcher = Dispatcher(
             store: self.store,
             directory: directory,
-            hygiene: hygiene,
+            invalidation: hygiene,
             wakes: wakes,
             limits: configuration.dispatch,
             policy: policy,
@@ -102,7 +102,7 @@ package final class ProviderServer: Service {
         let rates = KeyRateLimiter(rate: configuration.limits.keyRate)
         self.schedules = ScheduleRunner(
             store: self.store,
-            intake: intake,
+            acceptor: intake,
             wake: scheduleWake,
             settings: configuration.schedules,
             time: time,
@@ -116,7 +116,7 @@ package final class ProviderServer: Service {
         )
         self.clock = ClockMonitor(
             store: self.store,
-            machine: clock,
+            stateMachine: clock,
             time: time,
             wakes: [wakes[.urgent], wakes[.bulk], scheduleWake, webhookWake],
             logger: logger

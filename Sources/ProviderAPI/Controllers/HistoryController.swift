@@ -147,7 +147,7 @@ struct HistoryController: Controller {
 
     private func showBadge(_ call: OperationRequest) async throws -> Response {
         let app = try await call.app(self.store)
-        let count = try await self.store.badge(app: app.id, holder: BadgeOwner.of(user: try call.user()))
+        let count = try await self.store.badge(app: app.id, holder: BadgeOwner.user(try call.user()))
         return try JSONResponse.make(.ok, ["count": count])
     }
 
@@ -158,7 +158,7 @@ struct HistoryController: Controller {
         guard let count = try fields.integer("count", in: 0...Int64(BadgeChange.maximumCount)) else {
             throw fields.refusal("count", "missing_field", "this member is required")
         }
-        try await self.store.setBadge(Int(count), app: app.id, holder: BadgeOwner.of(user: user))
+        try await self.store.setBadge(Int(count), app: app.id, holder: BadgeOwner.user(user))
         return try JSONResponse.make(.ok, ["count": count])
     }
 

@@ -64,8 +64,12 @@ struct SendingController: Controller {
 
     private func send(_ call: OperationRequest) async throws -> Response {
         let app = try await call.app(self.store)
-        let body = try await call.body()
-        let idempotency = try Self.idempotency(call.request, body: body)
+        let key = try Self.idempotencyKey(call.request)
+        let body = try JSONValue(parsing: try await call.body())
+        // Over the canonical text: the same request may have its members in another order.
+        let idempotency = try key.map {
+            Idempotency(key: $0, fingerprint: Array(SHA256.hash(data: try body.text)))
+        }
         // Before anything that depends on now: a request that was accepted must not be refused when it is repeated.
         if let idempotency {
             switch try await self.store.accepted(idempotency, app: app.id) {
@@ -74,11 +78,11 @@ struct SendingController: Controller {
             case .accepted, .scheduleChanged, nil: break
             }
         }
-        let wanted = try NotificationRequest(parsing: body, bundleID: app.bundleID, now: self.time.now)
+        let wanted = try NotificationRequest(body, bundleID: app.bundleID, now: self.time.now)
         try await self.checkCredentials(app, wanted)
         let (notification, acceptance) = try await self.intake.accept(wanted, app: app.id, idempotency: idempotency)
         switch acceptance {
-        case .accepted: return try self.accepted(notification, app, wanted.content.warnings, isRepeated: false)
+        case .accepted: return try self.accepted(notification, app, wanted.warnings, isRepeated: false)
         case .repeated(let earlier): return try self.repeated(earlier, app, body)
         case .conflict, .scheduleChanged: throw Self.conflict
         }
@@ -92,9 +96,9 @@ struct SendingController: Controller {
     )
 
     /// With the warnings of the request as it was read when it was accepted.
-    private func repeated(_ earlier: NotificationRecord, _ app: AppRecord, _ body: Data) throws -> Response {
-        let wanted = try? NotificationRequest(parsing: body, bundleID: app.bundleID, now: earlier.createdAt)
-        return try self.accepted(earlier, app, wanted?.content.warnings ?? [], isRepeated: true)
+    private func repeated(_ earlier: NotificationRecord, _ app: AppRecord, _ body: JSONValue) throws -> Response {
+        let wanted = try? NotificationRequest(body, bundleID: app.bundleID, now: earlier.createdAt)
+        return try self.accepted(earlier, app, wanted?.warnings ?? [], isRepeated: true)
     }
 
     private func accepted(
@@ -114,21 +118,22 @@ struct SendingController: Controller {
         let app = try await call.app(self.store)
         let fields = try await call.fields(NotificationRequest.members.union(["device", "subject"]))
         let wanted = try NotificationRequest(fields, bundleID: app.bundleID, now: self.time.now)
-        let subject = try await self.subject(fields, app: app)
+        let (profile, badge) = try await self.subject(fields, app: app)
         var recipients = 0
         switch wanted.audience {
         case .tokens(let tokens): recipients = tokens.count
         case .devices(let audience):
             recipients = try await self.store.count(app: app.id, audience: audience, environment: wanted.environment)
         }
-        return try JSONResponse.make(.ok, PreviewResponse(wanted.content, for: subject, recipients: recipients))
+        return try JSONResponse.make(.ok, PreviewResponse(wanted, for: profile, badge: badge, recipients: recipients))
     }
 
-    /// The device that it is rendered for; `nil` for none.
-    private func subject(_ fields: JSONFields, app: AppRecord) async throws -> RenderSubject? {
+    /// The profile and the badge count that the preview is rendered for; a profile of `nil` for none.
+    private func subject(_ fields: JSONFields, app: AppRecord) async throws -> (RecipientProfile?, badge: Int?) {
         let known: Set = ["user", "locale", "timeZone", "appVersion", "attributes", "badge"]
         guard let text = try fields.string("device", maximum: DeviceToken.maximumLength * 4) else {
-            return try fields.fields("subject", known: known).map(Self.subject)
+            guard let fields = try fields.fields("subject", known: known) else { return (nil, nil) }
+            return try Self.subject(fields)
         }
         guard fields.members["subject"] == nil else {
             throw fields.refusal("subject", "conflicting_field", "name a device or make one up, not both")
@@ -142,28 +147,21 @@ struct SendingController: Controller {
         let profile = device.profile
         var count = 0
         if let user = profile.user {
-            count = try await self.store.badge(app: app.id, holder: BadgeOwner.of(user: user))
+            count = try await self.store.badge(app: app.id, holder: BadgeOwner.user(user))
         }
-        return RenderSubject(
-            locale: profile.locale,
-            user: profile.user,
-            timeZone: profile.timeZone,
-            appVersion: profile.appVersion,
-            attributes: try JSONValue.object(profile.attributes).text,
-            badge: try BadgeStep(fields)?.applied(to: count)
-        )
+        return (try RecipientProfile(profile), try BadgeStep(fields)?.applied(to: count))
     }
 
-    private static func subject(_ fields: JSONFields) throws -> RenderSubject {
+    private static func subject(_ fields: JSONFields) throws -> (RecipientProfile?, badge: Int?) {
         let longest = DeviceRequest.maximumText
-        return RenderSubject(
-            locale: try fields.string("locale", maximum: longest),
+        let profile = RecipientProfile(
             user: try fields.string("user", maximum: longest),
+            locale: try fields.string("locale", maximum: longest),
             timeZone: try fields.string("timeZone", maximum: longest),
             appVersion: try fields.string("appVersion", maximum: longest),
-            attributes: try fields.object("attributes").map { try JSONValue.object($0).text },
-            badge: try fields.integer("badge", in: 0...Int64(BadgeChange.maximumCount)).map(Int.init)
+            attributes: try fields.object("attributes").map { try JSONValue.object($0).text }
         )
+        return (profile, try fields.integer("badge", in: 0...Int64(BadgeChange.maximumCount)).map(Int.init))
     }
 
     /// Without a credential nothing could ever be sent: better said now.
@@ -187,7 +185,7 @@ struct SendingController: Controller {
         }
     }
 
-    private static func idempotency(_ request: Request, body: Data) throws -> Idempotency? {
+    private static func idempotencyKey(_ request: Request) throws -> String? {
         guard let name = HTTPField.Name("idempotency-key"), let key = request.headers[name] else { return nil }
         guard !key.isEmpty, key.utf8.count <= Self.longestIdempotencyKey else {
             throw RequestError(
@@ -197,8 +195,7 @@ struct SendingController: Controller {
                 path: "idempotency-key"
             )
         }
-        // Over the canonical text: the same request may have its members in another order.
-        return Idempotency(key: key, fingerprint: Array(SHA256.hash(data: try JSONValue(parsing: body).text)))
+        return key
     }
 }
 
@@ -239,14 +236,15 @@ struct PreviewResponse: Encodable {
     var problem: String?
     var warnings: [NotificationResponse.Warning]
 
-    init(_ content: ContentDefinition, for subject: RenderSubject?, recipients: Int) {
+    init(_ wanted: NotificationRequest, for profile: RecipientProfile?, badge: Int?, recipients: Int) {
+        let content = wanted.content
         self.recipients = recipients
         self.topic = content.topic.name
         self.pushType = content.pushType.rawValue
         self.limit = content.pushType.maximumPayloadSize
-        self.warnings = content.warnings.map(NotificationResponse.Warning.init)
+        self.warnings = wanted.warnings.map(NotificationResponse.Warning.init)
         do {
-            let preview = try ContentPreview(content, for: subject)
+            let preview = try ContentPreview(content, for: profile, badge: badge)
             self.payload = try? JSONValue(parsing: Data(preview.payload))
             self.size = preview.payload.count
             self.locale = preview.locale

@@ -196,7 +196,7 @@ struct WebhooksController: Controller {
         let webhook = try await self.webhook(call)
         let fields = try await call.fields(["since", "block"])
         let start: WebhookReplay.Start
-        switch (try fields.moment("since"), try fields.integer("block", in: 1...Int64.max)) {
+        switch (try fields.timestamp("since"), try fields.integer("block", in: 1...Int64.max)) {
         case (let since?, nil): start = .since(since)
         case (nil, let block?): start = .block(block)
         default: throw fields.refusal("since", "missing_field", "give since or block, one of both")

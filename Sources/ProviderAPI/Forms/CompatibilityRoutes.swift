@@ -48,8 +48,8 @@ struct CompatibilityRoutes: Sendable {
         await self.answer("compat.railsRegister", in: .json, context) {
             guard try self.door(context).opens(with: context.parameters.get("key") ?? "") else { throw Self.closed }
             let form = try await FormRequest.fields(of: request)
-            let members = try FormDevice.members(form, token: form["token"] ?? form["apns_device[token]"])
-            let result = try await self.register(try FormDevice.registration(members), context)
+            let token = form["token"] ?? form["apns_device[token]"]
+            let result = try await self.register(try FormDevice.registration(form, token: token), context)
             return try JSONResponse.make(
                 result.kind == .added ? .created : .ok,
                 ["apns_device": ["id": result.device]]
@@ -75,13 +75,10 @@ struct CompatibilityRoutes: Sendable {
                 let message = "the app has no credential for \(wanted.environment.rawValue)"
                 throw RequestError(.conflict, code: "missing_credential", message: message)
             }
-            let body = try wanted.request.text
             let (notification, acceptance) = try await self.intake.accept(
-                NotificationRequest(parsing: body, bundleID: app.bundleID, now: self.time.now),
+                wanted.request(to: app.bundleID),
                 app: app.id,
-                idempotency: wanted.id.map {
-                    Idempotency(key: "publisher:\($0)", fingerprint: Array(SHA256.hash(data: body)))
-                }
+                idempotency: wanted.id.map { Idempotency(key: "publisher:\($0)", fingerprint: wanted.fingerprint) }
             )
             switch acceptance {
             case .accepted: return Self.accepted(notification)

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import PushProvider
 import PushStore
@@ -40,22 +41,29 @@ struct PublisherNotify: Equatable {
     /// Product ids that begin so go to development builds, all others to distributed ones.
     var environment: PushEnvironment { self.productID.hasPrefix("dev_test.") ? .sandbox : .production }
 
-    /// The same as a request to the REST API.
-    var request: JSONValue {
-        .object([
-            "to": .object([
-                "attribute": .string(PublisherRegistration.newsstandAttribute), "is": .bool(true),
-            ]),
-            "environment": .string(self.environment.rawValue), "pushType": .string("background"),
-            "payload": .object([
-                "aps": .object(["content-available": .integer(1)]), "productId": .string(self.productID),
-            ]),
-            "pace": .object([
-                "waves": .object([
-                    "size": .integer(self.waveSize), "intervalSeconds": .integer(self.waveInterval),
-                ])
-            ]),
+    /// Returns the notification that the form asks for: a background push to every device with Newsstand.
+    func request(to topic: Topic) throws -> NotificationRequest {
+        let payload: JSONValue = .object([
+            "aps": .object(["content-available": .integer(1)]), "productId": .string(self.productID),
         ])
+        return NotificationRequest(
+            content: NotificationContent(
+                topic: topic,
+                pushType: .background,
+                priority: .powerAware,
+                expiration: .servicePolicy,
+                collapseID: nil,
+                payload: try payload.text
+            ),
+            audience: .devices(.attribute(name: PublisherRegistration.newsstandAttribute, .equal, .bool(true))),
+            environment: self.environment,
+            pace: .waves(size: Int(self.waveSize), interval: Int(self.waveInterval))
+        )
+    }
+
+    /// The fingerprint of everything that the form asks for, to tell a repetition from another call with the same id.
+    var fingerprint: [UInt8] {
+        Array(SHA256.hash(data: Data("\(self.waveSize) \(self.waveInterval) \(self.productID)".utf8)))
     }
 
     private static func text(_ name: String, _ form: FormFields, longest: Int) throws(RequestError) -> String {

@@ -11,39 +11,32 @@ import PushTypes
 enum PublisherRegistration {
     static let newsstandAttribute = "newsstand"
 
-    private static let capabilities = [
-        "alertEnabled": "alert", "badgeEnabled": "badge", "newsstandEnabled": "newsstand", "soundEnabled": "sound",
+    private static let capabilities: [String: DeviceCapabilities] = [
+        "alertEnabled": .alert, "badgeEnabled": .badge, "newsstandEnabled": .newsstand, "soundEnabled": .sound,
     ]
     private static let known: Set<String> = Set(capabilities.keys.map { $0.lowercased() })
         .union(["devid", "token", "accountid", "environment"])
 
     /// - Throws: ``RequestError`` that names the form's field.
     static func registration(_ form: FormFields) throws(RequestError) -> DeviceRegistration {
-        var members = try FormDevice.members(form, token: form["token"])
-        var attributes: [String: JSONValue] = [:]
-        if let installation = form["devId"], !installation.isEmpty { members["installation"] = .string(installation) }
-        if let account = form["accountId"], !account.isEmpty { attributes["accountId"] = .string(account) }
-        if let size = Self.screenSize(form) { attributes["screenSize"] = .string(size) }
+        var registration = try FormDevice.registration(form, token: form["token"])
+        registration.installation = try FormDevice.text("devId", form)
+        if let account = try FormDevice.text("accountId", form) {
+            registration.attributes["accountId"] = .set(.string(account))
+        }
+        if let size = Self.screenSize(form) { registration.attributes["screenSize"] = .set(.string(size)) }
         if let capabilities = Self.capabilities(form) {
-            members["capabilities"] = .array(capabilities.map { .string($0) })
-            attributes[Self.newsstandAttribute] = .bool(capabilities.contains("newsstand"))
+            registration.capabilities = capabilities
+            registration.attributes[Self.newsstandAttribute] = .set(.bool(capabilities.contains(.newsstand)))
         }
-        if !attributes.isEmpty { members["attributes"] = .object(attributes) }
-        do throws(RequestError) {
-            return try FormDevice.registration(members)
-        } catch {
-            var refusal = error
-            if refusal.path == "installation" { refusal.path = "devId" }
-            if refusal.path == "attributes.accountId" { refusal.path = "accountId" }
-            throw refusal
-        }
+        return registration
     }
 
     /// Any value other than 0 is on, as in the publisher's sample; `nil` if the form says nothing of them.
-    private static func capabilities(_ form: FormFields) -> [String]? {
+    private static func capabilities(_ form: FormFields) -> DeviceCapabilities? {
         let given = Self.capabilities.filter { form[$0.key] != nil }
         guard !given.isEmpty else { return nil }
-        return given.filter { form[$0.key] != "0" }.values.sorted()
+        return given.filter { form[$0.key] != "0" }.values.reduce([]) { $0.union($1) }
     }
 
     /// The name of its field is not known: it is the one whose value is such as 1024x768.
@@ -61,21 +54,26 @@ enum PublisherRegistration {
 
 /// What the registration forms of older systems have in common.
 enum FormDevice {
-    /// `token` and `environment`, as a registration has them; production unless the form says otherwise.
+    /// A registration with the token and the environment of a form; production unless the form says otherwise.
     /// - Throws: ``RequestError`` that names the form's field.
-    static func members(_ form: FormFields, token text: String?) throws(RequestError) -> [String: JSONValue] {
+    static func registration(_ form: FormFields, token text: String?) throws(RequestError) -> DeviceRegistration {
         guard let text, !text.isEmpty else {
             throw FormFields.refusal("missing_field", "a device token is required", field: "token")
         }
         guard let token = Self.token(text) else {
             throw FormFields.refusal("invalid_token", "a device token is base64 or hex, 1 to 512 bytes", field: "token")
         }
-        return ["token": .string(token.hex), "environment": .string(try Self.environment(form).rawValue)]
+        return DeviceRegistration(environment: try Self.environment(form), token: token)
     }
 
-    /// By the rules of ``DeviceRequest``.
-    static func registration(_ members: [String: JSONValue]) throws(RequestError) -> DeviceRegistration {
-        try DeviceRequest.registration(JSONFields(members: members, path: nil, known: DeviceRequest.members))
+    /// A field that is kept with the device; `nil` if it is empty or not there.
+    static func text(_ name: String, _ form: FormFields) throws(RequestError) -> String? {
+        guard let text = form[name], !text.isEmpty else { return nil }
+        guard text.utf8.count <= DeviceRequest.maximumText else {
+            let message = "at most \(DeviceRequest.maximumText) bytes, not \(text.utf8.count)"
+            throw FormFields.refusal("too_long", message, field: name)
+        }
+        return text
     }
 
     /// A plus sign that was not encoded has become a space on its way.

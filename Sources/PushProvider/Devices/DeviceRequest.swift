@@ -3,11 +3,11 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// A request to register a device, read from JSON.
+/// Reads requests to register a device from JSON.
 package enum DeviceRequest {
-    /// Longest user id, tag, locale, time zone, version, installation, attribute name or text, in bytes.
+    /// The maximum length of a user id, tag, locale, time zone, version, installation, attribute name or text, in bytes.
     package static let maximumText = AudienceExpression.maximumText
-    /// Tags of one device, and attributes of one registration. What is stored of a device has bounds besides, see
+    /// The maximum number of tags of a device, and of attributes of a registration. The stored device has further bounds, see
     /// ``DeviceBounds``.
     package static let maximumTags = DeviceBounds.tags
     package static let maximumAttributes = DeviceBounds.attributes
@@ -17,11 +17,13 @@ package enum DeviceRequest {
         "attributes",
     ]
 
+    /// Reads a registration from JSON text.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func parse(_ body: Data) throws(RequestError) -> DeviceRegistration {
         try Self.registration(JSONFields(parsing: body, known: Self.members))
     }
 
+    /// Reads a registration from the members of a JSON object.
     /// - Throws: as ``parse(_:)``.
     package static func registration(_ fields: JSONFields) throws(RequestError) -> DeviceRegistration {
         let text = try fields.requiredString("token", maximum: DeviceToken.maximumLength * 4)
@@ -44,10 +46,11 @@ package enum DeviceRequest {
         return registration
     }
 
-    /// With hyphens, as BCP 47 has it: `pt_BR` becomes `pt-BR`.
+    /// Reads the locale, with the hyphens of BCP 47: `pt_BR` becomes `pt-BR`.
     private static func locale(_ fields: JSONFields) throws(RequestError) -> Update<String>? {
-        guard case .set(let text)? = try fields.update("locale") else { return try fields.update("locale") }
-        return .set(text.replacingOccurrences(of: "_", with: "-"))
+        let update = try fields.update("locale")
+        guard case .set(let text)? = update else { return update }
+        return .set(LocaleTag.stored(text))
     }
 
     private static func timeZone(_ fields: JSONFields) throws(RequestError) -> Update<String>? {
@@ -104,7 +107,7 @@ package enum DeviceRequest {
 }
 
 extension RequestError {
-    /// The answer to a registration after which the device would hold more than it may.
+    /// The error of a registration after which the device would exceed its bounds.
     package init(_ excess: DeviceExcess) {
         self.init(
             .invalid,
@@ -116,20 +119,20 @@ extension RequestError {
 }
 
 extension DeviceCapabilities {
-    /// By the names that the API uses.
+    /// The capabilities by their names in the API.
     package static let named: [String: DeviceCapabilities] = [
         "alert": .alert, "badge": .badge, "sound": .sound, "newsstand": .newsstand,
     ]
 }
 
 extension JSONFields {
-    /// A text of which `null` means none from now on; `nil` if the member is not there.
+    /// Reads a text that `null` clears; `nil` if the member is absent.
     func update(_ name: String) throws(RequestError) -> Update<String>? {
         if self.nulls.contains(name) { return .clear }
         return try self.string(name, maximum: DeviceRequest.maximumText).map { .set($0) }
     }
 
-    /// `sandbox` (or `development`) or `production`.
+    /// Reads `sandbox` (or `development`) or `production`; `nil` if the member is absent.
     package func environment(_ name: String) throws(RequestError) -> PushEnvironment? {
         guard let text = try self.string(name, maximum: 32) else { return nil }
         guard let environment = PushEnvironment(named: text) else {
@@ -140,7 +143,7 @@ extension JSONFields {
 }
 
 extension PushEnvironment {
-    /// By its name, or by what development tools call the sandbox.
+    /// The environment with this name. Development tools call the sandbox `development`.
     package init?(named name: String) {
         guard let environment = name == "development" ? .sandbox : PushEnvironment(rawValue: name) else { return nil }
         self = environment

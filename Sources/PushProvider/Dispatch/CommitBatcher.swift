@@ -1,7 +1,8 @@
 import PushStore
 
-/// Writes what single notifications came to together with whatever else ends while the disk is busy: each is written as
-/// soon as it can be, and many cost one transaction.
+/// Writes the results of urgent notifications in batches.
+///
+/// Each result is written as soon as the disk is free. Results that arrive while it is busy share one transaction.
 actor CommitBatcher {
     private let write: @Sendable ([PageResult]) async -> Void
     private var waiting: [(result: PageResult, waiter: CheckedContinuation<Void, Never>)] = []
@@ -11,7 +12,7 @@ actor CommitBatcher {
         self.write = write
     }
 
-    /// Returns when it is written.
+    /// Writes a result. Returns once it is on disk.
     func commit(_ result: PageResult) async {
         await withCheckedContinuation { waiter in
             self.waiting.append((result, waiter))
@@ -23,10 +24,10 @@ actor CommitBatcher {
 
     private func run() async {
         while !self.waiting.isEmpty {
-            let group = self.waiting
+            let batch = self.waiting
             self.waiting = []
-            await self.write(group.map(\.result))
-            for (_, waiter) in group { waiter.resume() }
+            await self.write(batch.map(\.result))
+            for (_, waiter) in batch { waiter.resume() }
         }
         self.isWriting = false
     }

@@ -1,37 +1,41 @@
 import Foundation
-package import PushSender
-package import PushStore
+import PushSender
+import PushStore
 package import PushSupport
-package import PushTypes
+import PushTypes
 
-/// What one outcome means for its recipient: a final state or another try; and what it says about the token.
-package struct DeliveryDecision: Hashable, Sendable {
-    package enum Next: Hashable, Sendable {
+/// The consequence of one outcome for its recipient: a final state or another try, and an indication about the token.
+struct DeliveryDecision: Hashable, Sendable {
+    enum Next: Hashable, Sendable {
         case final(DeliveryRecord.State, reason: String?)
+        /// Another try.
         /// - Parameters:
-        ///   - at: of the steady clock.
-        ///   - attempts: tries that count so far.
+        ///   - at: the time of the try, by the steady clock.
+        ///   - attempts: the tries that count so far.
         case retry(at: Timestamp, attempts: Int)
     }
 
-    /// What the answer says about the token, before anything else is known of it.
-    package enum TokenAnswer: Hashable, Sendable {
+    /// The indication of one response about the token, before it is weighed with others.
+    enum TokenIndication: Hashable, Sendable {
+        /// The token has been unregistered since this time (status 410).
         case dead(since: Timestamp)
+        /// The token is bad, or does not fit the environment or the topic.
         case bad
-        /// Bad in its own environment; in the other one nobody could be asked.
+        /// The token is bad in its own environment, and the other one could not be reached.
         case unclear
     }
 
-    package var next: Next
-    package var token: TokenAnswer?
-    package var reason: String?
+    var next: Next
+    var token: TokenIndication?
+    var reason: String?
 
+    /// Decides the consequence of an outcome.
     /// - Parameters:
-    ///   - attempts: tries including this one.
-    ///   - sentAt: before this try; a refusal that gives no time of its own counts from then.
-    ///   - expires: after this moment no try makes sense.
-    ///   - repeatsUnknown: whether what may have arrived is sent again (at least once) or not (at most once).
-    package static func make(
+    ///   - attempts: the number of tries, with this one.
+    ///   - sentAt: the time of this try, from which a 410 without a timestamp counts.
+    ///   - expires: the time after which no try makes sense.
+    ///   - repeatsUnknown: `true` sends again what may have arrived (at least once), `false` does not (at most once).
+    static func make(
         _ outcome: Outcome,
         attempts: Int,
         sentAt: Timestamp,
@@ -41,7 +45,7 @@ package struct DeliveryDecision: Hashable, Sendable {
         clocks: ClockReading,
         using generator: inout some RandomNumberGenerator
     ) -> DeliveryDecision {
-        func again(_ reason: String, atLeast: Duration? = nil, counts: Bool = true) -> DeliveryDecision {
+        func retry(_ reason: String, atLeast: Duration? = nil, counts: Bool = true) -> DeliveryDecision {
             DeliveryDecision(
                 next: policy.next(
                     reason: reason,
@@ -65,26 +69,26 @@ package struct DeliveryDecision: Hashable, Sendable {
                 return DeliveryDecision(next: final, token: .dead(since: rejection.timestamp ?? sentAt), reason: reason)
             case .suspectToken: return DeliveryDecision(next: final, token: .bad, reason: reason)
             case .fixConfiguration, .fixNotification: return DeliveryDecision(next: final, reason: reason)
-            case .retry(let after): return again(reason, atLeast: after)
+            case .retry(let after): return retry(reason, atLeast: after)
             }
-        case .notSent(let failure): return again(failure.description, counts: false)
+        case .notSent(let failure): return retry(failure.description, counts: false)
         case .unknown(let failure):
             guard repeatsUnknown else {
                 let reason = "it may have arrived, and at most once means not again: \(failure.description)"
                 return DeliveryDecision(next: .final(.failed, reason: reason), reason: reason)
             }
-            return again(failure.description)
+            return retry(failure.description)
         }
     }
 }
 
-/// When a failed try is repeated, and how often.
+/// The delays between tries of one recipient, and their number.
 package struct RetryPolicy: Hashable, Sendable {
-    /// Tries that reached the push service, in all. Default 8. What never left is tried until it expires.
+    /// The maximum number of tries that reach the push service. Default 8. Pushes that never left are tried until they expire.
     package var maximumAttempts = 8
-    /// Default: up to 2 s after the first failure, doubling to 15 min (reference 1.10).
+    /// The back-off after a failed try. Default up to 2 s after the first failure, doubling to 15 min (reference 1.10).
     package var backoff = Backoff(base: .seconds(2), maximum: .seconds(15 * 60))
-    /// For what never left, because there was no connection. Default 1 s to 60 s.
+    /// The delay of pushes that never left, because there was no connection. Default 1 s to 60 s.
     package var unreachable: ClosedRange<Duration> = .seconds(1) ... .seconds(60)
 
     package init() {}

@@ -1,8 +1,10 @@
 package import Foundation
 package import PushStore
 
-/// The `apns-id`s of a notification's deliveries: always the same for a recipient, so that a resend after a crash is
-/// recognisable, and readable both ways, so that one leads back to its delivery without an index.
+/// The `apns-id`s of a notification's deliveries (decision 13).
+///
+/// The id of a recipient is always the same, so that a push that is sent again after a crash can be recognized. It leads
+/// back to its delivery without an index.
 ///
 /// A UUID of version 8 (RFC 9562 section 5.8) in lower case. Its first 60 free bits are those of the notification's own
 /// id, the other 62 the recipient: `6f1c0a2b-9d3e-4abc-…` sends to device 42 as
@@ -20,6 +22,7 @@ package struct DeliveryID: Sendable {
         self.prefix = text
     }
 
+    /// Returns the `apns-id` of a recipient.
     package func text(recipient: Int64) -> String {
         let bits = UInt64(bitPattern: recipient) & Self.recipientBits | Self.variant
         return String(unsafeUninitializedCapacity: 36) { buffer in
@@ -38,13 +41,13 @@ package struct DeliveryID: Sendable {
         }
     }
 
-    /// Which recipient of which notification it stands for; `nil` for a UUID that is none of ours.
+    /// Returns the notification and the recipient of an `apns-id`; `nil` for a UUID of another origin.
     package static func parse(_ text: String) -> (notification: DeliveryPrefix, recipient: Int64)? {
         guard let id = UUID(uuidString: text), id.uuid.6 >> 4 == 8, id.uuid.8 >> 6 == 2 else { return nil }
         let bytes = id.uuid
         let low = [bytes.8, bytes.9, bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15]
         let bits = low.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & Self.recipientBits
-        // Numbers below zero, for named tokens, have lost their upper two bits.
+        // Numbers below zero, of named tokens, have lost their upper two bits.
         let recipient = Int64(bitPattern: bits << 2) >> 2
         return (DeliveryPrefix(of: id), recipient)
     }

@@ -5,36 +5,19 @@ import PushSupport
 import PushTypes
 
 extension Dispatcher {
-    /// Both lanes, one page of retries and one of what was accepted in each; the deterministic way to work.
-    /// - Returns: whether there was anything.
-    package func step() async throws -> Bool {
-        var hasWorked = false
-        for lane in NotificationRecord.Lane.allCases {
-            let due = try await self.dueRetries(lane)
-            if !due.isEmpty { await self.retry(due) }
-            let claims = try await self.claim(lane, limit: 1)
-            switch lane {
-            case .urgent: for claim in claims { await self.sendUrgent(claim) }
-            case .bulk: for claim in claims { try await self.walk(claim, pages: 1) }
-            }
-            hasWorked = hasWorked || !due.isEmpty || !claims.isEmpty
-        }
-        return hasWorked
-    }
-
-    /// Sends a shard page by page, to its end, until something stops it, or until others have their turn.
-    func walk(_ claim: ShardClaim, pages: Int = .max, in place: LaneSlots.Place? = nil) async throws {
-        defer { self.held.end(claim.fence) }
+    /// Sends a shard page by page: to its end, until something stops it, or until its turn is over.
+    func sendShard(_ claim: ShardClaim, pages: Int = .max, in slot: LaneSlots.Slot? = nil) async throws {
+        defer { self.leases.end(claim.fence) }
         var claim = claim
         do {
-            try await self.walk(&claim, pages: pages, in: place)
+            try await self.sendPages(&claim, pages: pages, in: slot)
         } catch {
-            // Back to where it was, at once: no claim would find it before the lease ends.
-            _ = try await self.writer.write([self.given(back: claim, after: error)])
+            // Released at once: no claim would find the shard before its lease ends.
+            _ = try await self.writer.write([self.released(claim, after: error)])
         }
     }
 
-    private func walk(_ claim: inout ShardClaim, pages: Int, in place: LaneSlots.Place?) async throws {
+    private func sendPages(_ claim: inout ShardClaim, pages: Int, in slot: LaneSlots.Slot?) async throws {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
         let hours = SendingHours(claim, notification)
         let needs = notification.needs(in: claim.zone)
@@ -46,13 +29,13 @@ extension Dispatcher {
             let now = clocks.steady
             let opening = hours.opening(onOrAfter: clocks.wall)
             if opening > clocks.wall { return try await self.pause(claim, shardUntil: opening) }
-            let allowance = self.pacing.allowance(for: claim.notification, app: notification.app, now: now)
+            let allowance = self.pacing.allowance(for: notification, now: now)
             if allowance.count <= 0 { return try await self.pause(claim, notificationUntil: allowance.next) }
             let page = try await self.store.page(claim, limit: allowance.count, needs: needs)
             let work = hours.work(page, at: clocks)
             let unused = allowance.count - work.recipients.count
-            self.pacing.giveBack(unused, app: notification.app, now: self.time.steady)
-            let wave = self.pacing.spend(work.recipients.count, of: claim.notification, now: now)
+            self.pacing.release(unused, of: notification, now: self.time.steady)
+            let wave = self.pacing.spend(work.recipients.count, of: notification, now: now)
             let until = now.advanced(by: self.limits.lease)
             let step = ShardStep(
                 claim,
@@ -60,41 +43,39 @@ extension Dispatcher {
                 isLast: page.isLast,
                 leaseUntil: page.isLast ? nil : until
             )
-            place?.pageBegins()
+            slot?.pageStarted()
             var sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
-            let keepsPlace = place?.pageEnds(sent.report) ?? true
+            let keepsSlot = slot?.pageEnded(sent.report) ?? true
             let delay = self.pacing.record(sent.report, of: service, now: self.time.steady)
             pagesLeft -= 1
-            let isTurnOver = pagesLeft <= 0 || !keepsPlace || self.time.steady >= turnEnds || self.isEnding
-            let stops = page.isLast || delay > .zero || isTurnOver
-            if stops { sent.result.step?.leaseUntil = nil }
+            let isTurnOver = pagesLeft <= 0 || !keepsSlot || self.time.steady >= turnEnds || self.isEnding
+            let isLast = page.isLast || delay > .zero || isTurnOver
+            if isLast { sent.result.step?.leaseUntil = nil }
             if delay > .zero { sent.result.nextPageAt = self.time.steady.advanced(by: delay) }
             sent.result.wave = wave
-            let answer = try await self.writer.write([sent.result]).first ?? .stops
-            guard answer.mayGoOn, !stops else { return self.left(claim, page, mayGoOn: answer.mayGoOn) }
+            let commit = try await self.writer.write([sent.result]).first ?? .stops
+            guard commit.mayGoOn, !isLast else {
+                let hasEnded = !commit.mayGoOn || (page.isLast && claim.notification.pace != nil)
+                if hasEnded { self.pacing.forget(claim.notification.id) }
+                return
+            }
             claim.cursor = page.cursor
         }
     }
 
-    private func left(_ claim: ShardClaim, _ page: RecipientPage, mayGoOn: Bool) {
-        if !mayGoOn || (page.isLast && claim.notification.pace != nil) {
-            self.pacing.forget(claim.notification.id)
-        }
-    }
-
-    /// Gives the shard back until then.
+    /// Releases the shard until then.
     private func pause(
         _ claim: ShardClaim,
         shardUntil: Timestamp? = nil,
         notificationUntil: Timestamp? = nil
     ) async throws {
         _ = try await self.writer.write([
-            self.given(back: claim, shardUntil: shardUntil, notificationUntil: notificationUntil)
+            self.released(claim, shardUntil: shardUntil, notificationUntil: notificationUntil)
         ])
     }
 
-    private func given(
-        back claim: ShardClaim,
+    private func released(
+        _ claim: ShardClaim,
         shardUntil: Timestamp? = nil,
         notificationUntil: Timestamp? = nil
     ) -> PageResult {
@@ -110,67 +91,67 @@ extension Dispatcher {
         return result
     }
 
-    private func given(back claim: ShardClaim, after error: any Error) -> PageResult {
-        self.sayFailed(error)
-        var result = self.given(back: claim, notificationUntil: self.afterFailure)
-        // It would fail until an operator has mended it.
+    private func released(_ claim: ShardClaim, after error: any Error) -> PageResult {
+        self.logFailure(error)
+        var result = self.released(claim, notificationUntil: self.afterFailure)
+        // A damaged row fails until an operator has mended it.
         if let error = error as? DamagedRow { result.pauses = error.description }
         return result
     }
 
     /// Sends a page of an urgent notification.
-    func sendUrgent(_ claim: ShardClaim, in place: LaneSlots.Place? = nil) async {
-        defer { self.held.end(claim.fence) }
+    func sendUrgent(_ claim: ShardClaim, in slot: LaneSlots.Slot? = nil) async {
+        defer { self.leases.end(claim.fence) }
         do {
-            await self.group.commit(try await self.sendPage(claim, in: place))
+            await self.batcher.commit(try await self.sendPage(claim, in: slot))
         } catch {
-            await self.group.commit(self.given(back: claim, after: error))
+            await self.batcher.commit(self.released(claim, after: error))
         }
     }
 
-    private func sendPage(_ claim: ShardClaim, in place: LaneSlots.Place?) async throws -> PageResult {
+    private func sendPage(_ claim: ShardClaim, in slot: LaneSlots.Slot?) async throws -> PageResult {
         let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
         let clocks = self.time.reading
         let hours = SendingHours(claim, notification)
         let opening = hours.opening(onOrAfter: clocks.wall)
-        if opening > clocks.wall { return self.given(back: claim, shardUntil: opening) }
+        if opening > clocks.wall { return self.released(claim, shardUntil: opening) }
         let needs = notification.needs(in: claim.zone)
         let page = try await self.store.page(claim, limit: self.limits.page, needs: needs)
         let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
         let work = hours.work(page, at: clocks)
-        place?.pageBegins()
+        slot?.pageStarted()
         let sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
-        _ = place?.pageEnds(sent.report)
+        _ = slot?.pageEnded(sent.report)
         return sent.result
     }
 
-    /// Tries again what is due, all at the same time; each is written as it ends.
-    func retry(_ due: [RetryClaim], in place: LaneSlots.Place? = nil) async {
-        place?.pageBegins()
+    /// Tries due recipients again, all claims at the same time. Each is written as it ends.
+    func retry(_ due: [RetryClaim], in slot: LaneSlots.Slot? = nil) async {
+        slot?.pageStarted()
         let report = await withTaskGroup(of: AdaptiveRateLimiter.Report.self) { group in
             for claim in due { group.addTask { await self.retryAndCommit(claim) } }
             return await group.reduce(into: AdaptiveRateLimiter.Report()) { $0.add($1) }
         }
-        _ = place?.pageEnds(report)
+        _ = slot?.pageEnded(report)
     }
 
     private func retryAndCommit(_ claim: RetryClaim) async -> AdaptiveRateLimiter.Report {
-        defer { self.held.end(claim.fence) }
+        defer { self.leases.end(claim.fence) }
         do {
             let sent = try await self.retry(claim)
             let service = DispatchTarget(claim.notification)
             _ = self.pacing.record(sent.report, of: service, now: self.time.steady)
-            await self.group.commit(sent.result)
+            await self.batcher.commit(sent.result)
             return sent.report
         } catch {
-            await self.group.commit(self.given(back: claim, after: error))
+            await self.batcher.commit(self.released(claim, after: error))
             return AdaptiveRateLimiter.Report()
         }
     }
 
-    /// Due again soon, as it was. Who is only to be ended comes back when the lease ends.
-    private func given(back claim: RetryClaim, after error: any Error) -> PageResult {
-        self.sayFailed(error)
+    /// Makes the retries due again soon, unchanged. Those that only have to be ended return when the lease ends.
+    private func released(_ claim: RetryClaim, after error: any Error) -> PageResult {
+        self.logFailure(error)
         var result = PageResult(claim)
         let dueAt = self.afterFailure
         for case .here(let recipient) in claim.recipients {
@@ -182,7 +163,7 @@ extension Dispatcher {
 
     private var afterFailure: Timestamp { self.time.steady.advanced(by: self.limits.writePause) }
 
-    private func sayFailed(_ error: any Error) {
+    private func logFailure(_ error: any Error) {
         self.logger.error("sending failed, trying again soon", metadata: ["error": "\(error)"])
     }
 
@@ -190,11 +171,11 @@ extension Dispatcher {
         let notification = try await self.pages.prepare(
             claim.notification,
             number: claim.notificationNumber,
-            isToBeSent: claim.recipients.contains { if case .here = $0 { true } else { false } }
+            needsSenders: claim.recipients.contains { if case .here = $0 { true } else { false } }
         )
         let clocks = self.time.reading
-        let work = PageWork(claim, hours: notification.hours, at: clocks)
-        _ = self.pacing.spend(work.recipients.count, of: claim.notification, now: clocks.steady)
+        let work = PageWork(claim, hours: notification.decoded.hours, at: clocks)
+        _ = self.pacing.spend(work.recipients.count, of: notification, now: clocks.steady)
         return try await self.pages.send(work, of: notification, fence: claim.fence, step: nil)
     }
 }

@@ -5,8 +5,10 @@ package import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// Sends what was accepted: claims shards, walks them page by page, writes each page's results in one transaction,
-/// repeats what failed when its time has come. Each lane has its own places, connections and retries.
+/// Sends accepted notifications.
+///
+/// It claims shards, sends them page by page, writes each page's results in one transaction, and repeats what failed when
+/// it is due. Each lane has its own slots, connections and retries.
 package struct Dispatcher: Service {
     let store: any ProviderStore
     let pages: PageSender
@@ -16,13 +18,13 @@ package struct Dispatcher: Service {
     let time: any TimeSource
     let logger: Logger
     let writer: ResultWriter
-    let group: CommitBatcher
-    let held = HeldLeases()
+    let batcher: CommitBatcher
+    let leases = HeldLeases()
 
     package init(
         store: any ProviderStore,
         directory: SenderDirectory,
-        hygiene: TokenInvalidationPolicy,
+        invalidation: TokenInvalidationPolicy,
         wakes: LaneWakeSignals,
         limits: DispatchLimits = DispatchLimits(),
         policy: RetryPolicy = RetryPolicy(),
@@ -30,7 +32,13 @@ package struct Dispatcher: Service {
         logger: Logger
     ) {
         self.store = store
-        self.pages = PageSender(store: store, directory: directory, hygiene: hygiene, policy: policy, time: time)
+        self.pages = PageSender(
+            store: store,
+            directory: directory,
+            invalidation: invalidation,
+            policy: policy,
+            time: time
+        )
         self.pacing = PacingController(page: limits.checked.page)
         self.wakes = wakes
         self.limits = limits.checked
@@ -38,7 +46,7 @@ package struct Dispatcher: Service {
         self.logger = logger
         let writer = ResultWriter(store: store, pause: limits.writePause, time: time, logger: logger)
         self.writer = writer
-        self.group = CommitBatcher { results in _ = try? await writer.write(results) }
+        self.batcher = CommitBatcher { results in _ = try? await writer.write(results) }
     }
 
     /// Works until graceful shutdown, which lets the pages in flight finish.
@@ -50,22 +58,39 @@ package struct Dispatcher: Service {
         }
         await withTaskCancellationOrGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
-                for lane in NotificationRecord.Lane.allCases { group.addTask { await self.work(lane) } }
+                for lane in NotificationRecord.Lane.allCases { group.addTask { await self.run(lane) } }
             }
         } onCancelOrGracefulShutdown: {
             for lane in NotificationRecord.Lane.allCases { self.wakes[lane].end() }
         }
     }
 
+    /// Does one page of retries and one page of new work in each lane: the deterministic way to work, for tests.
+    /// - Returns: `true` if there was anything to do.
+    package func step() async throws -> Bool {
+        var hasWorked = false
+        for lane in NotificationRecord.Lane.allCases {
+            let due = try await self.claimRetries(lane)
+            if !due.isEmpty { await self.retry(due) }
+            let claims = try await self.claimShards(lane, limit: 1)
+            switch lane {
+            case .urgent: for claim in claims { await self.sendUrgent(claim) }
+            case .bulk: for claim in claims { try await self.sendShard(claim, pages: 1) }
+            }
+            hasWorked = hasWorked || !due.isEmpty || !claims.isEmpty
+        }
+        return hasWorked
+    }
+
     var isEnding: Bool { Task.isShuttingDownGracefully || Task.isCancelled }
 
-    func claim(
+    func claimShards(
         _ lane: NotificationRecord.Lane,
         limit: Int,
         excluding services: Set<DispatchTarget> = []
     ) async throws -> [ShardClaim] {
         let clocks = self.time.reading
-        return try await self.held.claim { held in
+        return try await self.leases.claim { held in
             try await self.store.claim(
                 lane: lane,
                 at: clocks,
@@ -78,20 +103,21 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Of one app.
-    func dueRetries(
+    /// Claims due retries of one app.
+    func claimRetries(
         _ lane: NotificationRecord.Lane,
         excluding apps: Set<Int64> = []
     ) async throws -> [RetryClaim] {
         let now = self.time.steady
-        return try await self.held.claim { held in
+        let decoder = self.pages.decoder
+        return try await self.leases.claim { held in
             try await self.store.dueRetries(
                 lane: lane,
                 now: now,
                 until: now.advanced(by: self.limits.lease),
                 limit: self.limits.page,
                 from: ClaimFilter(excluding: apps, held: held)
-            ) { PreparedNotification.retryNeeds($0) }
+            ) { decoder.decode($0).retryNeeds }
         } fence: {
             $0.fence
         }

@@ -1,23 +1,25 @@
 import PushStore
 import Synchronization
 
-/// The leases that this process works under, by their fencing numbers.
+/// The leases under which this process works, by their fencing numbers.
 ///
-/// Each claim carries them: what the process holds is never given out again, however long it takes, and what it does
-/// not hold although the store says so is free at once.
+/// A lease is a row in the store with an owner and an end (decision 19). The store alone grants leases and refuses writes
+/// under lost ones. It cannot know which claims reached their caller, so each claim brings this set along. What the process
+/// holds is never granted again, however long it takes. What it does not hold although the store says so is free at once:
+/// the claim's response was lost, or its page was never written. The end of a lease matters for other owners only.
 final class HeldLeases: Sendable {
     private struct State {
         var fences: Set<Int64> = []
         var highest: Int64 = 0
-        /// The highest number that was known when each claim that is in flight began.
+        /// The highest number that was known when each claim in flight began.
         var claiming: [Int: Int64] = [:]
         var claims = 0
     }
 
     private let state = Mutex(State())
 
-    /// Claims with what is held, and holds what the claim gives.
-    /// - Parameter fence: the fencing number of what was claimed.
+    /// Claims, telling the store which leases are held, and holds the leases that the claim gives.
+    /// - Parameter fence: returns the fencing number of a claim.
     func claim<Claimed: Sendable>(
         _ body: (ClaimFilter.Held) async throws -> [Claimed],
         fence: (Claimed) -> Int64
@@ -39,7 +41,7 @@ final class HeldLeases: Sendable {
         return claimed
     }
 
-    /// Gives a lease up, once what was sent under it is written.
+    /// Ends a lease, once the results of what was sent under it are written.
     func end(_ fence: Int64) {
         self.state.withLock { _ = $0.fences.remove(fence) }
     }

@@ -3,11 +3,10 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Makes a page's results from its outcomes: final states, retries, what is done about tokens, and how the push service
-/// is doing.
+/// Evaluates the outcomes of a page: final states, retries, changes of tokens, and a report about the push service.
 struct OutcomeEvaluator {
     let notification: PreparedNotification
-    let hygiene: TokenInvalidationPolicy
+    let invalidation: TokenInvalidationPolicy
     let policy: RetryPolicy
     let sentAt: ClockReading
     let clocks: ClockReading
@@ -20,27 +19,25 @@ struct OutcomeEvaluator {
 
     init(
         _ notification: PreparedNotification,
-        hygiene: TokenInvalidationPolicy,
+        invalidation: TokenInvalidationPolicy,
         policy: RetryPolicy,
         sentAt: ClockReading,
         clocks: ClockReading
     ) {
         self.notification = notification
-        self.hygiene = hygiene
-        self.policy = policy
-        self.sentAt = sentAt
-        self.clocks = clocks
+        (self.invalidation, self.policy) = (invalidation, policy)
+        (self.sentAt, self.clocks) = (sentAt, clocks)
         self.result = PageResult(notificationNumber: notification.number)
     }
 
-    /// What the page came to, with what the webhooks are told.
+    /// The result of the page with the events for webhooks.
     var finished: PageResult {
         var result = self.result
         if !self.events.isEmpty { result.events = self.events.data }
         return result
     }
 
-    /// Nothing is sent, because the tries are over.
+    /// Adds the final state of a recipient that is not tried, or not again.
     mutating func end(_ retry: EndedRetry) {
         let delivery = DeliveryResult(
             recipient: retry.id,
@@ -52,22 +49,26 @@ struct OutcomeEvaluator {
         )
         guard retry.cause == .deviceRemoved else { return self.finish(delivery, of: retry.recipient) }
         var events = WebhookEvents()
-        if self.notification.tellsDeliveries { self.notification.tell(delivery, of: retry.recipient, in: &events) }
+        if self.notification.reportsDeliveries {
+            self.notification.append(delivery, of: retry.recipient, to: &events)
+        }
         self.result.departures.append(RemovedRecipient(delivery, event: events.isEmpty ? nil : events.data))
     }
 
+    /// Adds a recipient that could not be sent to.
     mutating func fail(_ recipient: Recipient, reason: String) {
         self.finish(recipient, .failed, reason: reason, attempts: recipient.attempts)
         self.report.rejected += 1
     }
 
-    mutating func add(_ lot: PageDraft.PushBatch, _ outcomes: [Outcome]) async {
-        var others: [EvaluatedPage] = []
-        var answers: [PushEnvironment: TokenEvidence] = [:]
+    /// Adds the outcomes of one batch, in the order of its recipients.
+    mutating func add(_ batch: PageDraft.PushBatch, _ outcomes: [Outcome]) async {
+        var others: [Unaccepted] = []
+        var evidence: [PushEnvironment: TokenEvidence] = [:]
         var (accepted, ofEstablished) = (0, 0)
-        let firstNew = await self.hygiene.firstNewDevice(now: self.now)
-        self.result.deliveries.reserveCapacity(self.result.deliveries.count + lot.recipients.count)
-        for (recipient, outcome) in zip(lot.recipients, outcomes) {
+        let firstNew = await self.invalidation.firstNewDevice(now: self.now)
+        self.result.deliveries.reserveCapacity(self.result.deliveries.count + batch.recipients.count)
+        for (recipient, outcome) in zip(batch.recipients, outcomes) {
             if case .accepted = outcome {
                 accepted += 1
                 if TokenEvidence.isEstablished(recipient, firstNew: firstNew) { ofEstablished += 1 }
@@ -76,48 +77,48 @@ struct OutcomeEvaluator {
             }
             self.count(outcome)
             let decision = self.decide(outcome, recipient)
-            // What the other environment says of a token that is tried there counts for its own.
-            let home = recipient.movedFrom ?? lot.environment
+            // The response of the other environment about a token that is tried there counts for its own environment.
+            let home = recipient.movedFrom ?? batch.environment
             let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
             switch decision.token {
-            case .dead: answers[home, default: .init()].add(.init(dead: 1), isEstablished: isEstablished)
+            case .dead: evidence[home, default: .init()].add(.init(dead: 1), isEstablished: isEstablished)
             case .bad where !self.triesElsewhere(recipient, decision):
-                answers[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)
+                evidence[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)
             case .bad, .unclear, nil: break
             }
             others.append((recipient, decision, isEstablished))
         }
-        answers[lot.environment, default: .init()].established.accepted += ofEstablished
-        answers[lot.environment, default: .init()].others.accepted += accepted - ofEstablished
+        evidence[batch.environment, default: .init()].established.accepted += ofEstablished
+        evidence[batch.environment, default: .init()].others.accepted += accepted - ofEstablished
         self.report.accepted += accepted
-        await self.settle(others, answers, of: lot)
+        await self.apply(others, evidence, of: batch)
     }
 
-    /// A recipient that was not accepted.
-    private typealias EvaluatedPage = (recipient: Recipient, decision: DeliveryDecision, isEstablished: Bool)
+    /// A recipient whose push was not accepted.
+    private typealias Unaccepted = (recipient: Recipient, decision: DeliveryDecision, isEstablished: Bool)
 
-    private mutating func settle(
-        _ others: [EvaluatedPage],
-        _ answers: [PushEnvironment: TokenEvidence],
-        of lot: PageDraft.PushBatch
+    private mutating func apply(
+        _ others: [Unaccepted],
+        _ evidence: [PushEnvironment: TokenEvidence],
+        of batch: PageDraft.PushBatch
     ) async {
-        var judgements: [PushEnvironment: TokenInvalidationPolicy.Evaluation] = [:]
-        for environment in Set(others.map { $0.recipient.movedFrom ?? lot.environment }).union(answers.keys) {
-            let judgement = await self.hygiene.judge(
-                answers[environment] ?? .init(),
+        var evaluations: [PushEnvironment: TokenInvalidationPolicy.Evaluation] = [:]
+        for environment in Set(others.map { $0.recipient.movedFrom ?? batch.environment }).union(evidence.keys) {
+            let evaluation = await self.invalidation.evaluate(
+                evidence[environment] ?? .init(),
                 app: self.notification.record.app,
                 environment: environment,
                 topic: self.notification.record.content.topic,
                 now: self.now
             )
-            judgements[environment] = judgement
-            if let reason = judgement.opened, self.notification.record.lane == .bulk { self.result.pauses = reason }
+            evaluations[environment] = evaluation
+            if let reason = evaluation.opened, self.notification.record.lane == .bulk { self.result.pauses = reason }
         }
         for (recipient, decision, isEstablished) in others {
             let goesElsewhere = self.triesElsewhere(recipient, decision)
-            if let answer = decision.token, let device = recipient.device,
-                let verdict = judgements[recipient.movedFrom ?? lot.environment]?.verdict(
-                    on: answer,
+            if let indication = decision.token, let device = recipient.device,
+                let verdict = evaluations[recipient.movedFrom ?? batch.environment]?.verdict(
+                    on: indication,
                     isEstablished: isEstablished,
                     sentAt: self.sentAt.wall,
                     triesElsewhere: goesElsewhere
@@ -130,7 +131,7 @@ struct OutcomeEvaluator {
             if goesElsewhere {
                 self.retry(
                     recipient,
-                    in: lot.environment.other,
+                    in: batch.environment.other,
                     attempts: recipient.attempts + 1,
                     at: self.clocks.steady
                 )
@@ -176,8 +177,10 @@ struct OutcomeEvaluator {
         )
     }
 
-    /// A token that is bad here may belong to the other environment: it is tried there once, where the app has a
-    /// credential for it (reference 7.7).
+    /// Decides whether the token is tried in the other environment.
+    ///
+    /// A token that is bad here may belong there: it is tried once, where the app has a credential for that environment
+    /// (reference 7.7).
     private func triesElsewhere(_ recipient: Recipient, _ decision: DeliveryDecision) -> Bool {
         decision.token == .bad && decision.reason == Reason.badDeviceToken.rawValue && recipient.movedFrom == nil
             && recipient.device != nil && self.notification.record.environment == nil
@@ -189,7 +192,7 @@ struct OutcomeEvaluator {
         case .final(let state, let reason):
             self.finish(recipient, state, reason: reason, attempts: recipient.attempts + 1)
         case .retry(let at, var attempts):
-            // What is not to be stored has one more try, whether or not the first one left.
+            // A notification that is not to be stored has one more try, even if the first one never left.
             if self.notification.record.content.expiration == .immediate {
                 attempts = max(attempts, recipient.attempts + 1)
             }
@@ -217,7 +220,8 @@ struct OutcomeEvaluator {
 
     private mutating func finish(_ delivery: DeliveryResult, of recipient: Recipient?) {
         self.result.deliveries.append(delivery)
-        if self.notification.tellsDeliveries { self.notification.tell(delivery, of: recipient, in: &self.events) }
+        guard self.notification.reportsDeliveries else { return }
+        self.notification.append(delivery, of: recipient, to: &self.events)
     }
 
     private mutating func retry(
@@ -234,20 +238,13 @@ struct OutcomeEvaluator {
     private mutating func count(_ outcome: Outcome) {
         switch outcome {
         case .accepted: break
-        case .rejected(let rejection) where rejection.status == 429:
-            self.report.throttled += 1
-            self.note(rejection.retryAfter)
-        case .rejected(let rejection) where rejection.status >= 500:
-            self.report.unavailable += 1
-            self.note(rejection.retryAfter)
+        case .rejected(let rejection) where rejection.status == 429 || rejection.status >= 500:
+            if rejection.status == 429 { self.report.throttled += 1 } else { self.report.unavailable += 1 }
+            guard let retryAfter = rejection.retryAfter else { return }
+            self.report.retryAfter = max(retryAfter, self.report.retryAfter ?? .zero)
         case .rejected: self.report.rejected += 1
         case .notSent, .unknown: self.report.unreachable += 1
         }
-    }
-
-    private mutating func note(_ retryAfter: Duration?) {
-        guard let retryAfter else { return }
-        self.report.retryAfter = max(retryAfter, self.report.retryAfter ?? .zero)
     }
 }
 
@@ -261,11 +258,11 @@ extension PushEnvironment {
 }
 
 extension PreparedNotification {
-    /// Appends a final state to what the webhooks are told.
-    fileprivate func tell(_ delivery: DeliveryResult, of recipient: Recipient?, in events: inout WebhookEvents) {
+    /// Appends a final state to the events for webhooks.
+    fileprivate func append(_ delivery: DeliveryResult, of recipient: Recipient?, to events: inout WebhookEvents) {
         events.append(
             delivery,
-            apnsID: self.ids.text(recipient: delivery.recipient),
+            apnsID: self.decoded.ids.text(recipient: delivery.recipient),
             to: recipient,
             notification: self.record.id
         )

@@ -3,9 +3,9 @@ import PushSender
 import PushStore
 import PushSupport
 
-/// Sends pages: renders, sends, judges. What it comes to is for the caller to commit.
+/// Sends pages: renders the payloads, sends the pushes and evaluates their outcomes. The caller commits the result.
 struct PageSender: Sendable {
-    /// What a page came to.
+    /// The result of a page, and a report about the push service.
     struct Sent: Sendable {
         var result: PageResult
         var report: AdaptiveRateLimiter.Report
@@ -13,29 +13,47 @@ struct PageSender: Sendable {
 
     let store: any ProviderStore
     let directory: SenderDirectory
-    let hygiene: TokenInvalidationPolicy
+    let invalidation: TokenInvalidationPolicy
     let policy: RetryPolicy
     let time: any TimeSource
+    let decoder = NotificationDecoder()
 
-    /// - Parameter isToBeSent: whether there is more to do than to write final states, for which no credential is needed.
+    init(
+        store: any ProviderStore,
+        directory: SenderDirectory,
+        invalidation: TokenInvalidationPolicy,
+        policy: RetryPolicy,
+        time: any TimeSource
+    ) {
+        self.store = store
+        self.directory = directory
+        self.invalidation = invalidation
+        self.policy = policy
+        self.time = time
+    }
+
+    /// Reads everything that the pages of a notification share.
+    /// - Parameter needsSenders: `false` where only final states are written, for which no credential is needed.
     func prepare(
         _ record: NotificationRecord,
         number: Int64,
-        isToBeSent: Bool = true
+        needsSenders: Bool = true
     ) async throws -> PreparedNotification {
         let lane = record.lane == .urgent ? SenderLane.urgent : .bulk
         return PreparedNotification(
             record,
+            self.decoder.decode(record),
             number: number,
             app: try await self.store.app(id: record.app),
-            senders: isToBeSent ? try await self.directory.senders(app: record.app, lane: lane) : ([:], [:]),
-            tellsDeliveries: try await self.store.wants(.delivery, app: record.app)
+            senders: needsSenders ? try await self.directory.senders(app: record.app, lane: lane) : ([:], [:]),
+            reportsDeliveries: try await self.store.wants(.delivery, app: record.app)
         )
     }
 
+    /// Sends one page and waits for the outcomes of all its pushes.
     /// - Parameters:
     ///   - fence: the fencing number of the claim's lease.
-    ///   - step: where the walk stands after this page; `nil` for retries. At-most-once writes it first.
+    ///   - step: the position in the shard after this page; `nil` for retries. At-most-once writes it first.
     func send(
         _ work: PageWork,
         of notification: PreparedNotification,
@@ -46,46 +64,46 @@ struct PageSender: Sendable {
         let sentAt = self.time.reading
         var work = work
         let clocksOfExpiry = notification.record.clocksOfExpiry(sentAt)
-        work.holdBack(notification.expires, at: clocksOfExpiry)
+        work.postponeDisputed(notification.expires, at: clocksOfExpiry)
         let badges = try await self.badges(of: work.recipients, notification)
         var draft = PageDraft(work.recipients, of: notification, badges: badges, now: clocksOfExpiry.earlier)
-        var (later, over) = (work.later, work.over)
+        var (postponed, ended) = (work.postponed, work.ended)
         if notification.record.guarantee == .atMostOnce {
             let page = try await self.begin(draft, work, of: notification, fence: fence, step: step)
             draft.keep(page.begun)
-            if step != nil { over.removeAll { !page.begun.contains($0.id) } }
+            if step != nil { ended.removeAll { !page.begun.contains($0.id) } }
             // They were written together with the step.
-            later = []
+            postponed = []
             if let cursor = step?.cursor { step?.from = cursor }
-            if !page.answer.mayGoOn { later = self.postponed(&draft) }
+            if !page.answer.mayGoOn { postponed = self.postponeAll(&draft) }
         }
-        let outcomes = await self.outcomes(of: draft.lots)
-        var judge = OutcomeEvaluator(
+        let outcomes = await self.outcomes(of: draft.batches)
+        var evaluator = OutcomeEvaluator(
             notification,
-            hygiene: self.hygiene,
+            invalidation: self.invalidation,
             policy: self.policy,
             sentAt: sentAt,
             clocks: self.time.reading
         )
-        for retry in over { judge.end(retry) }
-        for (recipient, reason) in draft.failures { judge.fail(recipient, reason: reason) }
-        for (lot, outcomes) in zip(draft.lots, outcomes) { await judge.add(lot, outcomes) }
-        var result = judge.finished
-        result.retries += later
+        for retry in ended { evaluator.end(retry) }
+        for (recipient, reason) in draft.failures { evaluator.fail(recipient, reason: reason) }
+        for (batch, outcomes) in zip(draft.batches, outcomes) { await evaluator.add(batch, outcomes) }
+        var result = evaluator.finished
+        result.retries += postponed
         result.fence = fence
         result.reading = work.reading
         result.step = step
-        return Sent(result: result, report: judge.report)
+        return Sent(result: result, report: evaluator.report)
     }
 
-    private func outcomes(of lots: [PageDraft.PushBatch]) async -> [[Outcome]] {
-        if lots.count == 1 { return [await lots[0].sender.send(lots[0].pushes)] }
+    private func outcomes(of batches: [PageDraft.PushBatch]) async -> [[Outcome]] {
+        if batches.count == 1 { return [await batches[0].sender.send(batches[0].pushes)] }
         return await withTaskGroup(of: (Int, [Outcome]).self) { group in
-            for (index, lot) in lots.enumerated() {
-                group.addTask { (index, await lot.sender.send(lot.pushes)) }
+            for (index, batch) in batches.enumerated() {
+                group.addTask { (index, await batch.sender.send(batch.pushes)) }
             }
-            var outcomes: [[Outcome]] = Array(repeating: [], count: lots.count)
-            for await (index, ofLot) in group { outcomes[index] = ofLot }
+            var outcomes: [[Outcome]] = Array(repeating: [], count: batches.count)
+            for await (index, ofBatch) in group { outcomes[index] = ofBatch }
             return outcomes
         }
     }
@@ -94,18 +112,20 @@ struct PageSender: Sendable {
         of recipients: [Recipient],
         _ notification: PreparedNotification
     ) async throws -> [String: Int] {
-        guard let change = notification.renderer?.badge else { return [:] }
+        guard let change = notification.decoded.renderer?.badge else { return [:] }
         return try await self.store.changeBadges(
             by: change.increment,
             notification: notification.number,
             app: notification.record.app,
-            holders: recipients.map(\.badgeHolder)
+            holders: recipients.map(BadgeOwner.recipient)
         )
     }
 
-    /// At most once: that these are being sent is on disk before they are; of those that cannot be too, so that each has
-    /// its final state from the second commit, which tells of it. Whether the notification may go on, and who was not
-    /// begun by anybody else.
+    /// At most once: writes that the recipients are being sent to, before they are.
+    ///
+    /// Recipients that cannot be sent to are written too, so that the second commit gives each its final state and reports
+    /// it to webhooks.
+    /// - Returns: whether the notification continues, and the recipients that no other page has begun.
     private func begin(
         _ draft: PageDraft,
         _ work: PageWork,
@@ -117,7 +137,7 @@ struct PageSender: Sendable {
         var result = PageResult(notificationNumber: notification.number, fence: fence)
         result.step = step
         result.reading = work.reading
-        result.retries = work.later
+        result.retries = work.postponed
         result.deliveries = draft.recipients.map { recipient in
             DeliveryResult(
                 recipient: recipient.id,
@@ -127,8 +147,8 @@ struct PageSender: Sendable {
                 at: now
             )
         }
-        // Those of the queue stay in it until the second commit.
-        for retry in work.over where step != nil {
+        // Retries stay in their queue until the second commit.
+        for retry in work.ended where step != nil {
             result.deliveries.append(
                 DeliveryResult(recipient: retry.id, device: nil, state: .sending, attempts: retry.attempts, at: now)
             )
@@ -136,8 +156,9 @@ struct PageSender: Sendable {
         return try await self.store.begin(result, now: now)
     }
 
-    /// Begun, but the notification was stopped meanwhile: they wait in the queue for what becomes of it.
-    private func postponed(_ draft: inout PageDraft) -> [RetryResult] {
+    /// Empties a page that was begun before its notification was paused or cancelled. Its recipients wait in the retry
+    /// queue.
+    private func postponeAll(_ draft: inout PageDraft) -> [RetryResult] {
         let now = self.time.steady
         let postponed = draft.recipients.map { RetryResult($0, dueAt: now) }
         draft.keep([])

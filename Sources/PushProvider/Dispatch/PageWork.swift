@@ -3,28 +3,28 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// What is to be done with the recipients of a page.
+/// The work on the recipients of a page.
 struct PageWork: Sendable {
-    /// To be sent to now.
+    /// The recipients that are sent to now.
     var recipients: [Recipient] = []
-    /// Whose time has not come.
-    var later: [RetryResult] = []
-    /// Whose final state is to be written.
-    var over: [EndedRetry] = []
+    /// The recipients whose time has not come.
+    var postponed: [RetryResult] = []
+    /// The recipients that only get their final state.
+    var ended: [EndedRetry] = []
     /// The registration clock's number when the recipients were read.
     let readAt: Int64
 
     /// The work of a page of a shard.
-    /// - Parameter recipients: those of the page that are sent to now.
+    /// - Parameter recipients: the recipients of the page that are sent to now.
     init(_ page: RecipientPage, recipients: [Recipient]) {
         self.recipients = recipients
         self.readAt = page.readAt
-        self.over = page.unreadable
-        self.later = page.held.map(RetryResult.held)
+        self.ended = page.unreadable
+        self.postponed = page.held.map(RetryResult.held)
     }
 
     /// The work of due retries.
-    /// - Parameter hours: those in which the notification may be sent; `nil`: at any.
+    /// - Parameter hours: the hours in which the notification may be sent; `nil` is at any hour.
     init(_ claim: RetryClaim, hours: DeliveryTime?, at clocks: ClockReading) {
         self.readAt = claim.readAt
         let now = clocks.wall
@@ -32,15 +32,15 @@ struct PageWork: Sendable {
             switch retry {
             case .here(let recipient):
                 self.add(recipient, at: hours?.opening(onOrAfter: now, for: recipient.timeZone) ?? now, clocks)
-            case .over(let retry): self.over.append(retry)
+            case .over(let retry): self.ended.append(retry)
             }
         }
     }
 
-    /// - Parameter moment: of the wall clock.
-    mutating func add(_ recipient: Recipient, at moment: Timestamp, _ clocks: ClockReading) {
-        if moment > clocks.wall {
-            self.later.append(RetryResult(recipient, dueAt: clocks.steady(atWall: moment)))
+    /// Adds a recipient that may be sent to at a time of the wall clock.
+    mutating func add(_ recipient: Recipient, at start: Timestamp, _ clocks: ClockReading) {
+        if start > clocks.wall {
+            self.postponed.append(RetryResult(recipient, dueAt: clocks.steady(atWall: start)))
         } else {
             self.recipients.append(recipient)
         }
@@ -51,20 +51,20 @@ extension PageWork {
     /// The recipients that are sent to, as they were read.
     var reading: PageReading { PageReading(self.recipients, clock: self.readAt) }
 
-    /// How long it takes at most until clocks that disagree are asked again.
-    private static let longestHold: Duration = .seconds(3600)
+    /// The maximum time until clocks that disagree are read again.
+    private static let longestPostponement: Duration = .seconds(3600)
 
-    /// Keeps what has expired by the wall clock only until both agree: it may be ahead.
-    mutating func holdBack(_ expires: Timestamp, at clocks: ClockReading) {
+    /// Postpones all recipients of a notification that has expired by the wall clock only: that clock may be ahead.
+    mutating func postponeDisputed(_ expires: Timestamp, at clocks: ClockReading) {
         guard expires <= clocks.wall, expires > clocks.steady else { return }
-        let dueAt = clocks.steady.advanced(by: min(expires.since(clocks.steady), Self.longestHold))
-        self.later += self.recipients.map { RetryResult($0, dueAt: dueAt) }
+        let dueAt = clocks.steady.advanced(by: min(expires.since(clocks.steady), Self.longestPostponement))
+        self.postponed += self.recipients.map { RetryResult($0, dueAt: dueAt) }
         self.recipients = []
     }
 }
 
 extension RetryResult {
-    /// The same once more, as it is.
+    /// Another try of the recipient, unchanged.
     init(_ recipient: Recipient, dueAt: Timestamp) {
         self.init(
             recipient: recipient.id,
@@ -76,6 +76,6 @@ extension RetryResult {
 }
 
 extension Recipient {
-    /// `nil` for none or one that is not known.
+    /// The time zone of the device; `nil` for none or an unknown one.
     var timeZone: TimeZone? { self.profile?.timeZone.flatMap { TimeZone(named: $0) } }
 }

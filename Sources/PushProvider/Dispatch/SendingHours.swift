@@ -3,36 +3,34 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// When the recipients of a shard may be sent to.
+/// The times at which the recipients of a shard may be sent to.
 ///
-/// A shard of a time zone has one answer for all. Whoever is left over when all zones have been walked has moved
-/// between them meanwhile, and is asked for one by one.
+/// All devices in the shard of a time zone have the same times. The last shard has the devices that moved between zones
+/// meanwhile, each with times of its own.
 struct SendingHours {
     private let delivery: DeliveryTime?
     private let zone: ShardPlan.Zone
     private let acceptedAt: Timestamp
 
     init(_ claim: ShardClaim, _ notification: PreparedNotification) {
-        self.delivery = notification.delivery
+        self.delivery = notification.decoded.delivery
         self.zone = claim.zone
         self.acceptedAt = notification.record.createdAt
     }
 
-    /// When the shard goes on: `moment`, or later.
-    func opening(onOrAfter moment: Timestamp) -> Timestamp {
+    /// Returns the time at which sending the shard may continue, `start` or later.
+    func opening(onOrAfter start: Timestamp) -> Timestamp {
+        let zone: TimeZone?
         switch self.zone {
-        case .leftOver: moment
-        case .named(let name): self.opening(onOrAfter: moment, in: TimeZone(named: name))
-        case .any, .unknown: self.opening(onOrAfter: moment, in: nil)
+        case .leftOver: return start
+        case .named(let name): zone = TimeZone(named: name)
+        case .any, .unknown: zone = nil
         }
+        return self.delivery?.opening(onOrAfter: start, for: zone) ?? start
     }
 
-    private func opening(onOrAfter moment: Timestamp, in zone: TimeZone?) -> Timestamp {
-        self.delivery?.opening(onOrAfter: moment, for: zone) ?? moment
-    }
-
-    /// What is to be done with these now. Those that the request leaves out, because the time had passed where they are,
-    /// are not in it.
+    /// Returns the work on a page. Recipients that the request leaves out, because the time had passed in their zone, are
+    /// not in it.
     func work(_ page: RecipientPage, at clocks: ClockReading) -> PageWork {
         guard self.zone == .leftOver, let delivery = self.delivery else {
             return PageWork(page, recipients: page.recipients)

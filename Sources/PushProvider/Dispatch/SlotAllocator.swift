@@ -1,86 +1,85 @@
 import PushStore
 import PushTypes
 
-/// Decides which services may have how many of a lane's places, so that none is kept from sending by another whose push
-/// service does not answer.
+/// Decides how many of a lane's slots each service gets, so that a push service that does not respond holds up no other.
 ///
-/// A service may have all regular places while no other wants one. Some places are in reserve for services with few or
-/// none; while the reserve is in use, places are given back at the next page boundary. A page that has no answers within
-/// ``Settings/deadline`` leaves its place to others and continues beside the regular ones as a *late* page. Its service
-/// begins no regular page again before one of its pages was answered in time.
+/// A service may have all regular slots while no other wants one. Some slots are in reserve for services with few or none.
+/// While the reserve is in use, slots are released at the next page boundary. A page that has no responses within
+/// ``Settings/deadline`` leaves its slot to others and continues beside the regular ones as a *late* page. Its service
+/// starts no regular page again before one of its pages had its responses in time.
 struct SlotAllocator: Sendable {
     struct Settings: Hashable, Sendable {
-        /// Regular places.
-        var places: Int
-        /// Regular places of one service while others wait for none.
+        /// The number of regular slots.
+        var slots: Int
+        /// The maximum number of regular slots of one service.
         var perService: Int
-        /// Further places, for services that have fewer than ``reservePerService``.
+        /// The number of further slots, for services that have fewer than ``reservePerService``.
         var reserve = 1
         var reservePerService = 1
-        /// Places beside the regular ones, for all services that are late.
+        /// The number of slots beside the regular ones, for all services that are late.
         var late = 32
-        /// Places of a service that was late and did not answer at all.
+        /// The number of slots of a service that was late and did not respond at all.
         var perSilentService = 1
-        /// A page without its answers after this time is late.
+        /// The time after which a page without its responses is late.
         var deadline: Duration = .seconds(5)
     }
 
-    /// One place that is in use.
+    /// A slot that is in use.
     struct Ticket: Hashable, Sendable {
         fileprivate let number: Int
     }
 
-    private struct Place {
+    private struct Slot {
         let service: DispatchTarget
         var isLate: Bool
-        var pageBegan: Timestamp?
+        var pageStartedAt: Timestamp?
     }
 
     /// The state of a service that was late.
     private enum Lateness {
-        /// Not at all.
+        /// It did not respond.
         case silent
-        /// In its own time.
+        /// It responded after the deadline.
         case slow
     }
 
     private let settings: Settings
-    private var places: [Int: Place] = [:]
+    private var slots: [Int: Slot] = [:]
     private var late: [DispatchTarget: Lateness] = [:]
     private var lastNumber = 0
-    /// The services that have had their turn in the reserve, while others may wait for theirs.
-    private var hadTurn: Set<DispatchTarget> = []
+    /// The services that have had a slot of the reserve, while others may wait for one.
+    private var servedInReserve: Set<DispatchTarget> = []
 
     init(_ settings: Settings) {
         self.settings = settings
     }
 
-    var isBusy: Bool { !self.places.isEmpty }
-    private var regular: Int { self.places.values.count { !$0.isLate } }
-    private var isReserveUsed: Bool { self.regular > self.settings.places }
+    var isBusy: Bool { !self.slots.isEmpty }
+    private var regular: Int { self.slots.values.count { !$0.isLate } }
+    private var isReserveUsed: Bool { self.regular > self.settings.slots }
 
     // MARK: Starting
 
     /// The claims that may be started now.
     struct Offer: Hashable, Sendable {
-        /// Claims at most; 0 or more.
+        /// The maximum number of claims; 0 or more.
         var limit: Int
-        /// The services that get none.
+        /// The services that get no slot.
         var excluded: Set<DispatchTarget>
     }
 
-    /// Offers what is free.
-    /// - Parameter isShared: whether a service gets no more than its equal share of the places, and in the reserve one turn
-    ///   before the others have had theirs; without it, what others leave free.
+    /// Offers free slots.
+    /// - Parameter isShared: `true` offers a service no more than its equal share of the slots, and one slot of the reserve
+    ///   before the others have had theirs; `false` offers all slots that others leave free.
     func offer(isShared: Bool) -> Offer {
         let regular = self.regular
-        let inReserve = regular >= self.settings.places
-        var limit = (inReserve ? self.settings.places + self.settings.reserve : self.settings.places) - regular
-        var excluded: Set<DispatchTarget> = isShared && inReserve ? self.hadTurn : []
+        let inReserve = regular >= self.settings.slots
+        var limit = (inReserve ? self.settings.slots + self.settings.reserve : self.settings.slots) - regular
+        var excluded: Set<DispatchTarget> = isShared && inReserve ? self.servedInReserve : []
         let held = self.held
         let most = isShared ? self.share : self.settings.perService
-        let lateCount = self.places.count - regular
-        // Of a service that has none yet too.
+        let lateCount = self.slots.count - regular
+        // The bound of a service that has no slot yet.
         limit = min(limit, inReserve ? self.settings.reservePerService : most)
         for service in Set(held.keys).union(self.late.keys) {
             let count = held[service] ?? 0
@@ -95,63 +94,65 @@ struct SlotAllocator: Sendable {
         return Offer(limit: max(0, limit), excluded: excluded)
     }
 
-    /// The places of each service, late ones too.
+    /// The number of slots of each service, with those of late pages.
     private var held: [DispatchTarget: Int] {
-        self.places.values.reduce(into: [:]) { $0[$1.service, default: 0] += 1 }
+        self.slots.values.reduce(into: [:]) { $0[$1.service, default: 0] += 1 }
     }
 
-    /// Rounded up.
+    /// The equal share of a service, rounded up.
     private var share: Int {
-        let services = max(1, Set(self.places.values.filter { !$0.isLate }.map(\.service)).count)
-        return min(self.settings.perService, (self.settings.places + services - 1) / services)
+        let services = max(1, Set(self.slots.values.filter { !$0.isLate }.map(\.service)).count)
+        return min(self.settings.perService, (self.settings.slots + services - 1) / services)
     }
 
-    mutating func start(_ service: DispatchTarget) -> Ticket {
+    mutating func acquire(_ service: DispatchTarget) -> Ticket {
         self.lastNumber += 1
-        let isInReserve = self.regular >= self.settings.places
-        // A second turn means that no other service waits.
-        if !isInReserve || self.hadTurn.contains(service) { self.hadTurn = [] }
-        if isInReserve { self.hadTurn.insert(service) }
-        self.places[self.lastNumber] = Place(service: service, isLate: self.late[service] != nil)
+        let isInReserve = self.regular >= self.settings.slots
+        // A second slot of the reserve means that no other service waits.
+        if !isInReserve || self.servedInReserve.contains(service) { self.servedInReserve = [] }
+        if isInReserve { self.servedInReserve.insert(service) }
+        self.slots[self.lastNumber] = Slot(service: service, isLate: self.late[service] != nil)
         return Ticket(number: self.lastNumber)
     }
 
     // MARK: Pages
 
-    mutating func pageBegins(_ ticket: Ticket, now: Timestamp) {
-        self.places[ticket.number]?.pageBegan = now
+    mutating func pageStarted(_ ticket: Ticket, now: Timestamp) {
+        self.slots[ticket.number]?.pageStartedAt = now
     }
 
     /// Notes the end of a page.
-    /// - Parameter isAnswered: whether the push service answered for the most part.
-    /// - Returns: whether another page may be sent in this place; otherwise it is to be given back.
-    mutating func pageEnds(_ ticket: Ticket, isAnswered: Bool, now: Timestamp) -> Bool {
-        guard let place = self.places[ticket.number], let began = place.pageBegan else { return false }
-        self.places[ticket.number]?.pageBegan = nil
-        let isInTime = now < began.advanced(by: self.settings.deadline)
+    /// - Parameter isAnswered: `true` if the push service responded for the most part.
+    /// - Returns: `true` if another page may be sent in this slot; otherwise the slot is to be released.
+    mutating func pageEnded(_ ticket: Ticket, isAnswered: Bool, now: Timestamp) -> Bool {
+        guard let slot = self.slots[ticket.number], let startedAt = slot.pageStartedAt else { return false }
+        self.slots[ticket.number]?.pageStartedAt = nil
+        let isInTime = now < startedAt.advanced(by: self.settings.deadline)
         if isInTime, isAnswered {
-            self.late[place.service] = nil
+            self.late[slot.service] = nil
         } else if !isInTime {
-            self.late[place.service] = isAnswered ? .slow : .silent
+            self.late[slot.service] = isAnswered ? .slow : .silent
         }
-        // Services take turns while the reserve is in use, as it may be the only place whose pages are answered.
-        return isInTime && !place.isLate && !self.isReserveUsed
+        // While the reserve is in use, services alternate: it may hold the only slot whose pages get responses.
+        return isInTime && !slot.isLate && !self.isReserveUsed
     }
 
-    mutating func end(_ ticket: Ticket) {
-        self.places[ticket.number] = nil
+    mutating func release(_ ticket: Ticket) {
+        self.slots[ticket.number] = nil
     }
 
     // MARK: Time
 
-    /// Moves late pages out of the regular places.
-    /// - Returns: whether there were any.
+    /// Moves late pages out of the regular slots.
+    /// - Returns: `true` if there were any.
     mutating func tick(now: Timestamp) -> Bool {
         var isChanged = false
-        for (number, place) in self.places where !place.isLate {
-            guard let began = place.pageBegan, now >= began.advanced(by: self.settings.deadline) else { continue }
-            self.places[number]?.isLate = true
-            if self.late[place.service] == nil { self.late[place.service] = .silent }
+        for (number, slot) in self.slots where !slot.isLate {
+            guard let startedAt = slot.pageStartedAt, now >= startedAt.advanced(by: self.settings.deadline) else {
+                continue
+            }
+            self.slots[number]?.isLate = true
+            if self.late[slot.service] == nil { self.late[slot.service] = .silent }
             isChanged = true
         }
         return isChanged
@@ -159,6 +160,6 @@ struct SlotAllocator: Sendable {
 
     /// Returns the time at which a page in flight will be late; `nil` if none can be.
     var nextDeadline: Timestamp? {
-        self.places.values.compactMap { $0.isLate ? nil : $0.pageBegan?.advanced(by: self.settings.deadline) }.min()
+        self.slots.values.compactMap { $0.isLate ? nil : $0.pageStartedAt?.advanced(by: self.settings.deadline) }.min()
     }
 }

@@ -1,6 +1,6 @@
 package import PushStore
 
-/// Wakes a lane of the dispatcher: something was accepted, a place has become free, or time has come.
+/// Wakes a service that sleeps: there is new work, a free slot, or the clock was set.
 package final class WakeSignal: Sendable {
     private let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -13,12 +13,12 @@ package final class WakeSignal: Sendable {
         self.continuation.yield()
     }
 
-    /// No more waiting: who waits ends.
+    /// Ends the waiting for good.
     package func end() {
         self.continuation.finish()
     }
 
-    /// Waits for a signal, `limit` at most. For one caller at a time.
+    /// Waits for a signal, `limit` at most. It serves one caller at a time.
     /// - Returns: `false` once ended.
     package func wait(atMost limit: Duration) async -> Bool {
         let timer = Task { [continuation] in
@@ -31,7 +31,7 @@ package final class WakeSignal: Sendable {
     }
 }
 
-/// One for each lane.
+/// The wake signals of the dispatcher's lanes.
 package struct LaneWakeSignals: Sendable {
     private let urgent = WakeSignal()
     private let bulk = WakeSignal()

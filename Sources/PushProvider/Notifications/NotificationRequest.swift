@@ -3,38 +3,67 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// A request to send a notification, read from JSON and checked against the rules of the push service, so that what it
-/// would refuse for certain is refused before anything is stored (reference 1.5, 1.6, 3).
+/// A request to send a notification, checked against the rules of the push service.
+///
+/// A push that the push service would certainly reject is rejected before anything is stored (reference 1.5, 1.6, 3).
 package struct NotificationRequest: Hashable, Sendable {
-    /// Explicit tokens in one request.
+    /// The maximum number of tokens in one request.
     package static let maximumTokens = 1000
 
-    package var content: ContentDefinition
+    package var content: NotificationContent
+    /// Members of the request that are allowed and probably not meant. They are not stored.
+    package var warnings: [ContentWarning] = []
     package var audience: Audience
     package var environment: PushEnvironment?
-    package var guarantee: NotificationRecord.Guarantee
+    package var guarantee: NotificationRecord.Guarantee = .atLeastOnce
     package var lane: NotificationRecord.Lane
-    /// `nil` is at once.
+    /// The time to send at; `nil` is at once.
     package var delivery: DeliveryTime?
-    /// `nil` is as fast as possible.
+    /// The pace to send at; `nil` is as fast as possible.
     package var pace: PaceSettings?
 
-    package static let members = ContentDefinition.members.union([
+    package static let members = NotificationContent.members.union([
         "to", "environment", "guarantee", "urgent", "when", "pace",
     ])
 
-    /// - Throws: ``RequestError`` that names the member at fault.
-    package init(parsing body: Data, bundleID: Topic, now: Timestamp) throws(RequestError) {
-        try self.init(JSONFields(parsing: body, known: Self.members), bundleID: bundleID, now: now)
+    /// Makes the request to send to one audience, in the lane that suits it.
+    package init(
+        content: NotificationContent,
+        audience: Audience,
+        environment: PushEnvironment? = nil,
+        pace: PaceSettings? = nil
+    ) {
+        self.content = content
+        self.audience = audience
+        self.environment = environment
+        self.lane = Self.lane(audience, isPaced: pace != nil)
+        self.pace = pace
     }
 
+    /// Reads a request from JSON text.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    package init(parsing body: Data, bundleID: Topic, now: Timestamp) throws(RequestError) {
+        try self.init(JSONValue(parsing: body), bundleID: bundleID, now: now)
+    }
+
+    /// Reads a request from a JSON object.
+    /// - Throws: as ``init(parsing:bundleID:now:)``.
+    package init(_ json: JSONValue, bundleID: Topic, now: Timestamp) throws(RequestError) {
+        try self.init(JSONFields(json, known: Self.members), bundleID: bundleID, now: now)
+    }
+
+    /// Reads a request from the members of a JSON object.
     /// - Throws: as ``init(parsing:bundleID:now:)``.
     package init(_ fields: JSONFields, bundleID: Topic, now: Timestamp) throws(RequestError) {
         self.environment = try fields.environment("environment")
         self.audience = try Self.audience(fields, now: now)
-        // What is sent later is the state of another moment.
+        // A notification that is sent later shows a state of that time.
         let isSentLater = fields.members["when"] != nil
-        self.content = try ContentDefinition(fields, bundleID: bundleID, now: isSentLater ? nil : now)
+        (self.content, self.warnings) = try NotificationContent.read(
+            fields,
+            bundleID: bundleID,
+            now: isSentLater ? nil : now
+        )
         self.guarantee = try Self.guarantee(fields)
         self.delivery = try DeliveryTime.parse(
             "when",
@@ -43,18 +72,26 @@ package struct NotificationRequest: Hashable, Sendable {
             expiration: self.content.expiration
         )
         self.pace = try PaceSettings.parse("pace", in: fields)
-        self.lane = try Self.lane(fields, self.audience, isPaced: self.pace != nil)
+        let isUrgent = try fields.bool("urgent")
+        if self.pace != nil, isUrgent == true {
+            throw fields.refusal("urgent", "conflicting_field", "a notification that is sent at a pace is not urgent")
+        }
+        self.lane = isUrgent.map { $0 ? .urgent : .bulk } ?? Self.lane(self.audience, isPaced: self.pace != nil)
     }
 
     private static func audience(_ fields: JSONFields, now: Timestamp) throws(RequestError) -> Audience {
         let known = AudienceExpression.members.union(["tokens"])
         guard let to = try fields.fields("to", known: known) else {
-            throw fields.refusal("to", "missing_field", "say to whom, for example a user, a tag or tokens")
+            throw fields.refusal("to", "missing_field", "name the audience, for example a user, a tag or tokens")
         }
         guard let texts = try to.strings("tokens", count: Self.maximumTokens, maximum: DeviceToken.maximumLength * 4)
         else { return .devices(try AudienceExpression(to, now: now)) }
         guard to.members.count == 1 else {
-            throw to.refusal("tokens", "conflicting_field", "tokens stand alone: leave the conditions out")
+            throw to.refusal(
+                "tokens",
+                "conflicting_field",
+                "tokens cannot be combined with conditions: leave those out"
+            )
         }
         guard !texts.isEmpty else { throw to.refusal("tokens", "invalid_value", "name at least one token") }
         var tokens: [DeviceToken] = []
@@ -76,21 +113,13 @@ package struct NotificationRequest: Hashable, Sendable {
         return guarantee
     }
 
-    /// Named tokens and single users do not wait for campaigns, unless the request says so.
-    private static func lane(
-        _ fields: JSONFields,
-        _ audience: Audience,
-        isPaced: Bool
-    ) throws(RequestError) -> NotificationRecord.Lane {
-        let isUrgent = try fields.bool("urgent")
-        if isPaced, isUrgent == true {
-            throw fields.refusal("urgent", "conflicting_field", "what is sent at a pace is not urgent")
+    /// Returns the lane of a notification whose request does not choose one: named tokens and single users do not wait
+    /// behind campaigns.
+    private static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
+        guard !isPaced else { return .bulk }
+        switch audience {
+        case .tokens, .devices(.user), .devices(.token): return .urgent
+        case .devices: return .bulk
         }
-        let isSmall =
-            switch audience {
-            case .tokens, .devices(.user), .devices(.token): true
-            case .devices: false
-            }
-        return isUrgent ?? (isSmall && !isPaced) ? .urgent : .bulk
     }
 }

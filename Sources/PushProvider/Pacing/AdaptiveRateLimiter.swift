@@ -1,40 +1,36 @@
-package import PushSupport
+import PushSupport
 
-/// Slows a lane of an app down when the push service (or the way to it) shows strain, and lets it recover.
+/// Slows the campaigns of an app down while its push service, or the connection to it, shows strain.
 ///
-/// Strain is judged over at least ``Settings/sample`` recipients, since a 429 may be about a single device (reference
-/// 1.10): a tenth of them throttled, unavailable or unreachable. Strain doubles the limit of the delay and halves the
-/// page; each good page takes one doubling back and adds a tenth of a page.
-package struct AdaptiveRateLimiter: Sendable {
-    package struct Settings: Hashable, Sendable {
-        /// Recipients of a full page, and of the smallest. Default 500 and 20.
-        package var page = 500
-        package var minimumPage = 20
-        /// Limit of the delay after the first page with strain, doubling to 60 s.
-        package var backoff = Backoff(base: .milliseconds(500), maximum: .seconds(60))
-        /// The longest wait that the push service may ask for. Default 15 min (reference 1.10).
-        package var longestRetryAfter: Duration = .seconds(15 * 60)
-        /// Default 20.
-        package var sample = 20
-
-        package init() {}
+/// Strain is a tenth of the recipients throttled, unavailable or unreachable. It is evaluated over at least
+/// ``Settings/sample`` recipients, since a 429 may concern a single device (reference 1.10). Strain doubles the limit of the
+/// delay and halves the page. Each page without strain reverses one doubling and adds a tenth of a page.
+struct AdaptiveRateLimiter: Sendable {
+    struct Settings: Hashable, Sendable {
+        /// The number of recipients of a full page, and of the smallest. Default 500 and 20.
+        var page = 500
+        var minimumPage = 20
+        /// The limit of the delay after the first page with strain, doubling to 60 s.
+        var backoff = Backoff(base: .milliseconds(500), maximum: .seconds(60))
+        /// The maximum `retry-after` that is obeyed. Default 15 min (reference 1.10).
+        var longestRetryAfter: Duration = .seconds(15 * 60)
+        /// The number of recipients over which strain is evaluated. Default 20.
+        var sample = 20
     }
 
-    /// What one page came to, in recipients.
-    package struct Report: Hashable, Sendable {
-        package var accepted = 0
-        /// Refused for reasons of their own: no strain.
-        package var rejected = 0
-        /// 429.
-        package var throttled = 0
-        /// 5xx.
-        package var unavailable = 0
-        /// Not sent, or without an answer.
-        package var unreachable = 0
-        /// The longest that the push service asked for.
-        package var retryAfter: Duration?
-
-        package init() {}
+    /// The outcomes of one page, in recipients.
+    struct Report: Hashable, Sendable {
+        var accepted = 0
+        /// Recipients rejected for reasons of their own, which is not strain.
+        var rejected = 0
+        /// Responses with status 429.
+        var throttled = 0
+        /// Responses with a 5xx status.
+        var unavailable = 0
+        /// Pushes that were not sent, or had no response.
+        var unreachable = 0
+        /// The longest `retry-after` of the push service.
+        var retryAfter: Duration?
 
         var total: Int { self.accepted + self.rejected + self.strained }
         var strained: Int { self.throttled + self.unavailable + self.unreachable }
@@ -50,35 +46,36 @@ package struct AdaptiveRateLimiter: Sendable {
     }
 
     private let settings: Settings
-    /// Recipients that the next page may have.
-    package private(set) var pageSize: Int
-    /// Pages with strain that were not yet made up for by good ones.
-    package private(set) var level = 0
-    /// Reports since the last judgement, while they are too few.
+    /// The number of recipients of the next page.
+    private(set) var pageSize: Int
+    /// The number of pages with strain, less the pages without strain that followed.
+    private(set) var level = 0
+    /// The reports since the last evaluation, while they are too few.
     private var pending = Report()
 
-    package init(settings: Settings = Settings()) {
+    init(settings: Settings = Settings()) {
         self.settings = settings
         self.pageSize = max(1, settings.page)
     }
 
-    /// The time to wait before the next page; zero when all is well.
-    package mutating func record(
+    /// Takes the report of a page.
+    /// - Returns: the time to wait before the next page; zero without strain.
+    mutating func record(
         _ report: Report,
         using generator: inout some RandomNumberGenerator
     ) -> Duration {
         self.pending.add(report)
         guard self.pending.total >= self.settings.sample else { return .zero }
-        let judged = self.pending
+        let sample = self.pending
         self.pending = Report()
-        guard judged.strained * 10 >= judged.total else {
+        guard sample.strained * 10 >= sample.total else {
             self.recover()
             return .zero
         }
         self.level = min(self.level + 1, 16)
         self.pageSize = max(min(self.settings.minimumPage, self.settings.page), self.pageSize / 2, 1)
         let delay = self.settings.backoff.delay(afterFailures: self.level, using: &generator)
-        return max(delay, min(judged.retryAfter ?? .zero, self.settings.longestRetryAfter))
+        return max(delay, min(sample.retryAfter ?? .zero, self.settings.longestRetryAfter))
     }
 
     private mutating func recover() {

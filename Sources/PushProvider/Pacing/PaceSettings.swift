@@ -1,15 +1,15 @@
 package import PushSupport
 
-/// How fast a notification may be sent: the member `pace` of a request.
+/// The pace of a notification: the member `pace` of a request.
 package enum PaceSettings: Hashable, Sendable {
-    /// Recipients per second.
+    /// A number of recipients per second.
     case rate(Int)
-    /// `size` recipients, then a pause until `interval` seconds after the wave began.
+    /// `size` recipients, then a pause until `interval` seconds after the start of the wave.
     case waves(size: Int, interval: Int)
 
     package static let maximumRate: Int64 = 1_000_000
     package static let maximumWave: Int64 = 100_000_000
-    /// In seconds: a week.
+    /// A week, in seconds.
     package static let maximumInterval: Int64 = 7 * 86_400
 
     private static let members: Set<String> = ["rate", "waves"]
@@ -22,7 +22,7 @@ package enum PaceSettings: Hashable, Sendable {
         return try PaceSettings(fields)
     }
 
-    /// Reads what ``json`` wrote.
+    /// Decodes the stored form.
     package init(stored: JSONValue) throws(RequestError) {
         self = try PaceSettings(JSONFields(stored: stored, name: "pace", known: Self.members))
     }
@@ -35,10 +35,14 @@ package enum PaceSettings: Hashable, Sendable {
             self = .rate(Int(rate))
         case (nil, let waves?):
             guard let size = try waves.integer("size", in: 1...Self.maximumWave) else {
-                throw waves.refusal("size", "missing_field", "how many recipients make a wave")
+                throw waves.refusal("size", "missing_field", "the number of recipients of a wave is required")
             }
             guard let interval = try waves.integer("intervalSeconds", in: 1...Self.maximumInterval) else {
-                throw waves.refusal("intervalSeconds", "missing_field", "how many seconds lie between two waves")
+                throw waves.refusal(
+                    "intervalSeconds",
+                    "missing_field",
+                    "the number of seconds between two waves is required"
+                )
             }
             self = .waves(size: Int(size), interval: Int(interval))
         case (nil, nil):
@@ -48,7 +52,7 @@ package enum PaceSettings: Hashable, Sendable {
         }
     }
 
-    /// The canonical form, for the store and for answers.
+    /// The canonical form, for the store and for responses.
     package var json: JSONValue {
         switch self {
         case .rate(let rate):

@@ -1,49 +1,44 @@
-package import PushTypes
+import PushTypes
 
-/// Counts out how many recipients of one notification may be sent to now, and when more may.
+/// Decides how many recipients may be sent to now at a given pace, and at what time more may.
 ///
 /// A rate is a token bucket that holds at most one second's worth and begins empty, so that restarts add nothing. A wave
-/// is counted in ``state``, which the caller stores with each page, so that a restart goes on in the same wave. A clock
-/// that goes back costs at most one interval, never a stand-still.
-package struct Pacer: Sendable {
-    /// What must survive a restart.
-    package struct State: Hashable, Sendable {
-        /// When the first recipient of the current wave was sent to; `nil` before the first wave.
-        package var waveStartedAt: Timestamp?
-        package var sentInWave: Int
-
-        package init(waveStartedAt: Timestamp? = nil, sentInWave: Int = 0) {
-            self.waveStartedAt = waveStartedAt
-            self.sentInWave = sentInWave
-        }
+/// is counted in ``state``, which the caller stores with each page, so that a restart continues the same wave. A clock
+/// that is set back costs at most one interval.
+struct Pacer: Sendable {
+    /// The state that survives a restart.
+    struct State: Hashable, Sendable {
+        /// The time at which the first recipient of the current wave was sent to; `nil` before the first wave.
+        var waveStartedAt: Timestamp?
+        var sentInWave = 0
     }
 
-    package struct Allowance: Hashable, Sendable {
-        /// Recipients that may be sent to now; 0 or more.
-        package var count: Int
-        /// When to ask again if ``count`` is 0; otherwise now.
-        package var next: Timestamp
+    struct Allowance: Hashable, Sendable {
+        /// The number of recipients that may be sent to now; 0 or more.
+        var count: Int
+        /// The time to ask again if ``count`` is 0; otherwise now.
+        var next: Timestamp
     }
 
-    /// More than any wave or rate, and far from overflow.
+    /// A count larger than any wave or rate, and far from overflow.
     private static let enough = 1 << 40
 
-    package let settings: PaceSettings
-    /// Stays empty for rates.
-    package private(set) var state: State
-    /// Thousandths of a recipient that the bucket held at ``refilledAt``.
+    let settings: PaceSettings
+    /// The progress of the wave. It stays empty for rates.
+    private(set) var state: State
+    /// The content of the bucket at ``refilledAt``, in thousandths of a recipient.
     private var credit: Int64 = 0
     private var refilledAt: Timestamp
 
-    package init(settings: PaceSettings, state: State = State(), now: Timestamp) {
+    init(settings: PaceSettings, state: State = State(), now: Timestamp) {
         self.settings = settings
         self.state = state
         self.state.sentInWave = max(0, state.sentInWave)
         self.refilledAt = now
     }
 
-    /// Does not take anything: ``send(_:now:)`` does.
-    package mutating func allowance(now: Timestamp) -> Allowance {
+    /// Returns the allowance. It charges nothing: ``send(_:now:)`` does.
+    mutating func allowance(now: Timestamp) -> Allowance {
         switch self.settings {
         case .rate(let rate):
             self.refill(rate, now: now)
@@ -54,8 +49,8 @@ package struct Pacer: Sendable {
         }
     }
 
-    /// `count` recipients were sent to: at most what ``allowance(now:)`` gave.
-    package mutating func send(_ count: Int, now: Timestamp) {
+    /// Charges recipients that were sent to, at most as many as ``allowance(now:)`` gave.
+    mutating func send(_ count: Int, now: Timestamp) {
         let count = max(0, min(count, Self.enough))
         switch self.settings {
         case .rate(let rate):
@@ -68,15 +63,14 @@ package struct Pacer: Sendable {
         }
     }
 
-    /// `count` of those that a rate was charged with were not sent. The bucket holds no more than a second's worth all the
-    /// same.
-    package mutating func giveBack(_ count: Int, now: Timestamp) {
+    /// Returns recipients that were charged and not sent to. The bucket still holds no more than a second's worth.
+    mutating func release(_ count: Int, now: Timestamp) {
         guard case .rate(let rate) = self.settings else { return }
         self.refill(rate, now: now)
         self.credit = min(self.credit + Int64(max(0, min(count, Self.enough))) * 1000, Int64(rate) * 1000)
     }
 
-    /// Each millisecond adds `rate` thousandths.
+    /// Refills the bucket: each millisecond adds `rate` thousandths.
     private mutating func refill(_ rate: Int, now: Timestamp) {
         let elapsed = max(.zero, min(now.since(self.refilledAt), .seconds(1)))
         let milliseconds =
@@ -86,14 +80,14 @@ package struct Pacer: Sendable {
     }
 
     private func allowance(ofRate rate: Int, now: Timestamp) -> Allowance {
-        // A tenth of a second's worth at a time, so that a page, which is a transaction, is not a single recipient.
+        // A tenth of a second's worth at a time: a page is a transaction and must not be a single recipient.
         let grain = Int64(max(1, rate / 10)) * 1000
         guard self.credit < grain else { return Allowance(count: Int(self.credit / 1000), next: now) }
         let wait = (grain - self.credit + Int64(rate) - 1) / Int64(max(1, rate))
         return Allowance(count: 0, next: now.advanced(by: .milliseconds(max(1, wait))))
     }
 
-    /// Forgets a wave that is over: the next begins with its first recipient.
+    /// Ends a wave whose interval is over. The next begins with its first recipient.
     private mutating func beginWaveIfDue(interval: Int, now: Timestamp) {
         guard let start = self.state.waveStartedAt else {
             self.state.sentInWave = 0

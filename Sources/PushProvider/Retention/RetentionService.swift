@@ -6,27 +6,27 @@ import ServiceLifecycle
 
 /// The times for which finished records are kept.
 package struct RetentionSettings: Hashable, Sendable {
-    /// Finished notifications with their deliveries and idempotency keys, and token events. Default 30 days.
+    /// The time for finished notifications with their deliveries and idempotency keys, and for token events. Default 30 days.
     package var notifications: Duration = .seconds(30 * 86_400)
-    /// Events for webhooks. Default 7 days.
+    /// The time for events for webhooks. Default 7 days.
     package var events: Duration = .seconds(7 * 86_400)
-    /// Audit entries. Default 365 days.
+    /// The time for audit entries. Default 365 days.
     package var audit: Duration = .seconds(365 * 86_400)
-    /// From the start to the first cleaning: a clock that is wrong at first has been set by then. Default 10 min.
+    /// The time from the start to the first cleaning: a clock that is wrong at first has been set by then. Default 10 min.
     package var firstCleaning: Duration = .seconds(600)
-    /// Between two cleanings. Default 1 h.
+    /// The time between two cleanings. Default 1 h.
     package var cleaning: Duration = .seconds(3600)
 
     package init() {}
 }
 
-/// Forgets what is older than it is to be kept, a little at a time.
+/// Deletes finished records after their time, in small transactions.
 ///
-/// What is deleted does not come back: age counts from the earlier of the two clocks, and the steady one never runs ahead
-/// of what a provider has seen of time (decision 17).
+/// Deletion is final, so that age counts by the earlier of the two clocks. The steady one never runs ahead of the time that
+/// the provider has seen pass (decision 17).
 package struct RetentionService: Service {
-    /// Rows forgotten in one transaction.
-    private static let piece = 5000
+    /// The number of rows deleted in one transaction.
+    private static let batch = 5000
 
     private let store: any ProviderStore
     private let settings: RetentionSettings
@@ -34,7 +34,7 @@ package struct RetentionService: Service {
     private let time: any TimeSource
     private let logger: Logger
 
-    /// - Parameter wake: signalled when the clocks are to be looked at again.
+    /// - Parameter wake: signalled when the clocks have to be read again.
     package init(
         store: any ProviderStore,
         settings: RetentionSettings = RetentionSettings(),
@@ -42,11 +42,8 @@ package struct RetentionService: Service {
         time: any TimeSource,
         logger: Logger
     ) {
-        self.store = store
-        self.settings = settings
-        self.wake = wake
-        self.time = time
-        self.logger = logger
+        (self.store, self.settings) = (store, settings)
+        (self.wake, self.time, self.logger) = (wake, time, logger)
     }
 
     /// Works until graceful shutdown.
@@ -58,7 +55,7 @@ package struct RetentionService: Service {
                 do {
                     try await self.clean()
                 } catch {
-                    self.logger.error("what is old could not be forgotten", metadata: ["error": "\(error)"])
+                    self.logger.error("old records could not be deleted", metadata: ["error": "\(error)"])
                 }
                 next = self.time.steady.advanced(by: self.settings.cleaning)
             }
@@ -67,12 +64,13 @@ package struct RetentionService: Service {
         }
     }
 
+    /// Deletes everything whose time is over.
     package func clean() async throws {
         let now = self.time.reading.earlier
         let oldest = now.advanced(by: .zero - self.settings.notifications)
-        try await self.repeated { try await self.store.forget(before: oldest, limit: Self.piece) }
+        try await self.repeated { try await self.store.forget(before: oldest, limit: Self.batch) }
         let oldestAudit = now.advanced(by: .zero - self.settings.audit)
-        try await self.repeated { try await self.store.forgetAudit(before: oldestAudit, limit: Self.piece) }
+        try await self.repeated { try await self.store.forgetAudit(before: oldestAudit, limit: Self.batch) }
         _ = try await self.store.forgetEvents(before: now.advanced(by: .zero - self.settings.events))
     }
 

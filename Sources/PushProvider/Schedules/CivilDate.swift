@@ -1,13 +1,14 @@
-/// A day of the Gregorian calendar (extended to the time before it), counted as days since 1970-01-01.
+/// A day of the proleptic Gregorian calendar.
 package struct CivilDate: Hashable, Comparable, Sendable {
+    /// The number of days since 1970-01-01.
     package let dayNumber: Int64
     package let year: Int64
-    /// 1 to 12.
+    /// The month, 1 to 12.
     package let month: Int
-    /// 1 to 31.
+    /// The day of the month, 1 to 31.
     package let day: Int
 
-    /// Any day between about the years -9,999 and 9,999; what lies outside is moved to the nearer end.
+    /// A day by its number. Numbers outside the years -9,999 to 9,999 are moved to the nearer end.
     package init(dayNumber: Int64) {
         let number = min(max(dayNumber, -4_371_953), 2_932_896)
         // Eras of 400 years that begin on 1 March, so that a leap day is the last day of its year.
@@ -56,7 +57,7 @@ package struct CivilDate: Hashable, Comparable, Sendable {
     }
 }
 
-/// A day of the week; the raw value is its name in requests and cron expressions.
+/// A day of the week. The raw value is its name in requests and cron expressions.
 package enum Weekday: String, CaseIterable, Hashable, Sendable {
     case sunday = "sun"
     case monday = "mon"
@@ -66,7 +67,7 @@ package enum Weekday: String, CaseIterable, Hashable, Sendable {
     case friday = "fri"
     case saturday = "sat"
 
-    /// 0 is Sunday, as in cron.
+    /// The number of the day in cron; 0 is Sunday.
     var index: Int {
         switch self {
         case .sunday: 0
@@ -81,7 +82,7 @@ package enum Weekday: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Int64 {
-    /// The quotient rounded towards the past. `divisor` is positive.
+    /// Returns the quotient rounded down. `divisor` must be positive.
     func floored(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = self.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

@@ -1,20 +1,20 @@
 package import Foundation
 package import PushTypes
 
-/// When something recurs, in the five fields of cron: minute, hour, day of month, month, day of week.
+/// A cron expression of five fields: minute, hour, day of month, month, day of week.
 ///
-/// As in Vixie cron, a day counts if the day of month *or* the day of week fits when both are restricted; a field that
-/// begins with `*` does not restrict. How changes of the clocks are met depends on the hour and the minute:
-/// with both fixed, each run is a time on the wall, so that one that is skipped runs once right after the gap and one
-/// that comes twice runs the first time; with a wildcard in either, runs are counted in time that really passes.
+/// As in Vixie cron, a day matches if the day of month *or* the day of week matches where both are restricted. A field that
+/// begins with `*` does not restrict. Changes of the clocks depend on the hour and the minute. With both fixed, each run is a
+/// local time: one that is skipped runs once right after the gap, and one that occurs twice runs the first time. With a
+/// wildcard in either, runs are counted in elapsed time.
 package struct CronExpression: Hashable, Sendable {
-    /// Longest text, in bytes.
+    /// The maximum length of an expression, in bytes.
     package static let maximumLength = 256
-    /// How many years ahead a run is looked for. 29 February falls on a given weekday every 28 years, or 40 where the
-    /// leap year of a century is left out.
+    /// The number of years ahead in which a run is looked for. 29 February falls on a given weekday every 28 years, or 40
+    /// where the leap year of a century is left out.
     private static let horizon: Int64 = 40
 
-    /// As written, with single spaces.
+    /// The expression as written, with single spaces.
     package let text: String
     private let minutes: CronValues
     private let hours: CronValues
@@ -27,6 +27,7 @@ package struct CronExpression: Hashable, Sendable {
         "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
     ]
 
+    /// Parses an expression or a nickname such as `@daily`.
     /// - Throws: ``CronError`` that names the field at fault.
     package init(_ text: String) throws(CronError) {
         guard text.utf8.count <= Self.maximumLength else {
@@ -53,35 +54,35 @@ package struct CronExpression: Hashable, Sendable {
         self.daysOfWeek = try CronField.dayOfWeek.parse(fields[4])
     }
 
-    /// The first run later than `moment`; `nil` if there is none within 40 years, as for 30 February, or before the
+    /// Returns the first run later than `timestamp`; `nil` if there is none within 40 years, as for 30 February, or before the
     /// year 10000.
-    package func next(after moment: Timestamp, in zone: TimeZone) -> Timestamp? {
-        let seconds = moment.calendarSeconds
+    package func next(after timestamp: Timestamp, in zone: TimeZone) -> Timestamp? {
+        let seconds = timestamp.calendarSeconds
         let minute = (seconds + zone.offset(at: seconds)).floored(by: 60)
         let isFixed = !self.minutes.isWildcard && !self.hours.isWildcard
         return isFixed
-            ? self.nextOnTheWall(after: moment, from: minute, in: zone)
-            : self.nextElapsed(after: moment, from: minute, in: zone)
+            ? self.nextLocal(after: timestamp, from: minute, in: zone)
+            : self.nextElapsed(after: timestamp, from: minute, in: zone)
     }
 
-    private func nextOnTheWall(after moment: Timestamp, from minute: Int64, in zone: TimeZone) -> Timestamp? {
+    private func nextLocal(after timestamp: Timestamp, from minute: Int64, in zone: TimeZone) -> Timestamp? {
         var minute = minute
         while let match = self.match(from: minute) {
-            let run = Timestamp(seconds: zone.moment(ofLocalSeconds: match * 60))
-            if run > moment { return run }
-            // In the second pass of a repeated hour all that its clock shows has been.
+            let run = Timestamp(seconds: zone.timestamp(ofLocalSeconds: match * 60))
+            if run > timestamp { return run }
+            // In the second pass of a repeated hour every local time has occurred already.
             minute = match + 1
         }
         return nil
     }
 
-    private func nextElapsed(after moment: Timestamp, from minute: Int64, in zone: TimeZone) -> Timestamp? {
-        var span = zone.span(from: moment.calendarSeconds)
+    private func nextElapsed(after timestamp: Timestamp, from minute: Int64, in zone: TimeZone) -> Timestamp? {
+        var span = zone.span(from: timestamp.calendarSeconds)
         var minute = minute + 1
         while let match = self.match(from: minute) {
             if match * 60 < span.localEnd {
                 let run = Timestamp(seconds: match * 60 - span.offset)
-                return run > moment ? run : nil
+                return run > timestamp ? run : nil
             }
             span = zone.span(from: span.end)
             minute = (span.localStart + 59).floored(by: 60)
@@ -89,10 +90,10 @@ package struct CronExpression: Hashable, Sendable {
         return nil
     }
 
-    /// The first minute of the local clock that fits, `minute` or later; both counted since the clock's 1970.
+    /// Returns the first minute of the local clock that matches, `minute` or later. Both count from the clock's 1970.
     private func match(from minute: Int64) -> Int64? {
         var date = CivilDate(dayNumber: minute.floored(by: 1440))
-        // The calendar has ended: its last day would come again and again.
+        // After the end of the calendar its last day would repeat forever.
         guard date.dayNumber >= minute.floored(by: 1440) else { return nil }
         var minuteOfDay = Int(minute - minute.floored(by: 1440) * 1440)
         let last = min(date.year + Self.horizon, 9999)

@@ -6,7 +6,7 @@ package enum CronField: String, CaseIterable, Sendable {
     case month
     case dayOfWeek = "day of week"
 
-    /// What may be written. In the day of week both 0 and 7 are Sunday.
+    /// The allowed numbers. In the day of week both 0 and 7 are Sunday.
     var range: ClosedRange<Int> {
         switch self {
         case .minute: 0...59
@@ -17,7 +17,7 @@ package enum CronField: String, CaseIterable, Sendable {
         }
     }
 
-    /// Names that stand for numbers, the first for the range's lower bound.
+    /// The names of numbers. The first is that of the lower bound of the range.
     private var names: [String] {
         switch self {
         case .minute, .hour, .dayOfMonth: []
@@ -26,7 +26,7 @@ package enum CronField: String, CaseIterable, Sendable {
         }
     }
 
-    /// The values that `text` allows.
+    /// Returns the values that `text` allows.
     func parse(_ text: Substring) throws(CronError) -> CronValues {
         var bits: UInt64 = 0
         for item in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -39,7 +39,7 @@ package enum CronField: String, CaseIterable, Sendable {
         return CronValues(bits: bits, isWildcard: text.hasPrefix("*") || bits == all)
     }
 
-    /// One entry of a list: `*`, a value or a range; the first and last with a step if need be.
+    /// Reads one entry of a list: `*`, a value or a range. `*` and a range may have a step.
     private func item(_ item: Substring) throws(CronError) -> UInt64 {
         let parts = item.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let base = parts.first, !base.isEmpty else { throw self.fault("an entry is empty") }
@@ -60,7 +60,7 @@ package enum CronField: String, CaseIterable, Sendable {
         let first = try self.value(ends[0])
         guard ends.count == 2 else { return first...first }
         var last = try self.value(ends[1])
-        // Sunday closes a range as well as it opens one: fri-sun.
+        // Sunday may end a range as well as begin one: fri-sun.
         if self == .dayOfWeek, last == 0, first > 0 { last = 7 }
         guard first <= last else { throw self.fault("the range \(Self.quoted(text)) runs backwards") }
         return first...last
@@ -71,7 +71,7 @@ package enum CronField: String, CaseIterable, Sendable {
         guard let number = Self.number(text) else {
             let names = self.names.first.map { ", or a name such as \($0)" } ?? ""
             let (low, high) = (self.range.lowerBound, self.range.upperBound)
-            throw self.fault("\(Self.quoted(text)) is no value: use \(low) to \(high)\(names)")
+            throw self.fault("\(Self.quoted(text)) is not a value: use \(low) to \(high)\(names)")
         }
         guard self.range.contains(number) else {
             throw self.fault("\(number) is outside \(self.range.lowerBound) to \(self.range.upperBound)")
@@ -83,14 +83,14 @@ package enum CronField: String, CaseIterable, Sendable {
         CronError(field: self, message: message)
     }
 
-    /// Up to four decimal digits and nothing else.
+    /// Reads up to four decimal digits and nothing else.
     private static func number(_ text: Substring) -> Int? {
         guard (1...4).contains(text.utf8.count) else { return nil }
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
         return Int(text)
     }
 
-    /// The text as the caller wrote it, cut to what fits an error message.
+    /// Returns the text as the caller wrote it, cut to fit an error message.
     private static func quoted(_ text: Substring) -> String {
         text.count > 20 ? "\"\(text.prefix(20))…\"" : "\"\(text)\""
     }
@@ -102,14 +102,14 @@ package enum CronField: String, CaseIterable, Sendable {
 
 /// The values that one field allows.
 struct CronValues: Hashable, Sendable {
-    /// One bit per value.
+    /// The set of values, one bit each.
     var bits: UInt64
-    /// Whether the field begins with `*` or allows everything: cron then does not regard it as fixed.
+    /// `true` if the field begins with `*` or allows everything: cron does not regard it as fixed then.
     var isWildcard: Bool
 
     func contains(_ value: Int) -> Bool { self.bits >> UInt64(value) & 1 == 1 }
 
-    /// The least allowed value that is `value` or more.
+    /// Returns the lowest allowed value that is `value` or more.
     func first(from value: Int) -> Int? {
         guard value < 64 else { return nil }
         let rest = self.bits >> UInt64(value)
@@ -117,11 +117,11 @@ struct CronValues: Hashable, Sendable {
     }
 }
 
-/// Why a text is no cron expression.
+/// The error of a text that is not a cron expression.
 package struct CronError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// `nil` where the fault is of the whole expression.
+    /// The field at fault; `nil` for the whole expression.
     package var field: CronField?
-    /// What is wrong and what to do.
+    /// The explanation for the caller.
     package var message: String
 
     package var description: String {

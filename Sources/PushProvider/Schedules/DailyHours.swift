@@ -1,10 +1,11 @@
 import PushSupport
 
-/// Hours that return every day or on some weekdays, on the clock on the wall. They begin on such a day and may reach past
-/// midnight into the next: `22:00` to `07:00` on Friday ends on Saturday morning.
+/// Hours of every day or of some weekdays, on a local clock.
+///
+/// They begin on such a day and may reach past midnight into the next: `22:00` to `07:00` on Friday ends on Saturday morning.
 package struct DailyHours: Hashable, Sendable {
     package let from: LocalTime
-    /// Exclusive. Equal to ``from``: they last the whole 24 hours.
+    /// The end, exclusive. Where it equals ``from``, the hours last the whole 24 hours.
     package let to: LocalTime
     /// The days on which they begin.
     package let days: Set<Weekday>

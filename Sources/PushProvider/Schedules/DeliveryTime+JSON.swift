@@ -7,9 +7,9 @@ extension DeliveryTime {
         "at", "localTime", "defaultTimeZone", "past", "window", "quietHours", "timeZone",
     ]
 
-    /// Reads the member `name` (`when`) of a request; `nil` if it is not there.
-    /// - Throws: ``RequestError`` that names the member at fault, also where the time is past, too far ahead or only after
-    ///   the notification's expiration.
+    /// Reads the member `name` (`when`) of a request; `nil` if it is absent.
+    /// - Throws: ``RequestError`` that names the member at fault, also where the time is past, too far ahead or after the
+    ///   notification's expiration.
     package static func parse(
         _ name: String,
         in fields: JSONFields,
@@ -23,7 +23,7 @@ extension DeliveryTime {
         return time
     }
 
-    /// Reads what ``json`` wrote, however long ago that was.
+    /// Decodes the stored form, however old it is.
     package init(stored: JSONValue) throws(RequestError) {
         try self.init(JSONFields(stored: stored, name: "when", known: Self.members))
     }
@@ -33,14 +33,14 @@ extension DeliveryTime {
         let zone = try Self.zone(fields)
         let beginning = try Self.beginning(fields, zone: zone)
         if beginning == .now, window == nil {
-            throw fields.refusal("at", "missing_field", "say when: at, localTime, window or quietHours")
+            throw fields.refusal("at", "missing_field", "name at, localTime, window or quietHours")
         }
         self.init(beginning: beginning, window: window, zone: zone)
         try self.checkZoneIsUsed(fields)
     }
 
     private static func beginning(_ fields: JSONFields, zone: Zone) throws(RequestError) -> Beginning {
-        let at = try fields.moment("at")
+        let at = try fields.timestamp("at")
         let past = try Self.past(fields)
         guard let text = try fields.string("localTime", maximum: 32) else {
             if past != nil { throw fields.refusal("past", "conflicting_field", "it belongs to localTime") }
@@ -53,7 +53,7 @@ extension DeliveryTime {
             throw fields.refusal("localTime", "invalid_time", "write it as 2026-11-25T09:30, without a time zone")
         }
         if case .fixed = zone, past != nil {
-            throw fields.refusal("past", "conflicting_field", "with one time zone for all, no device is late")
+            throw fields.refusal("past", "conflicting_field", "with one time zone for all devices it has no effect")
         }
         return .local(local, past: past ?? .send)
     }
@@ -88,29 +88,29 @@ extension DeliveryTime {
 }
 
 extension DeliveryTime {
-    /// Refuses what is past wherever it may apply, or too far ahead.
+    /// Rejects a time that is past in every zone, or too far ahead.
     private func check(_ fields: JSONFields, acceptedAt: Timestamp) throws(RequestError) {
         let (name, latest): (String, Timestamp)
         switch (self.beginning, self.zone) {
         case (.now, _): return
-        case (.at(let moment), _):
-            (name, latest) = ("at", moment)
+        case (.at(let timestamp), _):
+            (name, latest) = ("at", timestamp)
         case (.local(let local, _), .fixed(let zone)):
-            (name, latest) = ("localTime", zone.moment(of: local))
+            (name, latest) = ("localTime", zone.timestamp(of: local))
         case (.local(let local, _), .device):
             // The westernmost clocks are 12 h behind UTC.
             (name, latest) = ("localTime", Timestamp(seconds: local.localSeconds + 12 * 3600))
         }
         guard latest >= acceptedAt.advanced(by: .zero - Self.tolerance) else {
-            throw fields.refusal(name, "past_time", "it lies in the past; leave it out to send now")
+            throw fields.refusal(name, "past_time", "it is in the past; leave it out to send now")
         }
         guard latest <= acceptedAt.advanced(by: Self.maximumDelay) else {
             throw fields.refusal(name, "too_far_ahead", "at most 366 days ahead")
         }
     }
 
-    /// Refuses a start after the expiration, for the fixed zone or the standard one. Devices of other zones whose start
-    /// comes too late expire one by one.
+    /// Rejects a start after the expiration, in the fixed zone or the standard one. Devices of other zones that start too late
+    /// expire one by one.
     private func check(
         _ fields: JSONFields,
         acceptedAt: Timestamp,
@@ -133,13 +133,13 @@ extension DeliveryTime {
         )
     }
 
-    /// The canonical form, for the store and for answers.
+    /// The canonical form, for the store and for responses.
     package var json: JSONValue {
         var members = self.window?.members ?? [:]
         var usesZone = self.window != nil
         switch self.beginning {
         case .now: break
-        case .at(let moment): members["at"] = .string(moment.rfc3339)
+        case .at(let timestamp): members["at"] = .string(timestamp.rfc3339)
         case .local(let local, let past):
             members["localTime"] = .string(local.description)
             if case .device = self.zone { members["past"] = .string(past.rawValue) }

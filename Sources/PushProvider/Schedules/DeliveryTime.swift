@@ -1,20 +1,20 @@
 package import Foundation
 package import PushTypes
 
-/// The member `when` of a notification request: from which moment its devices may be sent to, and in which hours.
+/// The delivery time of a notification, the member `when` of a request: the start of sending, and the hours.
 ///
-/// Devices differ only by their time zone, so one answer holds for all devices of a zone.
+/// It depends on nothing but the time zone, so that one result holds for all devices of a zone.
 package struct DeliveryTime: Hashable, Sendable {
-    /// When sending begins.
+    /// The start of sending.
     package enum Beginning: Hashable, Sendable {
-        /// At once.
+        /// Sending begins at once.
         case now
         case at(Timestamp)
-        /// When the clocks of ``DeliveryTime/zone`` show this.
+        /// Sending begins when the clocks of ``DeliveryTime/zone`` show this.
         case local(LocalDateTime, past: PastPolicy)
     }
 
-    /// What happens to devices in zones where the local time had passed when the request was accepted.
+    /// The policy for devices in zones where the local time had passed when the request was accepted.
     package enum PastPolicy: String, CaseIterable, Hashable, Sendable {
         /// They are sent to at once.
         case send
@@ -24,53 +24,47 @@ package struct DeliveryTime: Hashable, Sendable {
         case nextDay
     }
 
-    /// Whose clock counts.
+    /// The clock that counts.
     package enum Zone: Hashable, Sendable {
-        /// Each device's own; the standard one where a device has none that is known.
+        /// The device's own, or the standard one where a device has no known zone.
         case device(standard: TimeZone)
         case fixed(TimeZone)
     }
 
-    /// How long ago a time may lie that a request names: it was on its way.
+    /// The maximum age of a time in a request, which took time to arrive.
     package static let tolerance: Duration = .seconds(60)
-    /// How far ahead a request may reach.
+    /// The maximum time ahead that a request may name.
     package static let maximumDelay: Duration = .seconds(366 * 86_400)
 
     package var beginning: Beginning
-    /// `nil`: at any hour.
+    /// The hours; `nil` is at any hour.
     package var window: SendWindow?
-    package var zone: Zone
+    package var zone = Zone.device(standard: .gmt)
 
-    package init(beginning: Beginning, window: SendWindow? = nil, zone: Zone = .device(standard: .gmt)) {
-        self.beginning = beginning
-        self.window = window
-        self.zone = zone
-    }
-
-    /// Whether every device has the same start, whatever its zone.
+    /// `true` if all devices have the same start in every zone.
     package var isSameEverywhere: Bool {
         if case .fixed = self.zone { return true }
         if case .local = self.beginning { return false }
         return self.window == nil
     }
 
-    /// The first moment at which devices in `zone` may be sent to; `nil` if they are left out.
+    /// Returns the first time at which devices in `zone` may be sent to; `nil` if they are left out.
     /// - Parameters:
-    ///   - zone: what the devices reported; `nil` for none or one that is not known.
-    ///   - acceptedAt: when the request was accepted, so that the answer is the same whenever it is asked for.
+    ///   - zone: the zone that the devices reported; `nil` for none or an unknown one.
+    ///   - acceptedAt: the time at which the request was accepted, so that the result is always the same.
     package func start(for zone: TimeZone?, acceptedAt: Timestamp) -> Timestamp? {
         let zone = self.effectiveZone(zone)
         guard let beginning = self.beginning(in: zone, acceptedAt: acceptedAt) else { return nil }
         return self.window?.nextOpening(onOrAfter: beginning, in: zone) ?? beginning
     }
 
-    /// When sending to devices in `zone` may go on once it has begun: `moment` itself inside open hours, otherwise the
-    /// next opening. To be asked before each page, since a window may close over a long campaign.
-    package func opening(onOrAfter moment: Timestamp, for zone: TimeZone?) -> Timestamp {
-        self.window?.nextOpening(onOrAfter: moment, in: self.effectiveZone(zone)) ?? moment
+    /// Returns the time at which sending to devices in `zone` may continue: `timestamp` itself inside open hours, otherwise the
+    /// next opening. The dispatcher asks before each page, since hours may end during a long campaign.
+    package func opening(onOrAfter timestamp: Timestamp, for zone: TimeZone?) -> Timestamp {
+        self.window?.nextOpening(onOrAfter: timestamp, in: self.effectiveZone(zone)) ?? timestamp
     }
 
-    /// No device anywhere starts before this moment: before it there is no need to look for any.
+    /// Returns the time before which no device in any zone starts.
     package func earliestStart(acceptedAt: Timestamp) -> Timestamp {
         switch (self.zone, self.beginning) {
         case (.fixed(let zone), _):
@@ -78,8 +72,8 @@ package struct DeliveryTime: Hashable, Sendable {
         case (.device, .local(let local, _)):
             // The easternmost clocks are 14 h ahead of UTC.
             return max(acceptedAt, Timestamp(seconds: local.localSeconds - 14 * 3600))
-        case (.device, .at(let moment)):
-            return max(acceptedAt, moment)
+        case (.device, .at(let timestamp)):
+            return max(acceptedAt, timestamp)
         case (.device, .now):
             return acceptedAt
         }
@@ -96,11 +90,11 @@ package struct DeliveryTime: Hashable, Sendable {
         switch self.beginning {
         case .now:
             return acceptedAt
-        case .at(let moment):
-            return max(moment, acceptedAt)
+        case .at(let timestamp):
+            return max(timestamp, acceptedAt)
         case .local(let local, let past):
-            let moment = zone.moment(of: local)
-            guard moment < acceptedAt.advanced(by: .zero - Self.tolerance) else { return max(moment, acceptedAt) }
+            let timestamp = zone.timestamp(of: local)
+            guard timestamp < acceptedAt.advanced(by: .zero - Self.tolerance) else { return max(timestamp, acceptedAt) }
             switch past {
             case .send: return acceptedAt
             case .skip: return nil
@@ -109,15 +103,15 @@ package struct DeliveryTime: Hashable, Sendable {
         }
     }
 
-    /// The first moment, `moment` or later, at which the clocks of `zone` come to show `time`.
-    private static func next(_ time: LocalTime, onOrAfter moment: Timestamp, in zone: TimeZone) -> Timestamp {
-        var date = zone.local(at: moment).date
+    /// Returns the first time, `timestamp` or later, at which the clocks of `zone` show `time`.
+    private static func next(_ time: LocalTime, onOrAfter timestamp: Timestamp, in zone: TimeZone) -> Timestamp {
+        var date = zone.local(at: timestamp).date
         // Two more days: one whose time has passed, and one that a zone may leave out.
         for _ in 0..<3 {
-            let candidate = zone.moment(of: LocalDateTime(date: date, time: time))
-            if candidate >= moment { return candidate }
+            let candidate = zone.timestamp(of: LocalDateTime(date: date, time: time))
+            if candidate >= timestamp { return candidate }
             date = date.next
         }
-        return moment
+        return timestamp
     }
 }

@@ -3,7 +3,7 @@ package import PushSupport
 package import PushTypes
 
 extension JSONFields {
-    /// The members of a value that this program stored.
+    /// The members of a stored value.
     init(stored: JSONValue, name: String, known: Set<String>) throws(RequestError) {
         guard case .object(let members) = stored else {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be an object", path: name)
@@ -11,7 +11,7 @@ extension JSONFields {
         try self.init(members: members, path: name, known: known)
     }
 
-    /// A time zone by its name in the zone database.
+    /// Reads a time zone by its name in the zone database; `nil` if the member is absent.
     func timeZone(_ name: String) throws(RequestError) -> TimeZone? {
         guard let text = try self.string(name, maximum: DeviceRequest.maximumText) else { return nil }
         guard let zone = TimeZone(named: text) else {
@@ -20,8 +20,8 @@ extension JSONFields {
         return zone
     }
 
-    /// A moment as RFC 3339 text or in milliseconds since 1970.
-    package func moment(_ name: String) throws(RequestError) -> Timestamp? {
+    /// Reads a timestamp as RFC 3339 text or in milliseconds since 1970; `nil` if the member is absent.
+    package func timestamp(_ name: String) throws(RequestError) -> Timestamp? {
         switch self.members[name] {
         case nil: return nil
         case .integer(let milliseconds):
@@ -30,19 +30,19 @@ extension JSONFields {
             }
             return Timestamp(milliseconds: milliseconds)
         case .string(let text):
-            guard let moment = Timestamp(rfc3339: text) else {
+            guard let timestamp = Timestamp(rfc3339: text) else {
                 throw self.refusal(
                     name,
                     "invalid_time",
                     "write it as 2026-11-25T09:30:00Z or 2026-11-25T10:30:00+01:00"
                 )
             }
-            return moment
+            return timestamp
         default: throw self.wrongType(name, "RFC 3339 text or milliseconds since 1970")
         }
     }
 
-    /// The member `name`, which is one object or an array of up to `count`. Empty if it is not there.
+    /// Reads the member `name`, which is an object or an array of up to `count`; empty if the member is absent.
     func objects(_ name: String, count: Int, known: Set<String>) throws(RequestError) -> [JSONFields] {
         guard case .array(let values)? = self.members[name] else {
             guard let single = try self.fields(name, known: known) else { return [] }

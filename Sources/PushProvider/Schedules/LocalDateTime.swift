@@ -1,14 +1,11 @@
-/// A day and a time of day on the clock on the wall, in no particular zone: `2026-11-25T09:30`.
+/// A date and a time of day on a local clock, in no particular zone: `2026-11-25T09:30`.
 package struct LocalDateTime: Hashable, Comparable, Sendable {
     package let date: CivilDate
     package let time: LocalTime
+}
 
-    package init(date: CivilDate, time: LocalTime) {
-        self.date = date
-        self.time = time
-    }
-
-    /// `YYYY-MM-DDTHH:MM` or `YYYY-MM-DDTHH:MM:SS`; nothing that names a zone.
+extension LocalDateTime {
+    /// Reads `YYYY-MM-DDTHH:MM` or `YYYY-MM-DDTHH:MM:SS`, without a zone.
     package init?(_ text: String) {
         var reader = DigitReader(text)
         guard let value = LocalDateTime(reading: &reader), reader.isAtEnd else { return nil }
@@ -26,7 +23,7 @@ package struct LocalDateTime: Hashable, Comparable, Sendable {
         self.init(date: date, time: time)
     }
 
-    /// What a clock shows that counted `localSeconds` seconds since its own 1970-01-01T00:00.
+    /// The time that a clock shows `localSeconds` seconds after its own 1970-01-01T00:00.
     init(localSeconds: Int64) {
         let day = localSeconds.floored(by: 86_400)
         let second = localSeconds - day * 86_400

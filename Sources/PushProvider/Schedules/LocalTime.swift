@@ -1,8 +1,8 @@
-/// A time of day on the clock on the wall, to the second: `09:30` or `09:30:15`.
+/// A time of day on a local clock, to the second: `09:30` or `09:30:15`.
 package struct LocalTime: Hashable, Comparable, Sendable {
     package static let midnight = LocalTime(secondOfDay: 0)
 
-    /// 0 to 86,399.
+    /// The seconds since midnight, 0 to 86,399.
     package let secondOfDay: Int64
 
     private init(secondOfDay: Int64) {
@@ -15,7 +15,7 @@ package struct LocalTime: Hashable, Comparable, Sendable {
         self.secondOfDay = Int64(hour * 3600 + minute * 60 + second)
     }
 
-    /// `HH:MM` or `HH:MM:SS`, two digits each.
+    /// Reads `HH:MM` or `HH:MM:SS`, two digits each.
     package init?(_ text: String) {
         var reader = DigitReader(text)
         guard let time = LocalTime(reading: &reader), reader.isAtEnd else { return nil }
@@ -58,7 +58,7 @@ struct DigitReader {
 
     var isAtEnd: Bool { self.rest.isEmpty }
 
-    /// The number that exactly `digits` decimal digits make (at most nine).
+    /// Reads a number of exactly `digits` decimal digits, at most nine.
     mutating func number(digits: Int) -> Int? {
         let part = self.rest.prefix(digits)
         guard part.count == digits, digits <= 9 else { return nil }
@@ -71,12 +71,13 @@ struct DigitReader {
         return value
     }
 
-    /// How many decimal digits come next.
+    /// The number of decimal digits that follow.
     var digitsAhead: Int {
         self.rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
     }
 
-    /// Whether `character`, in either case, was next; if so it is passed.
+    /// Consumes `character`, in either case, if it follows.
+    /// - Returns: `true` if it did.
     mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard let first = self.rest.first, character.isASCII else { return false }
         let isLetter = character.properties.isAlphabetic
@@ -88,7 +89,7 @@ struct DigitReader {
 }
 
 extension Int64 {
-    /// Decimal digits with leading zeros, at least `width` of them. For values that are not negative.
+    /// Returns decimal digits with leading zeros, at least `width` of them. The value must not be negative.
     func padded(_ width: Int) -> String {
         let digits = String(self)
         return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits

@@ -9,7 +9,7 @@ extension RecurringSchedule {
 
     /// Reads the object `name` of a request, such as
     /// `{"cron":"0 9 * * mon-fri","timeZone":"Europe/Berlin","missedRuns":"skip"}`; `nil` if it is not there.
-    /// - Parameter now: a schedule without any run after this moment is refused.
+    /// - Parameter now: the current time. A schedule without a run after it is rejected.
     package static func parse(
         _ name: String,
         in fields: JSONFields,
@@ -18,12 +18,12 @@ extension RecurringSchedule {
         guard let fields = try fields.fields(name, known: Self.members) else { return nil }
         let schedule = try RecurringSchedule(fields)
         guard schedule.nextRun(after: now) != nil else {
-            throw fields.refusal("cron", "never_runs", "no run lies between now, from and until")
+            throw fields.refusal("cron", "never_runs", "there is no run between now, from and until")
         }
         return schedule
     }
 
-    /// Reads what ``json`` wrote.
+    /// Decodes the stored form.
     package init(stored: JSONValue) throws(RequestError) {
         self = try RecurringSchedule(JSONFields(stored: stored, name: "schedule", known: Self.members))
     }
@@ -37,9 +37,9 @@ extension RecurringSchedule {
             throw fields.refusal("cron", "invalid_cron", error.description)
         }
         guard let timeZone = try fields.timeZone("timeZone") else {
-            throw fields.refusal("timeZone", "missing_field", "say in which time zone, such as Europe/Berlin")
+            throw fields.refusal("timeZone", "missing_field", "name the time zone, such as Europe/Berlin")
         }
-        let (from, until) = (try fields.moment("from"), try fields.moment("until"))
+        let (from, until) = (try fields.timestamp("from"), try fields.timestamp("until"))
         if let from, let until, until <= from {
             throw fields.refusal("until", "invalid_value", "it must be later than from")
         }
@@ -64,7 +64,7 @@ extension RecurringSchedule {
         }
     }
 
-    /// The canonical form, for the store and for answers.
+    /// The canonical form, for the store and for responses.
     package var json: JSONValue {
         var members: [String: JSONValue] = [
             "cron": .string(self.cron.text), "timeZone": .string(self.timeZone.identifier),

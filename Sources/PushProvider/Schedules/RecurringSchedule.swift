@@ -1,74 +1,58 @@
 package import Foundation
 package import PushTypes
 
-/// A schedule that makes a notification again and again: a cron expression in a time zone, bounds, and what happens to
-/// runs that were missed while nothing ran.
+/// A recurring schedule: a cron expression in a time zone, bounds, and a policy for missed runs.
 ///
-/// A run is named by its own moment, so the caller makes the notification's id from the schedule's id and that moment:
-/// asking twice never sends twice. All that is kept between calls is the next run.
+/// A run is identified by its time. The caller derives the id of the notification from the id of the schedule and that time,
+/// so that asking twice never sends twice. Only the next run is kept between calls.
 package struct RecurringSchedule: Hashable, Sendable {
-    /// What happens to runs whose moment passed more than ``tolerance`` ago.
+    /// The policy for runs whose time passed more than ``tolerance`` ago.
     package enum MissedRuns: Hashable, Sendable {
-        /// They are left out.
+        /// Missed runs are left out.
         case skip
-        /// Of everything due only the latest runs, if it is less than this late.
+        /// Only the latest due run is made up for, if it is less than this late.
         case runOnce(maximumLateness: Duration)
-        /// The latest so many of everything due run, oldest first.
+        /// The latest due runs are made up for, up to this number, oldest first.
         case runAll(maximum: Int)
     }
 
-    /// What is to be run now.
+    /// The runs that are due.
     package struct Due: Hashable, Sendable {
-        /// Oldest first.
+        /// The due runs, oldest first.
         package var runs: [Timestamp]
-        /// To be kept for the next call; `nil` when the schedule has come to its end.
+        /// The next run, to be kept for the next call; `nil` when the schedule has ended.
         package var next: Timestamp?
     }
 
-    /// A run this late is on time: the dispatcher may have slept.
+    /// The lateness of a run that is still on time: the scheduler may have slept.
     package static let tolerance: Duration = .seconds(60)
-    /// Default: a run of an hour ago is not repeated.
+    /// The default maximum lateness of ``MissedRuns/runOnce(maximumLateness:)``: an hour.
     package static let standardLateness: Duration = .seconds(3600)
-    /// Runs made up for at once, by default and at most.
+    /// The number of missed runs that are made up for, by default and at most.
     package static let standardRuns = 10
     package static let maximumRuns = 100
 
-    /// Missed runs are not looked for further back than this: some hundred years.
+    /// The maximum time over which missed runs are looked for: some hundred years.
     private static let longestLookBack: Duration = .seconds(100 * 366 * 86_400)
 
     package var cron: CronExpression
     package var timeZone: TimeZone
-    package var missedRuns: MissedRuns
-    /// No run before this moment.
+    package var missedRuns = MissedRuns.runOnce(maximumLateness: RecurringSchedule.standardLateness)
+    /// The time before which there is no run.
     package var from: Timestamp?
-    /// No run at this moment or later.
+    /// The time from which there is no run.
     package var until: Timestamp?
 
-    package init(
-        cron: CronExpression,
-        timeZone: TimeZone,
-        missedRuns: MissedRuns = .runOnce(maximumLateness: Self.standardLateness),
-        from: Timestamp? = nil,
-        until: Timestamp? = nil
-    ) {
-        self.cron = cron
-        self.timeZone = timeZone
-        self.missedRuns = missedRuns
-        self.from = from
-        self.until = until
-    }
-
-    /// The first run later than `moment` and within the bounds; `nil` when there is none any more.
-    package func nextRun(after moment: Timestamp) -> Timestamp? {
-        let start = self.from.map { max(moment, $0.advanced(by: .milliseconds(-1))) } ?? moment
+    /// Returns the first run later than `timestamp` and within the bounds; `nil` if there is none.
+    package func nextRun(after timestamp: Timestamp) -> Timestamp? {
+        let start = self.from.map { max(timestamp, $0.advanced(by: .milliseconds(-1))) } ?? timestamp
         guard let run = self.cron.next(after: start, in: self.timeZone) else { return nil }
         if let until, run >= until { return nil }
         return run
     }
 
-    /// What is due at `now`, where `nextRun` is what the last call gave (or ``nextRun(after:)`` at the start).
-    ///
-    /// A clock that went back makes nothing run twice: the next run stays where it is.
+    /// Returns the runs that are due at `now`. A clock that is set back makes nothing run twice: the next run stays.
+    /// - Parameter nextRun: the next run that the last call returned, or ``nextRun(after:)`` at the start.
     package func due(nextRun: Timestamp, now: Timestamp) -> Due {
         guard nextRun <= now else { return Due(runs: [], next: nextRun) }
         return Due(runs: self.runs(from: nextRun, now: now), next: self.nextRun(after: now))
@@ -87,8 +71,8 @@ package struct RecurringSchedule: Hashable, Sendable {
         }
     }
 
-    /// The last `count` runs from `first` to `now`, both included. Looks back from `now` in growing steps, so that a long
-    /// downtime does not cost a walk over every minute of it.
+    /// Returns the last `count` runs from `first` to `now`, both included. It looks back from `now` in growing steps, so that a
+    /// long downtime does not cost a search over every minute of it.
     private func latestRuns(_ count: Int, from first: Timestamp, now: Timestamp) -> [Timestamp] {
         var window: Duration = .seconds(3600)
         while true {

@@ -6,20 +6,20 @@ package import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// Does what has its time: opens scheduled notifications, runs recurring schedules.
+/// The scheduler: opens scheduled notifications and runs recurring schedules when they are due.
 package struct ScheduleRunner: Service {
     package struct Settings: Hashable, Sendable {
-        /// The longest sleep. Default 5 s.
+        /// The maximum sleep. Default 5 s.
         package var sleep: Duration = .seconds(5)
 
         package init() {}
     }
 
-    /// Notifications or schedules handled in one turn.
+    /// The maximum number of notifications, and of schedules, that are read at once.
     private static let batch = 50
 
     private let store: any ProviderStore
-    private let intake: NotificationAcceptor
+    private let acceptor: NotificationAcceptor
     private let wake: WakeSignal
     private let settings: Settings
     private let time: any TimeSource
@@ -27,40 +27,41 @@ package struct ScheduleRunner: Service {
 
     package init(
         store: any ProviderStore,
-        intake: NotificationAcceptor,
+        acceptor: NotificationAcceptor,
         wake: WakeSignal,
         settings: Settings = Settings(),
         time: any TimeSource,
         logger: Logger
     ) {
         self.store = store
-        self.intake = intake
+        self.acceptor = acceptor
         self.wake = wake
         self.settings = settings
         self.time = time
         self.logger = logger
     }
 
+    /// Works until graceful shutdown.
     package func run() async throws {
-        let lanes = SharedScheduleWorkers()
+        let workers = SharedScheduleWorkers()
         await withTaskCancellationOrGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
                 var isAwake = true
                 while isAwake, !Task.isShuttingDownGracefully, !Task.isCancelled {
-                    let found = await self.look(lanes.unavailable(at: .now))
-                    for work in found.work where lanes.begin(work.app) {
+                    let found = await self.findDue(workers.unavailable(at: .now))
+                    for work in found.work where workers.start(work.app) {
                         group.addTask {
-                            let turn = await self.turn(work)
-                            let rest = turn.hasFailed ? ContinuousClock.now + self.settings.sleep : nil
-                            lanes.ended(work.app, restsUntil: rest)
+                            let result = await self.perform(work)
+                            let pause = result.hasFailed ? ContinuousClock.now + self.settings.sleep : nil
+                            workers.finish(work.app, pausedUntil: pause)
                             self.wake.signal()
                         }
                     }
-                    if found.turn.hasWorked, !lanes.isFull { continue }
-                    // What failed is still due: it is not tried again at once.
+                    if found.result.hasWorked, !workers.isFull { continue }
+                    // Work that failed is still due, and is not tried again at once.
                     let pause =
-                        found.turn.hasFailed
-                        ? self.settings.sleep : await self.untilNext(lanes.copy)
+                        found.result.hasFailed
+                        ? self.settings.sleep : await self.timeUntilNext(workers.copy)
                     isAwake = await self.wake.wait(atMost: pause)
                 }
             }
@@ -69,95 +70,95 @@ package struct ScheduleRunner: Service {
         }
     }
 
-    /// Until something is due of an app that can begin then; the end of a turn is signalled.
-    private func untilNext(_ lanes: ScheduleWorkers) async -> Duration {
-        var lanes = lanes
-        guard !lanes.isFull else { return self.settings.sleep }
-        let excluded = lanes.unavailable(at: .now)
+    /// Returns the time until work is due of an app that can start then. The end of an app's work is signalled.
+    private func timeUntilNext(_ workers: ScheduleWorkers) async -> Duration {
+        var workers = workers
+        guard !workers.isFull else { return self.settings.sleep }
+        let excluded = workers.unavailable(at: .now)
         let opening = try? await self.store.nextOpening(excluding: excluded)
         let run = try? await self.store.nextScheduleRun(excluding: excluded)
         let pauses = [
-            [opening, run].compactMap { $0 }.min().map { $0.since(self.time.now) }, lanes.untilRested(.now),
+            [opening, run].compactMap { $0 }.min().map { $0.since(self.time.now) }, workers.timeUntilResumed(.now),
         ]
         guard let next = pauses.compactMap({ $0 }).min() else { return self.settings.sleep }
         return min(self.settings.sleep, max(.milliseconds(50), next))
     }
 
-    /// Does everything that a look finds due.
-    /// - Returns: whether anything was done.
+    /// Does all work that is due, once.
+    /// - Returns: `true` if there was any.
     package func step() async -> Bool {
-        let found = await self.look([])
-        return await withTaskGroup(of: Turn.self) { group in
-            for work in found.work { group.addTask { await self.turn(work) } }
-            return await group.reduce(found.turn.hasFound) { $0 || $1.hasWorked }
+        let found = await self.findDue([])
+        return await withTaskGroup(of: WorkResult.self) { group in
+            for work in found.work { group.addTask { await self.perform(work) } }
+            return await group.reduce(found.result.hasPaused) { $0 || $1.hasWorked }
         }
     }
 
-    /// The result of one look at what is due, or of one app's turn.
-    private struct Turn {
+    /// The result of one search for due work, or of the work of one app.
+    private struct WorkResult {
         var hasWorked = false
         var hasFailed = false
-        /// Schedules that cannot be read were found and paused.
-        var hasFound = false
+        /// Unreadable schedules were found and paused.
+        var hasPaused = false
     }
 
-    /// Finds what is due.
-    /// - Parameter excluded: apps that cannot begin now; `nil` if none can.
-    private func look(_ excluded: Set<Int64>?) async -> (work: [ScheduledWork], turn: Turn) {
-        var turn = Turn()
-        guard let excluded else { return ([], turn) }
+    /// Finds due work.
+    /// - Parameter excluded: the apps that cannot start now; `nil` if none can.
+    private func findDue(_ excluded: Set<Int64>?) async -> (work: [ScheduledWork], result: WorkResult) {
+        var result = WorkResult()
+        guard let excluded else { return ([], result) }
         var notifications: [NotificationRecord] = []
         var schedules: [ScheduleRecord] = []
         let now = self.time.now
-        await self.attempt("notifications", &turn) { _ in
+        await self.attempt("notifications", &result) { _ in
             notifications = try await self.store.due(now: now, limit: Self.batch, excluding: excluded)
         }
-        await self.attempt("schedules", &turn) { turn in
+        await self.attempt("schedules", &result) { result in
             let found = try await self.store.dueSchedules(now: now, limit: Self.batch, excluding: excluded)
             for id in found.unreadable { self.reportUnreadable(id) }
-            turn.hasFound = !found.unreadable.isEmpty
+            result.hasPaused = !found.unreadable.isEmpty
             schedules = found.schedules
         }
-        turn.hasWorked = turn.hasFound || !notifications.isEmpty || !schedules.isEmpty
-        return (ScheduledWork.byApp(notifications, schedules), turn)
+        result.hasWorked = result.hasPaused || !notifications.isEmpty || !schedules.isEmpty
+        return (ScheduledWork.byApp(notifications, schedules), result)
     }
 
-    /// One that fails does not keep the others from their time.
-    private func turn(_ work: ScheduledWork) async -> Turn {
-        var turn = Turn()
+    /// Does the work of one app. A notification or schedule that fails does not hold up the others.
+    private func perform(_ work: ScheduledWork) async -> WorkResult {
+        var result = WorkResult()
         for notification in work.notifications where !Task.isShuttingDownGracefully {
-            await self.attempt("notifications", &turn) { turn in
-                if try await self.intake.openDue(notification) { turn.hasWorked = true }
+            await self.attempt("notifications", &result) { result in
+                if try await self.acceptor.opener.openDue(notification) { result.hasWorked = true }
             }
         }
         for schedule in work.schedules where !Task.isShuttingDownGracefully {
-            await self.attempt("\(schedule.id)", &turn) { turn in
+            await self.attempt("\(schedule.id)", &result) { result in
                 try await self.run(schedule)
-                turn.hasWorked = true
+                result.hasWorked = true
             }
         }
-        return turn
+        return result
     }
 
     private func attempt(
-        _ what: Logger.MetadataValue,
-        _ turn: inout Turn,
-        _ body: (inout Turn) async throws -> Void
+        _ subject: Logger.MetadataValue,
+        _ result: inout WorkResult,
+        _ body: (inout WorkResult) async throws -> Void
     ) async {
         do {
-            try await body(&turn)
+            try await body(&result)
         } catch {
-            turn.hasFailed = true
-            self.logger.error("scheduling failed, trying again", metadata: ["of": what, "error": "\(error)"])
+            result.hasFailed = true
+            self.logger.error("scheduling failed, trying again", metadata: ["of": subject, "error": "\(error)"])
         }
     }
 
-    /// Each run has a notification of its own, always the same one: a crash between the two writes repeats nothing.
+    /// Runs a schedule. Each run always makes the same notification, so that a crash between the two writes repeats nothing.
     private func run(_ schedule: ScheduleRecord) async throws {
         guard let next = schedule.nextRunAt,
             let rule = try? RecurringSchedule(stored: JSONValue(parsing: schedule.rule))
         else {
-            // Not if it was mended meanwhile.
+            // Not reported if the schedule was mended meanwhile.
             if case .changed = try await self.store.changeSchedule(schedule.id, .pause(version: schedule.version)) {
                 self.reportUnreadable("\(schedule.id)")
             }
@@ -165,7 +166,7 @@ package struct ScheduleRunner: Service {
         }
         let due = rule.due(nextRun: next, now: self.time.now)
         for run in due.runs {
-            // It was changed, paused or deleted meanwhile: that counts, and is looked at anew.
+            // The schedule was changed, paused or deleted meanwhile, and is read again.
             guard try await self.send(schedule, run) else { return }
         }
         try await self.store.advanceSchedule(
@@ -180,7 +181,7 @@ package struct ScheduleRunner: Service {
         self.logger.error("a schedule cannot be read and is paused", metadata: ["schedule": "\(id)"])
     }
 
-    /// - Returns: `false` if the schedule is not any more what the run was decided from.
+    /// - Returns: `false` if the schedule has changed since the run was decided.
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws -> Bool {
         guard let app = try await self.store.app(id: schedule.app) else { return true }
         do {
@@ -189,7 +190,7 @@ package struct ScheduleRunner: Service {
                 bundleID: app.bundleID,
                 now: self.time.now
             )
-            let (_, acceptance) = try await self.intake.accept(
+            let (_, acceptance) = try await self.acceptor.accept(
                 request,
                 app: app.id,
                 id: Self.id(of: schedule.id, run: run),
@@ -197,16 +198,16 @@ package struct ScheduleRunner: Service {
                 scheduleVersion: schedule.version
             )
             return acceptance != .scheduleChanged
-        } catch let refusal as RequestError {
+        } catch let error as RequestError {
             self.logger.error(
-                "a run of a schedule was refused",
-                metadata: ["schedule": "\(schedule.id)", "code": "\(refusal.code)", "message": "\(refusal.message)"]
+                "a run of a schedule was rejected",
+                metadata: ["schedule": "\(schedule.id)", "code": "\(error.code)", "message": "\(error.message)"]
             )
             return true
         }
     }
 
-    /// Derived from both, as a UUID of version 8 (RFC 9562 section 5.8).
+    /// Returns the id of a run's notification, a UUID of version 8 (RFC 9562 section 5.8) derived from schedule and run.
     static func id(of schedule: UUID, run: Timestamp) -> UUID {
         var hash = SHA256()
         hash.update(data: withUnsafeBytes(of: schedule.uuid) { Data($0) })

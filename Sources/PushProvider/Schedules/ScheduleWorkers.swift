@@ -1,58 +1,61 @@
 import PushStore
 import Synchronization
 
-/// The apps whose scheduled work is being done: each has one lane, so that an app whose audiences take long to count delays
-/// its own runs only.
+/// The apps whose scheduled work is in progress.
+///
+/// The work of an app runs in one worker, so that an app whose audiences take long to count delays its own runs only.
 struct ScheduleWorkers {
-    /// Apps at the same time.
+    /// The maximum number of apps at the same time.
     static let maximum = 8
 
     private var running: Set<Int64> = []
-    /// Apps with work that failed, and when they have another turn.
-    private var resting: [Int64: ContinuousClock.Instant] = [:]
+    /// The apps whose work failed, and the time of the next try.
+    private var paused: [Int64: ContinuousClock.Instant] = [:]
 
     var isFull: Bool { self.running.count >= Self.maximum }
 
-    /// - Returns: `false` if the app has its turn already, or too many others have.
-    mutating func begin(_ app: Int64) -> Bool {
+    /// Starts the work of an app.
+    /// - Returns: `false` if the app's work is in progress, or too many others are.
+    mutating func start(_ app: Int64) -> Bool {
         guard !self.isFull else { return false }
         return self.running.insert(app).inserted
     }
 
-    /// - Parameter restsUntil: when what failed is tried again; `nil` if nothing failed.
-    mutating func ended(_ app: Int64, restsUntil: ContinuousClock.Instant?) {
+    /// Ends the work of an app.
+    /// - Parameter pausedUntil: the time of the next try; `nil` if nothing failed.
+    mutating func finish(_ app: Int64, pausedUntil: ContinuousClock.Instant?) {
         self.running.remove(app)
-        self.resting[app] = restsUntil
+        self.paused[app] = pausedUntil
     }
 
-    /// Apps that cannot begin now.
+    /// Returns the apps that cannot start now.
     mutating func unavailable(at now: ContinuousClock.Instant) -> Set<Int64> {
-        self.resting = self.resting.filter { $0.value > now }
-        return self.running.union(self.resting.keys)
+        self.paused = self.paused.filter { $0.value > now }
+        return self.running.union(self.paused.keys)
     }
 
-    /// The time until an app has rested; `nil` if none rests.
-    func untilRested(_ now: ContinuousClock.Instant) -> Duration? {
-        self.resting.values.min().map { max(.zero, $0 - now) }
+    /// Returns the time until the next try of an app whose work failed; `nil` if there is none.
+    func timeUntilResumed(_ now: ContinuousClock.Instant) -> Duration? {
+        self.paused.values.min().map { max(.zero, $0 - now) }
     }
 }
 
-/// The lanes of a runner, shared with the turns.
+/// The workers of one scheduler, shared by its tasks.
 final class SharedScheduleWorkers: Sendable {
-    private let lanes = Mutex(ScheduleWorkers())
+    private let workers = Mutex(ScheduleWorkers())
 
-    var isFull: Bool { self.lanes.withLock { $0.isFull } }
-    var copy: ScheduleWorkers { self.lanes.withLock { $0 } }
+    var isFull: Bool { self.workers.withLock { $0.isFull } }
+    var copy: ScheduleWorkers { self.workers.withLock { $0 } }
 
-    /// Apps that cannot begin now; `nil` if none can.
+    /// Returns the apps that cannot start now; `nil` if none can.
     func unavailable(at now: ContinuousClock.Instant) -> Set<Int64>? {
-        self.lanes.withLock { $0.isFull ? nil : $0.unavailable(at: now) }
+        self.workers.withLock { $0.isFull ? nil : $0.unavailable(at: now) }
     }
 
-    func begin(_ app: Int64) -> Bool { self.lanes.withLock { $0.begin(app) } }
+    func start(_ app: Int64) -> Bool { self.workers.withLock { $0.start(app) } }
 
-    func ended(_ app: Int64, restsUntil: ContinuousClock.Instant?) {
-        self.lanes.withLock { $0.ended(app, restsUntil: restsUntil) }
+    func finish(_ app: Int64, pausedUntil: ContinuousClock.Instant?) {
+        self.workers.withLock { $0.finish(app, pausedUntil: pausedUntil) }
     }
 }
 
@@ -62,7 +65,7 @@ struct ScheduledWork: Sendable {
     var notifications: [NotificationRecord] = []
     var schedules: [ScheduleRecord] = []
 
-    /// By app, in the order of what is due first.
+    /// Groups due work by app, in the order in which it became due.
     static func byApp(_ notifications: [NotificationRecord], _ schedules: [ScheduleRecord]) -> [ScheduledWork] {
         var order: [Int64] = []
         var works: [Int64: ScheduledWork] = [:]

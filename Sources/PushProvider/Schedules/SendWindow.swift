@@ -2,19 +2,19 @@ package import Foundation
 import PushSupport
 package import PushTypes
 
-/// The hours of the week in which something may be sent: inside one of the windows (always, if there is none) and outside
-/// all quiet hours, by what the clock on the wall shows.
+/// The hours of the week in which recipients may be sent to, on a local clock: inside one of the windows (always, if there
+/// is none) and outside all quiet hours.
 ///
-/// Where the clocks are changed, what they show counts: a window whose opening is skipped opens right after the gap, and
-/// hours that come twice are open twice.
+/// Where the clocks are changed, the local time counts: a window whose opening is skipped opens right after the gap, and
+/// hours that occur twice are open twice.
 package struct SendWindow: Hashable, Sendable {
-    /// Windows in one request, and quiet hours as well.
+    /// The maximum number of windows, and of quiet hours, in one request.
     package static let maximumHours = 14
 
     package let windows: [DailyHours]
     package let quietHours: [DailyHours]
 
-    /// `nil` if together they are never open.
+    /// `nil` if the hours are never open.
     package init?(windows: [DailyHours] = [], quietHours: [DailyHours] = []) {
         self.windows = windows
         self.quietHours = quietHours
@@ -25,20 +25,19 @@ package struct SendWindow: Hashable, Sendable {
         guard hasOpening else { return nil }
     }
 
-    package func isOpen(at moment: Timestamp, in zone: TimeZone) -> Bool {
-        self.isOpen(zone.local(at: moment))
+    package func isOpen(at timestamp: Timestamp, in zone: TimeZone) -> Bool {
+        self.isOpen(zone.local(at: timestamp))
     }
 
-    /// `moment` itself if it is in open hours, otherwise the moment at which they open next.
-    package func nextOpening(onOrAfter moment: Timestamp, in zone: TimeZone) -> Timestamp {
-        // Only past the calendar's end nothing is found: what was accepted by this type opens every week.
-        self.first(onOrAfter: moment, in: zone, isOpen: true) ?? moment
+    /// Returns `timestamp` itself if it is in open hours, otherwise the next opening.
+    package func nextOpening(onOrAfter timestamp: Timestamp, in zone: TimeZone) -> Timestamp {
+        // Nothing is found only after the end of the calendar: every value of this type opens each week.
+        self.first(onOrAfter: timestamp, in: zone, isOpen: true) ?? timestamp
     }
 
-    /// When open hours end, seen from `moment`: the first moment from then on that is not in them. `nil` if they never
-    /// end.
-    package func closes(after moment: Timestamp, in zone: TimeZone) -> Timestamp? {
-        self.first(onOrAfter: moment, in: zone, isOpen: false)
+    /// Returns the first time from `timestamp` on that is not in open hours; `nil` if they never end.
+    package func closes(after timestamp: Timestamp, in zone: TimeZone) -> Timestamp? {
+        self.first(onOrAfter: timestamp, in: zone, isOpen: false)
     }
 
     private func isOpen(_ local: LocalDateTime) -> Bool {
@@ -48,15 +47,15 @@ package struct SendWindow: Hashable, Sendable {
         return (self.windows.isEmpty || self.windows.contains(where: isIn)) && !self.quietHours.contains(where: isIn)
     }
 
-    /// The times of day at which anything may open or close, in order.
+    /// The times of day at which hours may open or close, in order.
     private var edges: [LocalTime] {
         Set((self.windows + self.quietHours).flatMap { [$0.from, $0.to] } + [.midnight]).sorted()
     }
 
-    private func first(onOrAfter moment: Timestamp, in zone: TimeZone, isOpen wanted: Bool) -> Timestamp? {
-        guard self.isOpen(at: moment, in: zone) != wanted else { return moment }
+    private func first(onOrAfter timestamp: Timestamp, in zone: TimeZone, isOpen wanted: Bool) -> Timestamp? {
+        guard self.isOpen(at: timestamp, in: zone) != wanted else { return timestamp }
         let edges = self.edges
-        let start = moment.calendarSeconds
+        let start = timestamp.calendarSeconds
         // Two weeks and the day that a zone may leave out when it crosses the date line.
         let end = start + 16 * 86_400
         var span = zone.span(from: start)
@@ -70,7 +69,7 @@ package struct SendWindow: Hashable, Sendable {
         return nil
     }
 
-    /// The first time on the wall in `range` (seconds) that is open or closed as `wanted`.
+    /// Returns the first local time in `range` (seconds) that is open, or closed if `wanted` is `false`.
     private func firstLocal(_ range: Range<Int64>, _ edges: [LocalTime], isOpen wanted: Bool) -> LocalDateTime? {
         let start = LocalDateTime(localSeconds: range.lowerBound)
         if self.isOpen(start) == wanted { return start }
@@ -90,7 +89,7 @@ package struct SendWindow: Hashable, Sendable {
 }
 
 extension SendWindow {
-    /// The members `window` and `quietHours` of a request, each one object or an array; `nil` if neither is there.
+    /// Reads the members `window` and `quietHours` of a request, each an object or an array; `nil` if both are absent.
     static func parse(_ fields: JSONFields) throws(RequestError) -> SendWindow? {
         let windows = try Self.hours("window", fields)
         let quietHours = try Self.hours("quietHours", fields)

@@ -1,8 +1,9 @@
 package import PushTypes
 
 extension Timestamp {
-    /// A moment as RFC 3339 writes it, such as `2026-11-25T09:30:00Z` or `2026-11-25T10:30:00.5+01:00`. Fractions are
-    /// cut to milliseconds, seconds may be left out; a leap second (`:60`) is not taken.
+    /// Reads RFC 3339 text such as `2026-11-25T09:30:00Z` or `2026-11-25T10:30:00.5+01:00`.
+    ///
+    /// Fractions are cut to milliseconds. Seconds may be left out. A leap second (`:60`) is rejected.
     package init?(rfc3339 text: String) {
         guard text.utf8.count <= 40 else { return nil }
         var reader = DigitReader(text)
@@ -19,8 +20,8 @@ extension Timestamp {
         self.init(milliseconds: (local.localSeconds - offset) * 1000 + Int64(milliseconds))
     }
 
-    /// In UTC, with milliseconds only where there are any. Moments outside the years 1 to 9999 are moved to the nearer
-    /// end.
+    /// RFC 3339 text in UTC, with milliseconds only where they are not zero. Times outside the years 1 to 9999 are moved to the
+    /// nearer end.
     package var rfc3339: String {
         let seconds = self.calendarSeconds
         let local = LocalDateTime(localSeconds: seconds)
@@ -29,7 +30,7 @@ extension Timestamp {
         return milliseconds == 0 ? "\(time)Z" : "\(time).\(milliseconds.padded(3))Z"
     }
 
-    /// Seconds that the text's clock is ahead of UTC.
+    /// Reads the offset of the text's clock from UTC, in seconds.
     private static func offset(_ reader: inout DigitReader) -> Int64? {
         if reader.take("Z") { return 0 }
         let isAhead = reader.take("+")

@@ -5,29 +5,29 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Looks at the clocks: writes down where the steady one is, and after a step of the wall clock wakes whatever sleeps
-/// towards a moment that may have moved.
+/// Watches the clocks: stores the position of the steady clock, and after a step of the wall clock wakes every service that
+/// sleeps until a time that may have changed.
 package final class ClockMonitor: Service {
     private static let interval: Duration = .seconds(10)
-    /// Looks between two marks.
-    private static let looksPerMark = 6
+    /// The number of observations between two stored marks.
+    private static let observationsPerMark = 6
 
     private let store: any ProviderStore
-    private let machine: Mutex<ClockStateMachine>
+    private let stateMachine: Mutex<ClockStateMachine>
     private let time: any TimeSource
     private let wakes: [WakeSignal]
     private let logger: Logger
 
-    /// - Parameter wakes: of everything that sleeps.
+    /// - Parameter wakes: the signals of all services that sleep.
     package init(
         store: any ProviderStore,
-        machine: ClockStateMachine,
+        stateMachine: ClockStateMachine,
         time: any TimeSource,
         wakes: [WakeSignal],
         logger: Logger
     ) {
         self.store = store
-        self.machine = Mutex(machine)
+        self.stateMachine = Mutex(stateMachine)
         self.time = time
         self.wakes = wakes
         self.logger = logger
@@ -35,11 +35,11 @@ package final class ClockMonitor: Service {
 
     /// Works until graceful shutdown.
     package func run() async throws {
-        if let ahead = self.machine.withLock({ $0.disbelieved }) {
+        if let ahead = self.stateMachine.withLock({ $0.disbelieved }) {
             self.logger.warning(
                 """
-                the clock is further ahead than this server has been away: until it has run for a day, nothing that is \
-                over only by this clock is deleted or given up; if the clock is right, start with --confirm-clock
+                the clock is further ahead than this server was down: until the server has run for a day, nothing that \
+                is over only by this clock is deleted or ended; if the clock is right, start with --confirm-clock
                 """,
                 metadata: ["aheadHours": "\(ahead.components.seconds / 3600)"]
             )
@@ -47,20 +47,23 @@ package final class ClockMonitor: Service {
         let wake = WakeSignal()
         await withTaskCancellationOrGracefulShutdownHandler {
             await self.step(isStart: true)
-            var looks = 0
+            var observations = 0
             while await wake.wait(atMost: Self.interval) {
-                looks += 1
-                await self.step(marks: looks % Self.looksPerMark == 0)
+                observations += 1
+                await self.step(marks: observations % Self.observationsPerMark == 0)
             }
         } onCancelOrGracefulShutdown: {
             wake.end()
         }
     }
 
-    /// - Parameter isStart: whether what was written before may be of another clock.
+    /// Observes the clocks once.
+    /// - Parameters:
+    ///   - isStart: `true` at the start, when stored times may be of another clock.
+    ///   - marks: `true` stores a mark in any case.
     package func step(isStart: Bool = false, marks: Bool = true) async {
         let clocks = self.time.reading
-        let observation = self.machine.withLock { $0.observe(clocks) }
+        let observation = self.stateMachine.withLock { $0.observe(clocks) }
         do {
             if marks || isStart || observation.step != nil { try await self.store.setClockMark(observation.mark) }
             if let step = observation.step {
@@ -71,13 +74,13 @@ package final class ClockMonitor: Service {
             try await self.store.settleWaiting(at: clocks)
             try await self.settleSchedules(clocks.wall)
         } catch {
-            self.logger.error("the time could not be written down", metadata: ["error": "\(error)"])
+            self.logger.error("the time could not be stored", metadata: ["error": "\(error)"])
         }
         for wake in self.wakes { wake.signal() }
     }
 
-    /// Brings runs that were planned under a clock ahead of this one back to when they are to be. What has run already
-    /// keeps its moment, and no moment runs twice.
+    /// Moves runs that were planned under a clock ahead of this one to their right time. Runs that have happened keep their
+    /// time, and no run happens twice.
     private func settleSchedules(_ now: Timestamp) async throws {
         for app in try await self.store.apps() {
             var cursor: ScheduleCursor?

@@ -2,15 +2,15 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Decides where the steady clock begins, and what is written down of it.
+/// Decides the start of the steady clock, and the mark that is stored of it (decision 17).
 ///
-/// It begins where the wall clock is, unless that is behind the last mark or further ahead of it than ``plausible``: then
-/// it continues from the mark. A wall clock that keeps to what it says for ``proof`` of running time is believed at the next
-/// start. While the process runs the steady clock follows nothing but the time that passes.
+/// It begins at the wall clock, unless that is behind the last mark or further ahead of it than ``plausible``: then it
+/// continues from the mark. A wall clock that is consistent for ``proof`` of running time is believed at the next start. While
+/// the process runs, the steady clock follows elapsed time only.
 package struct ClockStateMachine: Hashable, Sendable {
     /// The distance by which the wall clock may be ahead of the last mark at a start.
     package static let plausible: Duration = .seconds(25 * 3600)
-    /// The time for which a wall clock that is further ahead has to keep to it.
+    /// The time for which a wall clock that is further ahead has to be consistent.
     package static let proof: Duration = .seconds(24 * 3600)
     /// A difference between the clocks that has changed by more than this is a step of the wall clock.
     package static let leastStep: Duration = .seconds(2)
@@ -19,13 +19,15 @@ package struct ClockStateMachine: Hashable, Sendable {
     package let start: Timestamp
     /// The distance by which the wall clock is ahead of a steady clock that does not believe it; `nil` if it does.
     package let disbelieved: Duration?
+    /// The time of a wall clock that is not believed.
     private var claim: Timestamp?
+    /// The time for which the wall clock has been consistent with ``claim``.
     private var agreed: Duration
     private var last: ClockReading
 
     /// - Parameters:
-    ///   - mark: what was written down last.
-    ///   - isConfirmed: an operator says that the wall clock is right.
+    ///   - mark: the last stored mark.
+    ///   - isConfirmed: `true` if an operator has confirmed the wall clock.
     package init(mark: ClockMark?, wall: Timestamp, isConfirmed: Bool = false) {
         self.agreed = .zero
         guard let mark, !isConfirmed else {
@@ -35,27 +37,28 @@ package struct ClockStateMachine: Hashable, Sendable {
             return
         }
         let isPlausible = wall <= mark.steady.advanced(by: Self.plausible)
-        let keepsTo = mark.claim.map { wall >= $0 && wall <= $0.advanced(by: Self.plausible) } ?? false
-        if isPlausible || (keepsTo && mark.agreed >= Self.proof) {
+        let isConsistent = mark.claim.map { wall >= $0 && wall <= $0.advanced(by: Self.plausible) } ?? false
+        if isPlausible || (isConsistent && mark.agreed >= Self.proof) {
             self.start = max(wall, mark.steady)
             self.disbelieved = nil
         } else {
             self.start = mark.steady
             self.disbelieved = wall.since(mark.steady)
             self.claim = wall
-            if keepsTo { self.agreed = mark.agreed }
+            if isConsistent { self.agreed = mark.agreed }
         }
         self.last = ClockReading(wall: wall, steady: self.start)
     }
 
-    /// The actions after a look at the clocks.
+    /// The result of an observation.
     package struct Observation: Hashable, Sendable {
-        /// By how much the wall clock was set since the last look; `nil` if it was not.
+        /// The distance by which the wall clock was set since the last observation; `nil` if it was not.
         package var step: Duration?
-        /// To be written down.
+        /// The mark to store.
         package var mark: ClockMark
     }
 
+    /// Compares the clocks with the last observation.
     package mutating func observe(_ clocks: ClockReading) -> Observation {
         let elapsed = clocks.steady.since(self.last.steady)
         let step = clocks.wall.since(self.last.wall) - elapsed

@@ -1,11 +1,10 @@
 package import PushSupport
 package import PushTypes
 
-/// The clocks of a provider: the wall clock as it is, and a steady clock that continues from start to start
-/// (see ``ClockStateMachine``).
+/// The clocks of a provider: the wall clock, and a steady clock that continues across restarts (see ``ClockStateMachine``).
 package struct ProviderTime: TimeSource {
     private let base: any TimeSource
-    /// From the base's steady clock to this one.
+    /// The distance from the base's steady clock to this one.
     private let shift: Duration
 
     package init(_ base: any TimeSource, startingAt start: Timestamp) {

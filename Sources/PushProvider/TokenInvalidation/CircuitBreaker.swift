@@ -1,37 +1,31 @@
-/// Notices when so many tokens of an environment are called dead or bad that a wrong setting is likelier than their
-/// death (reference 1.9: one wrong environment makes every token bad).
+/// Detects that the push service calls so many tokens of an environment dead or bad that a wrong setting is likelier than
+/// their death (reference 1.9: one wrong environment makes every token bad).
 ///
-/// It counts the answers of the last while: when there are many, all are halved, so that old ones fade.
+/// It counts recent responses: once there are many, all counts are halved, so that old responses fade.
 package struct CircuitBreaker: Hashable, Sendable {
     package struct Limits: Hashable, Sendable {
-        /// Answers that are needed before anything is concluded. Default 200.
+        /// The number of responses before anything is concluded. Default 200.
         package var minimum = 200
-        /// Share of dead tokens (410) from which nothing is deactivated. Default 0.3.
+        /// The share of dead tokens (410) from which no token is deactivated. Default 0.3.
         package var dead = 0.3
-        /// Share of bad tokens (`BadDeviceToken`, `DeviceTokenNotForTopic`) from which nothing is deactivated, and the
-        /// campaign stops. Default 0.5.
+        /// The share of bad tokens (`BadDeviceToken`, `DeviceTokenNotForTopic`) from which no token is deactivated, and the
+        /// campaign is paused. Default 0.5.
         package var bad = 0.5
-        /// Answers from which all are halved. Default 4,000.
+        /// The number of responses from which all counts are halved. Default 4,000.
         package var memory = 4000
 
         package init() {}
     }
 
-    /// What some pushes came to.
-    package struct Answers: Hashable, Sendable {
-        package var accepted = 0
-        package var dead = 0
-        package var bad = 0
-
-        package init(accepted: Int = 0, dead: Int = 0, bad: Int = 0) {
-            self.accepted = accepted
-            self.dead = dead
-            self.bad = bad
-        }
+    /// The numbers of responses of each kind.
+    struct Counts: Hashable, Sendable {
+        var accepted = 0
+        var dead = 0
+        var bad = 0
 
         var total: Int { self.accepted + self.dead + self.bad }
 
-        mutating func add(_ other: Answers) {
+        mutating func add(_ other: Counts) {
             self.accepted += other.accepted
             self.dead += other.dead
             self.bad += other.bad
@@ -39,50 +33,51 @@ package struct CircuitBreaker: Hashable, Sendable {
     }
 
     private let limits: Limits
-    private var answers = Answers()
-    /// Why tokens are not deactivated; `nil` while they are. It stays until somebody closes the breaker.
-    package private(set) var openReason: String?
+    private var counts = Counts()
+    /// The reason for which no token is deactivated; `nil` while the breaker is closed. It stays open until an operator
+    /// closes it.
+    private(set) var openReason: String?
 
-    package init(limits: Limits = Limits(), openReason: String? = nil) {
+    init(limits: Limits = Limits(), openReason: String? = nil) {
         self.limits = limits
         self.openReason = openReason
     }
 
-    /// Counts what some pushes came to, before anything is done about their tokens.
-    /// - Returns: whether the breaker has opened by that.
-    package mutating func record(_ new: Answers) -> Bool {
+    /// Counts responses, before anything is done about their tokens.
+    /// - Returns: `true` if the breaker opened.
+    mutating func record(_ new: Counts) -> Bool {
         let suspicion = self.count(new)
         guard self.openReason == nil else { return false }
         self.openReason = suspicion
         return suspicion != nil
     }
 
-    /// Counts without opening, for answers that prove nothing about others.
-    /// - Returns: why these tokens should not be deactivated; `nil` if they may be.
-    package mutating func count(_ new: Answers) -> String? {
-        self.answers.add(new)
+    /// Counts responses that prove nothing about other tokens, without opening.
+    /// - Returns: the reason for which these tokens must not be deactivated; `nil` if they may be.
+    mutating func count(_ new: Counts) -> String? {
+        self.counts.add(new)
         defer {
-            while self.answers.total > self.limits.memory {
-                self.answers.accepted /= 2
-                self.answers.dead /= 2
-                self.answers.bad /= 2
+            while self.counts.total > self.limits.memory {
+                self.counts.accepted /= 2
+                self.counts.dead /= 2
+                self.counts.bad /= 2
             }
         }
-        guard self.answers.total >= self.limits.minimum else { return nil }
-        let total = Double(self.answers.total)
-        if Double(self.answers.bad) / total >= self.limits.bad {
+        guard self.counts.total >= self.limits.minimum else { return nil }
+        let total = Double(self.counts.total)
+        if Double(self.counts.bad) / total >= self.limits.bad {
             return """
-                \(self.answers.bad) of the last \(self.answers.total) tokens are called bad: the environment, the topic \
+                \(self.counts.bad) of the last \(self.counts.total) tokens are called bad: the environment, the topic \
                 or the credential is likelier to be wrong than the tokens
                 """
         }
-        guard Double(self.answers.dead) / total >= self.limits.dead else { return nil }
-        return "\(self.answers.dead) of the last \(self.answers.total) tokens are called dead, far more than usual"
+        guard Double(self.counts.dead) / total >= self.limits.dead else { return nil }
+        return "\(self.counts.dead) of the last \(self.counts.total) tokens are called dead, far more than usual"
     }
 
     /// Opens for a reason that was found elsewhere.
-    /// - Returns: whether it was closed.
-    package mutating func open(_ reason: String) -> Bool {
+    /// - Returns: `true` if the breaker was closed.
+    mutating func open(_ reason: String) -> Bool {
         guard self.openReason == nil else { return false }
         self.openReason = reason
         return true

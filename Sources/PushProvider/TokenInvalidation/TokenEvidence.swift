@@ -2,23 +2,25 @@ import PushStore
 
 /// The weight of a page's responses as evidence.
 ///
-/// Devices that were added long ago stand for the app's population. What was added lately, was called bad before, or is
-/// not registered may all come from one caller of the API: however many they are, they prove nothing about the others.
+/// Devices that were added long ago represent the app's population. Devices that were added lately, tokens that were called
+/// bad before and tokens that are not registered may all come from one caller of the API: however many they are, they prove
+/// nothing about the others.
 struct TokenEvidence: Hashable, Sendable {
-    /// A device that was added before this time stands for the population: a week.
+    /// The age from which a device represents the population: a week.
     static let age: Duration = .seconds(7 * 86_400)
 
-    var established = CircuitBreaker.Answers()
-    var others = CircuitBreaker.Answers()
+    var established = CircuitBreaker.Counts()
+    var others = CircuitBreaker.Counts()
 
-    /// - Parameter firstNew: the first device that was added lately.
+    /// Decides whether a recipient represents the population.
+    /// - Parameter firstNew: the id of the first device that was added lately.
     static func isEstablished(_ recipient: Recipient, firstNew: Int64) -> Bool {
         guard let device = recipient.device else { return false }
         return device < firstNew && !recipient.isSuspected
     }
 
-    mutating func add(_ answers: CircuitBreaker.Answers, isEstablished: Bool) {
-        if isEstablished { self.established.add(answers) } else { self.others.add(answers) }
+    mutating func add(_ counts: CircuitBreaker.Counts, isEstablished: Bool) {
+        if isEstablished { self.established.add(counts) } else { self.others.add(counts) }
     }
 
     var accepted: Int { self.established.accepted + self.others.accepted }

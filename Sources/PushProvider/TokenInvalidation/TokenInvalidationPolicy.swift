@@ -4,41 +4,43 @@ package import PushStore
 import PushTypes
 import Synchronization
 
-/// Decides what is done about tokens: what proves them dead, where they are tried next, and when nothing is done because
-/// too many would go at once. One for the whole provider.
+/// Decides which tokens are deactivated (decision 14).
+///
+/// A 410 deactivates a device. `BadDeviceToken` does once a push with the same environment, topic and credential was
+/// accepted. While too many tokens would be deactivated at once, none is. There is one policy for the whole provider.
 package final class TokenInvalidationPolicy: Sendable {
     private struct Key: Hashable {
         var app: Int64
         var environment: PushEnvironment
     }
 
-    fileprivate struct Place {
+    fileprivate struct EnvironmentState {
         var breaker: CircuitBreaker
-        /// Counts what proves nothing about the population.
+        /// The breaker of tokens that prove nothing about the population.
         var others: CircuitBreaker
         var areOthersHeld = false
-        /// Whether a push was accepted with this credential, also before the last start.
+        /// `true` if a push was ever accepted with this credential, also before the last start.
         var isProvenEver = false
-        /// Topics with a push that was accepted: environment, topic and credential fit each other.
+        /// The topics of accepted pushes: environment, topic and credential fit each other.
         var provenTopics: Set<Topic> = []
     }
 
-    /// What a page of answers means for the tokens of one environment.
+    /// The evaluation of a page of responses for the tokens of one environment.
     struct Evaluation: Sendable {
-        /// Nothing is deactivated.
+        /// No token is deactivated.
         var isBreakerOpen: Bool
-        /// Nothing is deactivated that is not established.
+        /// Only established tokens are deactivated.
         var areOthersHeld: Bool
-        /// The breaker has opened by this page.
+        /// The reason for which this page opened the breaker; `nil` if it did not.
         var opened: String?
-        /// A push to this topic was accepted here before or in this page.
+        /// `true` if a push to this topic was accepted in this environment.
         var isProven: Bool
     }
 
     private let store: any TokenStateStore
     private let limits: CircuitBreaker.Limits
     private let logger: Logger
-    private let places = Mutex<[Key: Place]>([:])
+    private let states = Mutex<[Key: EnvironmentState]>([:])
     private let newDevices = Mutex<(first: Int64, readAt: Timestamp)?>(nil)
 
     package init(store: any TokenStateStore, limits: CircuitBreaker.Limits = .init(), logger: Logger) {
@@ -47,15 +49,15 @@ package final class TokenInvalidationPolicy: Sendable {
         self.logger = logger
     }
 
-    /// Forgets what is known of an app: its credentials have changed, or somebody has closed the breaker.
+    /// Forgets the state of an app, after its credentials have changed or an operator has closed the breaker.
     package func forget(app: Int64) {
-        self.places.withLock { places in
-            for environment in PushEnvironment.allCases { places[Key(app: app, environment: environment)] = nil }
+        self.states.withLock { states in
+            for environment in PushEnvironment.allCases { states[Key(app: app, environment: environment)] = nil }
         }
     }
 
-    /// The first device that is not established, as it was within the last ten minutes. While it cannot be read, none is
-    /// established.
+    /// Returns the id of the first device that is not established, as it was within the last ten minutes. While it cannot be
+    /// read, no device is established.
     func firstNewDevice(now: Timestamp) async -> Int64 {
         if let known = self.newDevices.withLock({ $0 }), now >= known.readAt, now.since(known.readAt) < .seconds(600) {
             return known.first
@@ -66,9 +68,9 @@ package final class TokenInvalidationPolicy: Sendable {
         return first
     }
 
-    /// Counts the answers of a page and judges them; called before any of its findings is made. It never fails: what was
-    /// sent must be written.
-    func judge(
+    /// Counts the responses of a page and evaluates them, before its tokens are changed. It never fails: the results of the
+    /// page must be written.
+    func evaluate(
         _ evidence: TokenEvidence,
         app: Int64,
         environment: PushEnvironment,
@@ -77,53 +79,55 @@ package final class TokenInvalidationPolicy: Sendable {
     ) async -> Evaluation {
         let key = Key(app: app, environment: environment)
         guard await self.isKnown(key) else {
-            // Whether the breaker is open cannot be read now: then it may be.
+            // The state of the breaker cannot be read: it may be open.
             return Evaluation(isBreakerOpen: true, areOthersHeld: true, opened: nil, isProven: false)
         }
-        let (judgement, isNewlyProven, isNewlyHeld) = self.places.withLock { places in
-            var place = places[key] ?? self.place(nil)
-            defer { places[key] = place }
-            let (before, wasProven) = (place.areOthersHeld, place.isProvenEver)
+        let (evaluation, isNewlyProven, isNewlyHeld) = self.states.withLock { states in
+            var state = states[key] ?? self.state(nil)
+            defer { states[key] = state }
+            let (before, wasProven) = (state.areOthersHeld, state.isProvenEver)
             return (
-                place.judge(evidence, topic: topic), place.isProvenEver && !wasProven, place.areOthersHeld && !before
+                state.evaluate(evidence, topic: topic), state.isProvenEver && !wasProven, state.areOthersHeld && !before
             )
         }
         if isNewlyProven { try? await self.store.setProven(app: app, environment: environment, at: now) }
-        if isNewlyHeld, !judgement.isBreakerOpen {
+        if isNewlyHeld, !evaluation.isBreakerOpen {
             self.logger.warning(
-                "many tokens that were registered lately are called bad or dead: they are kept, all others are not held up",
+                "many tokens that were registered lately are called bad or dead: those are kept, others are deactivated",
                 metadata: ["environment": "\(environment.rawValue)"]
             )
         }
-        if let reason = judgement.opened { await self.keepOpen(reason, app: app, environment: environment, now: now) }
-        return judgement
+        if let reason = evaluation.opened {
+            await self.persistOpen(reason, app: app, environment: environment, now: now)
+        }
+        return evaluation
     }
 
-    private func place(_ health: EnvironmentHealth?) -> Place {
+    private func state(_ health: EnvironmentHealth?) -> EnvironmentState {
         let isOpen = health?.breakerOpenSince != nil
         let reason = isOpen ? health?.breakerReason ?? "opened before the last start" : nil
-        return Place(
+        return EnvironmentState(
             breaker: CircuitBreaker(limits: self.limits, openReason: reason),
             others: CircuitBreaker(limits: self.limits),
             isProvenEver: health?.provenAt != nil
         )
     }
 
-    /// Reads what is stored of an environment, once.
+    /// Reads the stored state of an environment, once.
     private func isKnown(_ key: Key) async -> Bool {
-        if self.places.withLock({ $0[key] }) != nil { return true }
+        if self.states.withLock({ $0[key] }) != nil { return true }
         guard let health = try? await self.store.health(app: key.app, environment: key.environment) else {
             return false
         }
-        self.places.withLock { places in
-            if places[key] == nil { places[key] = self.place(health) }
+        self.states.withLock { states in
+            if states[key] == nil { states[key] = self.state(health) }
         }
         return true
     }
 
-    private func keepOpen(_ reason: String, app: Int64, environment: PushEnvironment, now: Timestamp) async {
+    private func persistOpen(_ reason: String, app: Int64, environment: PushEnvironment, now: Timestamp) async {
         self.logger.error(
-            "tokens are not deactivated any more until somebody decides",
+            "tokens are not deactivated until an operator closes the breaker",
             metadata: ["environment": "\(environment.rawValue)", "reason": "\(reason)"]
         )
         var health = EnvironmentHealth()
@@ -132,15 +136,16 @@ package final class TokenInvalidationPolicy: Sendable {
         do {
             try await self.store.setHealth(health, app: app, environment: environment)
         } catch {
-            // It stays open in memory; what was sent must be written, whatever becomes of this.
-            self.logger.error("an open breaker could not be written", metadata: ["error": "\(error)"])
+            // The breaker stays open in memory: the results of the page must be written in any case.
+            self.logger.error("the open breaker could not be written", metadata: ["error": "\(error)"])
         }
     }
 }
 
-extension TokenInvalidationPolicy.Place {
-    /// What is not established opens the breaker only where nothing has been accepted yet: there it is all that is known.
-    fileprivate mutating func judge(_ evidence: TokenEvidence, topic: Topic) -> TokenInvalidationPolicy.Evaluation {
+extension TokenInvalidationPolicy.EnvironmentState {
+    /// Counts the responses of a page. Tokens that are not established open the breaker only while no push was accepted: they
+    /// are the only evidence then.
+    fileprivate mutating func evaluate(_ evidence: TokenEvidence, topic: Topic) -> TokenInvalidationPolicy.Evaluation {
         if evidence.accepted > 0 {
             self.provenTopics.insert(topic)
             self.isProvenEver = true
@@ -160,20 +165,20 @@ extension TokenInvalidationPolicy.Place {
 }
 
 extension TokenInvalidationPolicy.Evaluation {
-    /// What is known of a token after its answer; `nil` where nothing is.
+    /// Decides the change of a token after its response; `nil` leaves it as it is.
     ///
     /// - Parameters:
     ///   - isEstablished: see ``TokenEvidence``.
-    ///   - triesElsewhere: the token goes to the other environment next, which will tell more.
+    ///   - triesElsewhere: the token is tried in the other environment next, whose response decides.
     func verdict(
-        on answer: DeliveryDecision.TokenAnswer,
+        on indication: DeliveryDecision.TokenIndication,
         isEstablished: Bool,
         sentAt: Timestamp,
         triesElsewhere: Bool
     ) -> TokenStateChange.Verdict? {
-        // Nobody has to decide about these: they are judged again with the next push.
+        // No operator has to decide about these: the next push evaluates them again.
         let isKept = self.areOthersHeld && !isEstablished
-        return switch answer {
+        return switch indication {
         case .dead(let since) where self.isBreakerOpen: .withheld(since: since)
         case .dead(let since): isKept ? .suspect : .dead(since: since)
         case .bad where triesElsewhere: nil

@@ -1,8 +1,9 @@
-/// To which addresses a webhook may point, so that whoever may add a webhook cannot reach the machines around us.
+/// The addresses that a webhook may have, so that a caller that may add webhooks cannot reach hosts in the provider's own
+/// network.
 package struct AddressPolicy: Hashable, Sendable {
-    /// Also addresses that only the own machine or network can reach, any port, and `http`. Default `false`.
+    /// `true` also allows addresses that only the own host or network can reach, any port, and `http`. Default `false`.
     package var allowsPrivate: Bool
-    /// Also `http`, to addresses that everybody can reach. Default `false`.
+    /// `true` also allows `http`, to public addresses. Default `false`.
     package var allowsPlainHTTP: Bool
 
     package init(allowsPrivate: Bool = false, allowsPlainHTTP: Bool = false) {
@@ -10,12 +11,13 @@ package struct AddressPolicy: Hashable, Sendable {
         self.allowsPlainHTTP = allowsPlainHTTP
     }
 
-    /// Whether posts may go there.
+    /// Returns `true` if posts may be sent to this address.
     package func allows(_ address: IPAddress) -> Bool {
         self.allowsPrivate || Self.isPublic(address)
     }
 
-    /// Without privileges, only the web's own ports, so that posts do not reach mail servers and the like.
+    /// Returns `true` if posts may be sent to this port: below 1024 only those of the web, so that posts do not reach mail
+    /// servers and the like.
     func allows(port: Int) -> Bool {
         let isWeb = port == 80 || port == 443 || port >= 1024
         return (1...65535).contains(port) && (self.allowsPrivate || isWeb)
@@ -23,11 +25,11 @@ package struct AddressPolicy: Hashable, Sendable {
 
     var allowsHTTP: Bool { self.allowsPrivate || self.allowsPlainHTTP }
 
-    /// Whether the address is one of a single machine that the whole internet can reach (IANA's registries of
-    /// special-purpose addresses, RFC 6890).
+    /// Returns `true` for a unicast address that the whole internet can reach (IANA special-purpose address registries,
+    /// RFC 6890).
     ///
-    /// Of IPv6 only 2000::/3 is: not loopback, unique-local, link-local, multicast, IPv4-mapped (::ffff:0:0/96) nor NAT64
-    /// (64:ff9b::/96), behind which an IPv4 address of any kind may stand.
+    /// Of IPv6 that is 2000::/3 only: not loopback, unique-local, link-local, multicast, IPv4-mapped (::ffff:0:0/96) nor NAT64
+    /// (64:ff9b::/96), which may embed any IPv4 address.
     static func isPublic(_ address: IPAddress) -> Bool {
         if address.bytes.count == 4 { return !self.special4.contains { address.hasPrefix($0.0, length: $0.1) } }
         return self.global6.contains { address.hasPrefix($0.0, length: $0.1) }

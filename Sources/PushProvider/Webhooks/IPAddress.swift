@@ -6,7 +6,7 @@ import Darwin
 
 /// An IPv4 or IPv6 address.
 package struct IPAddress: Hashable, Sendable {
-    /// 4 or 16, the most significant first.
+    /// The 4 or 16 bytes of the address, the most significant first.
     package let bytes: [UInt8]
 
     /// Reads dotted decimal (RFC 6943 section 3.1.1, strict) or RFC 4291 section 2.2 text without brackets and zone.
@@ -23,7 +23,7 @@ package struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// The address that a resolver answered with; `nil` if it is of another family.
+    /// The address in a resolver's result; `nil` for another address family.
     init?(_ info: addrinfo) {
         guard let address = info.ai_addr else { return nil }
         let (length, raw) = (Int(info.ai_addrlen), UnsafeRawPointer(address))
@@ -36,7 +36,7 @@ package struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether the first `length` bits are those of `prefix`.
+    /// Returns `true` if the first `length` bits are those of `prefix`.
     func hasPrefix(_ prefix: IPAddress, length: Int) -> Bool {
         guard self.bytes.count == prefix.bytes.count else { return false }
         for (index, (byte, wanted)) in zip(self.bytes, prefix.bytes).enumerated() {
@@ -49,7 +49,7 @@ package struct IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// As it is written in an address without brackets.
+    /// The text of the address, without brackets.
     package var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         let family = self.bytes.count == 4 ? AF_INET : AF_INET6

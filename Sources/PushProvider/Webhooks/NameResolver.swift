@@ -8,12 +8,13 @@ import Glibc
 import Darwin
 #endif
 
-/// Finds the addresses of a name.
+/// Resolves host names.
 package protocol NameResolver: Sendable {
-    /// At least one, the best first.
+    /// Returns the addresses of a name, at least one, the best first.
     /// - Throws: ``NameResolutionFailure``.
     func addresses(of name: String, within limit: Duration) async throws -> [IPAddress]
-    /// The same; `app` is the one whose webhook has the name, so that one app cannot take all that a resolver has.
+    /// Returns the addresses of the name of an app's webhook. The resolver limits each app, so that none can take all its
+    /// capacity.
     func addresses(of name: String, for app: Int64, within limit: Duration) async throws -> [IPAddress]
 }
 
@@ -23,21 +24,23 @@ extension NameResolver {
     }
 }
 
-/// Why a name has no addresses.
+/// The error of a name that has no addresses.
 package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    case unknown(why: String)
+    case unknown(reason: String)
     case tooSlow
 
     package var description: String {
         switch self {
-        case .unknown(let why): "its name cannot be resolved: \(why)"
+        case .unknown(let reason): "its name cannot be resolved: \(reason)"
         case .tooSlow: "its name could not be resolved in time"
         }
     }
 }
 
-/// The resolver of the system. It blocks, and cannot be told to stop: it has a few threads of its own, and a lookup that
-/// takes too long is left to itself. ``ResolverQueue`` decides whose name is next.
+/// The resolver of the operating system.
+///
+/// It blocks and cannot be cancelled. It has a few threads of its own, and a look-up that takes too long is abandoned.
+/// ``ResolverQueue`` decides the order of look-ups.
 package final class SystemResolver: NameResolver {
     package typealias LookUp = @Sendable (String) throws -> [IPAddress]
 
@@ -55,9 +58,9 @@ package final class SystemResolver: NameResolver {
         self.init(lookUp: Self.systemLookUp)
     }
 
-    /// - Parameter lookUp: finds the addresses of a name; may block.
+    /// - Parameter lookUp: finds the addresses of a name. It may block.
     init(limits: ResolverQueue.Limits = .init(), lookUp: @escaping LookUp) {
-        self.threads = NIOThreadPool(numberOfThreads: limits.places)
+        self.threads = NIOThreadPool(numberOfThreads: limits.slots)
         self.lookUp = lookUp
         self.state = Mutex(State(queue: ResolverQueue(limits: limits)))
         self.threads.start()
@@ -74,19 +77,19 @@ package final class SystemResolver: NameResolver {
     package func addresses(of name: String, for app: Int64, within limit: Duration) async throws -> [IPAddress] {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let promise = loop.makePromise(of: [IPAddress].self)
-        // Whichever is first counts.
+        // The timer and the look-up complete the promise, the first of them counts.
         let timer = loop.scheduleTask(in: TimeAmount(limit)) { promise.fail(NameResolutionFailure.tooSlow) }
-        let (id, begun) = self.state.withLock { state in
+        let (id, started) = self.state.withLock { state in
             state.lastID += 1
             state.promises[state.lastID] = promise
-            return (state.lastID, state.queue.ask(state.lastID, for: name, app: app))
+            return (state.lastID, state.queue.enqueue(state.lastID, for: name, app: app))
         }
-        self.begin(begun)
+        self.start(started)
         defer {
             timer.cancel()
             self.state.withLock { state in
                 state.promises[id] = nil
-                state.queue.giveUp(id)
+                state.queue.cancel(id)
             }
         }
         return try await withTaskCancellationHandler {
@@ -96,25 +99,25 @@ package final class SystemResolver: NameResolver {
         }
     }
 
-    private func begin(_ names: [String]) {
+    private func start(_ names: [String]) {
         for name in names {
             self.threads.submit { state in
                 let result = Result {
                     guard state == .active else { throw CancellationError() }
                     return try self.lookUp(name)
                 }
-                self.ended(name, result)
+                self.finish(name, result)
             }
         }
     }
 
-    private func ended(_ name: String, _ result: Result<[IPAddress], any Error>) {
-        let (promises, begun) = self.state.withLock { state in
-            let (answered, begun) = state.queue.ended(name, isFound: (try? result.get()) != nil)
-            return (answered.compactMap { state.promises.removeValue(forKey: $0) }, begun)
+    private func finish(_ name: String, _ result: Result<[IPAddress], any Error>) {
+        let (promises, started) = self.state.withLock { state in
+            let (waiters, started) = state.queue.finish(name, isFound: (try? result.get()) != nil)
+            return (waiters.compactMap { state.promises.removeValue(forKey: $0) }, started)
         }
         for promise in promises { promise.completeWith(result) }
-        self.begin(begun)
+        self.start(started)
     }
 
     private static let systemLookUp: LookUp = { try SystemResolver.lookUp($0) }
@@ -128,7 +131,7 @@ package final class SystemResolver: NameResolver {
         #endif
         var first: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(name, nil, &hints, &first)
-        guard code == 0 else { throw NameResolutionFailure.unknown(why: String(cString: gai_strerror(code))) }
+        guard code == 0 else { throw NameResolutionFailure.unknown(reason: String(cString: gai_strerror(code))) }
         defer { freeaddrinfo(first) }
         var addresses: [IPAddress] = []
         var next = first
@@ -136,7 +139,7 @@ package final class SystemResolver: NameResolver {
             if let address = IPAddress(info) { addresses.append(address) }
             next = info.ai_next
         }
-        guard !addresses.isEmpty else { throw NameResolutionFailure.unknown(why: "it has no address") }
+        guard !addresses.isEmpty else { throw NameResolutionFailure.unknown(reason: "it has no address") }
         return addresses
     }
 }

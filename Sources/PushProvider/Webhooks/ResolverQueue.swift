@@ -1,16 +1,16 @@
-/// Decides which name is looked up next.
+/// Decides the order in which names are looked up.
 ///
-/// A look-up cannot be stopped, and one of a name whose servers do not answer takes its place for half a minute and more. So
-/// a name is looked up once at a time, an app has few places, and names that were never found leave some to the others.
+/// A look-up cannot be cancelled, and one of a name whose servers do not respond takes half a minute and more. So a name is
+/// looked up once at a time, an app has few slots, and names that were never found leave some slots to the others.
 struct ResolverQueue {
     struct Limits {
-        /// Look-ups at the same time.
-        var places = 8
-        /// Of these, for names of one app.
+        /// The maximum number of look-ups at the same time.
+        var slots = 8
+        /// The maximum number of look-ups for one app.
         var perApp = 2
-        /// Of these, for names that have not been found before.
-        var unproven = 6
-        /// Names that are remembered as found.
+        /// The maximum number of look-ups of names that were never found.
+        var neverFound = 6
+        /// The maximum number of names that are remembered as found.
         var remembered = 4096
     }
 
@@ -22,69 +22,70 @@ struct ResolverQueue {
 
     private struct Running {
         var app: Int64
-        var isProven: Bool
-        /// All that wait for this name.
+        var wasFound: Bool
+        /// All callers that wait for this name.
         var ids: [Int]
     }
 
     private let limits: Limits
     private var running: [String: Running] = [:]
     private var waiting: [Waiting] = []
-    private var proven: Set<String> = []
+    private var found: Set<String> = []
 
     init(limits: Limits = Limits()) {
         self.limits = limits
     }
 
-    /// - Parameter id: of the one who asks.
-    /// - Returns: the names whose look-up begins with this.
-    mutating func ask(_ id: Int, for name: String, app: Int64) -> [String] {
+    /// Adds a caller to the queue.
+    /// - Parameter id: the number of the caller.
+    /// - Returns: the names whose look-up starts now.
+    mutating func enqueue(_ id: Int, for name: String, app: Int64) -> [String] {
         self.waiting.append(Waiting(id: id, name: name, app: app))
-        return self.begin()
+        return self.start()
     }
 
-    /// Removes the caller from the queue. A look-up that has begun continues.
-    mutating func giveUp(_ id: Int) {
+    /// Removes the caller from the queue. A look-up that has started continues.
+    mutating func cancel(_ id: Int) {
         self.waiting.removeAll { $0.id == id }
     }
 
-    /// A look-up has ended.
-    /// - Parameter isFound: whether the name has addresses.
-    /// - Returns: those that waited for it, and the names whose look-up begins now.
-    mutating func ended(_ name: String, isFound: Bool) -> (answered: [Int], begun: [String]) {
+    /// Ends a look-up.
+    /// - Parameter isFound: `true` if the name has addresses.
+    /// - Returns: the callers that waited for it, and the names whose look-up starts now.
+    mutating func finish(_ name: String, isFound: Bool) -> (waiters: [Int], started: [String]) {
         let ids = self.running.removeValue(forKey: name)?.ids ?? []
         if isFound {
-            if self.proven.count >= self.limits.remembered { self.proven.removeAll() }
-            self.proven.insert(name)
+            if self.found.count >= self.limits.remembered { self.found.removeAll() }
+            self.found.insert(name)
         } else {
-            self.proven.remove(name)
+            self.found.remove(name)
         }
-        return (ids, self.begin())
+        return (ids, self.start())
     }
 
-    /// In the order in which they were asked for, except for those without a place.
-    private mutating func begin() -> [String] {
-        var begun: [String] = []
-        var left: [Waiting] = []
-        for one in self.waiting {
-            if self.running[one.name] != nil {
-                self.running[one.name]?.ids.append(one.id)
-            } else if self.mayBegin(one) {
-                let isProven = self.proven.contains(one.name)
-                self.running[one.name] = Running(app: one.app, isProven: isProven, ids: [one.id])
-                begun.append(one.name)
+    /// Starts look-ups in the order of the queue, except for those without a slot.
+    private mutating func start() -> [String] {
+        var started: [String] = []
+        var remainder: [Waiting] = []
+        for caller in self.waiting {
+            if self.running[caller.name] != nil {
+                self.running[caller.name]?.ids.append(caller.id)
+            } else if self.hasSlot(for: caller) {
+                let wasFound = self.found.contains(caller.name)
+                self.running[caller.name] = Running(app: caller.app, wasFound: wasFound, ids: [caller.id])
+                started.append(caller.name)
             } else {
-                left.append(one)
+                remainder.append(caller)
             }
         }
-        self.waiting = left
-        return begun
+        self.waiting = remainder
+        return started
     }
 
-    private func mayBegin(_ one: Waiting) -> Bool {
+    private func hasSlot(for caller: Waiting) -> Bool {
         let others = self.running.values
-        return others.count < self.limits.places
-            && others.count { $0.app == one.app } < self.limits.perApp
-            && (self.proven.contains(one.name) || others.count { !$0.isProven } < self.limits.unproven)
+        return others.count < self.limits.slots
+            && others.count { $0.app == caller.app } < self.limits.perApp
+            && (self.found.contains(caller.name) || others.count { !$0.wasFound } < self.limits.neverFound)
     }
 }

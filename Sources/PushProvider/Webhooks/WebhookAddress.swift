@@ -1,33 +1,33 @@
 package import PushSupport
 
-/// A webhook's URL, taken apart by strict rules of our own, so that no other reader of URLs can see another host in it.
+/// A webhook's URL, parsed by strict rules, so that no other URL parser can see another host in it.
 package struct WebhookAddress: Hashable, Sendable {
-    /// Longest URL, in bytes.
+    /// The maximum length of a URL, in bytes.
     package static let maximumLength = 2048
 
     package let isSecure: Bool
-    /// A name or IPv4 address in lower case, or an IPv6 address without brackets.
+    /// The host: a name or IPv4 address in lower case, or an IPv6 address without brackets.
     package let host: String
-    /// `nil` if the host is a name.
+    /// The address; `nil` if the host is a name.
     package let literal: IPAddress?
     package let port: Int
-    /// Path and query; begins with a slash.
+    /// The path and the query. It begins with a slash.
     package let target: String
 
-    /// The same URL in one way of writing.
+    /// The URL in its canonical form.
     package var url: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
         return "\(self.isSecure ? "https" : "http")://\(host):\(self.port)\(self.target)"
     }
 
-    /// Reads a URL and checks all that can be known without a resolver.
+    /// Parses a URL and checks everything that needs no resolver.
     /// - Throws: ``RequestError`` that names the member `url`.
     package init(_ text: String, policy: AddressPolicy) throws(RequestError) {
         guard text.utf8.count <= Self.maximumLength else {
-            throw Self.refusal("too_long", "at most \(Self.maximumLength) bytes, not \(text.utf8.count)")
+            throw Self.error("too_long", "at most \(Self.maximumLength) bytes, not \(text.utf8.count)")
         }
         guard text.utf8.allSatisfy(Self.isPlain) else {
-            throw Self.refusal(
+            throw Self.error(
                 "invalid_value",
                 "write it in ASCII, without spaces, backslashes, angle brackets and fragment"
             )
@@ -36,39 +36,39 @@ package struct WebhookAddress: Hashable, Sendable {
         if let found = Self.rest(of: text, after: "https://") {
             (self.isSecure, rest) = (true, found)
         } else if let found = Self.rest(of: text, after: "http://") {
-            guard policy.allowsHTTP else { throw Self.refusal("not_https", "use https") }
+            guard policy.allowsHTTP else { throw Self.error("not_https", "use https") }
             (self.isSecure, rest) = (false, found)
         } else {
-            throw Self.refusal("invalid_value", "write https://host/path")
+            throw Self.error("invalid_value", "write https://host/path")
         }
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         let (authority, target) = (rest[..<end], rest[end...])
         guard !target.contains(where: { "[]".contains($0) }) else {
-            throw Self.refusal("invalid_value", "write brackets in path and query as %5B and %5D")
+            throw Self.error("invalid_value", "write brackets in path and query as %5B and %5D")
         }
         guard !authority.contains("@") else {
-            throw Self.refusal("credentials_in_url", "leave user and password out: posts are signed")
+            throw Self.error("credentials_in_url", "leave user and password out: posts are signed")
         }
         let (host, port) = try Self.split(authority)
         self.target = target.hasPrefix("/") ? String(target) : "/" + target
         self.port = port ?? (self.isSecure ? 443 : 80)
         guard policy.allows(port: self.port) else {
-            throw Self.refusal("port_not_allowed", "use port 80, 443 or one above 1023")
+            throw Self.error("port_not_allowed", "use port 80, 443 or one above 1023")
         }
         (self.host, self.literal) = try Self.host(host)
         guard self.literal.map(policy.allows) ?? (policy.allowsPrivate || !Self.isLocal(self.host)) else {
-            throw Self.refusal("address_not_allowed", "private and reserved addresses are not allowed")
+            throw Self.error("address_not_allowed", "private and reserved addresses are not allowed")
         }
     }
 
-    /// Host, in brackets if it is IPv6, and port.
+    /// Splits an authority into the host, in brackets if it is IPv6, and the port.
     private static func split(_ authority: Substring) throws(RequestError) -> (host: Substring, port: Int?) {
         let colon = authority.lastIndex(of: ":")
         guard let colon, authority.last != "]" else { return (authority, nil) }
         let digits = authority[authority.index(after: colon)...]
         guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (48...57).contains($0) }),
             let port = Int(digits)
-        else { throw self.refusal("invalid_value", "the port must be a number") }
+        else { throw self.error("invalid_value", "the port must be a number") }
         return (authority[..<colon], port)
     }
 
@@ -76,7 +76,7 @@ package struct WebhookAddress: Hashable, Sendable {
         if text.hasPrefix("["), text.hasSuffix("]") {
             let inner = String(text.dropFirst().dropLast())
             guard let address = IPAddress(inner), address.bytes.count == 16 else {
-                throw self.refusal("invalid_value", "that is no IPv6 address")
+                throw self.error("invalid_value", "that is not an IPv6 address")
             }
             return (address.description, address)
         }
@@ -84,11 +84,11 @@ package struct WebhookAddress: Hashable, Sendable {
         if let address = IPAddress(name), address.bytes.count == 4 { return (address.description, address) }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         guard name.utf8.count <= 253, labels.allSatisfy(self.isLabel) else {
-            throw self.refusal("invalid_value", "that is no host name")
+            throw self.error("invalid_value", "that is not a host name")
         }
-        // Resolvers take 127.1, 2130706433 and 0x7f000001 for addresses.
+        // Resolvers read 127.1, 2130706433 and 0x7f000001 as addresses.
         guard labels.last?.utf8.first.map({ !(48...57).contains($0) }) == true else {
-            throw self.refusal("invalid_value", "write an IPv4 address as four decimal numbers")
+            throw self.error("invalid_value", "write an IPv4 address as four decimal numbers")
         }
         return (name, nil)
     }
@@ -104,7 +104,7 @@ package struct WebhookAddress: Hashable, Sendable {
             }
     }
 
-    /// Names that always mean this machine (RFC 6761 section 6.3).
+    /// Returns `true` for names that always mean this host (RFC 6761 section 6.3).
     private static func isLocal(_ name: String) -> Bool {
         name == "localhost" || name.hasSuffix(".localhost")
     }
@@ -118,7 +118,7 @@ package struct WebhookAddress: Hashable, Sendable {
         return text.dropFirst(scheme.count)
     }
 
-    private static func refusal(_ code: String, _ message: String) -> RequestError {
+    private static func error(_ code: String, _ message: String) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: "url")
     }
 }

@@ -1,23 +1,24 @@
-package import Foundation
-package import PushStore
+import Foundation
+import PushStore
+import PushSupport
 
-/// What one post to a webhook carries: whole blocks of events, in order.
-package struct WebhookBatch: Hashable, Sendable {
-    /// A body stops growing here, in bytes. A block that is larger goes alone.
-    package static let maximumLength = 256 * 1024
-    package static let maximumBlocks = 500
+/// The content of one post to a webhook: whole blocks of events, in order.
+struct WebhookBatch: Hashable, Sendable {
+    /// The size from which no further block is added, in bytes. A larger block is posted alone.
+    static let maximumLength = 256 * 1024
+    static let maximumBlocks = 500
 
     /// The ids of the first and the last block.
-    package let first: Int64
-    package let last: Int64
-    /// Events' JSON texts with commas between them; empty if there is nothing to tell.
+    let first: Int64
+    let last: Int64
+    /// The JSON texts of the events with commas between them; empty if there is no event.
     private let events: Data
 
-    /// As many of `blocks` as one post may carry; `nil` if there is none.
+    /// A batch of as many blocks as one post may have; `nil` if there is none.
     /// - Parameters:
-    ///   - blocks: in the order of their ids.
+    ///   - blocks: the blocks in the order of their ids.
     ///   - last: the last block of a post that failed, which is repeated as it was.
-    package init?(_ blocks: [EventBlock], through last: Int64? = nil) {
+    init?(_ blocks: [EventBlock], through last: Int64? = nil) {
         guard let first = blocks.first else { return nil }
         var events = first.events
         var end = first.id
@@ -30,19 +31,20 @@ package struct WebhookBatch: Hashable, Sendable {
         (self.first, self.last, self.events) = (first.id, end, events)
     }
 
-    package var isEmpty: Bool { self.events.isEmpty }
+    var isEmpty: Bool { self.events.isEmpty }
 
-    /// The post's id: the same for the same blocks, so that a receiver knows a repetition, and names the blocks, so that
-    /// a replay can begin there.
-    package func id(webhook: UUID) -> String {
+    /// Returns the id of the post.
+    ///
+    /// It is the same for the same blocks, so that a receiver recognizes a repetition. It has the ids of the blocks, so that a
+    /// replay can begin there.
+    func id(webhook: UUID) -> String {
         "\(webhook.uuidString.lowercased()).\(self.first)-\(self.last)"
     }
 
-    /// `{"id":…,"app":…,"events":[…]}`.
-    /// - Parameter app: the bundle id.
-    package func body(webhook: UUID, app: String) -> Data {
-        var json = JSONBytes()
-        json.reserve(self.events.count + 256)
+    /// Returns the body, `{"id":…,"app":…,"events":[…]}`.
+    /// - Parameter app: the bundle id of the app.
+    func body(webhook: UUID, app: String) -> Data {
+        var json = JSONWriter(capacity: self.events.count + 256)
         json.raw(#"{"id":"#)
         json.string(self.id(webhook: webhook))
         json.raw(#","app":"#)
@@ -59,8 +61,8 @@ package struct WebhookBatch: Hashable, Sendable {
 }
 
 extension EventBlock {
-    /// With what was done to tokens as text.
-    fileprivate var written: EventBlock {
+    /// The block with its token events as text.
+    fileprivate var rendered: EventBlock {
         guard !self.tokens.isEmpty else { return self }
         var events = WebhookEvents(expected: self.tokens.count)
         for token in self.tokens { events.append(token) }
@@ -71,23 +73,24 @@ extension EventBlock {
     }
 }
 
-/// Reads blocks of unknown size until a post is full, without reading many more: a campaign's blocks are large, those of
-/// single pushes small.
-package struct WebhookReader: Sendable {
-    /// Blocks of the first read.
+/// Reads blocks until a post is full, without reading many more.
+///
+/// The sizes of blocks are not known: those of a campaign are large, those of single pushes small.
+struct WebhookReader: Sendable {
+    /// The number of blocks in the first read.
     private static let firstRead = 2
-    /// Blocks of one of the following reads: a block may be 1.5 MB.
+    /// The maximum number of blocks in each further read: a block may have 1.5 MB.
     private static let maximumRead = 16
 
     private let store: any WebhookStore
 
-    package init(store: any WebhookStore) {
+    init(store: any WebhookStore) {
         self.store = store
     }
 
-    /// The next post of `webhook`, or `nil` if it has been told everything.
+    /// Returns the next post of `webhook`; `nil` if it has received all events.
     /// - Parameter last: the last block of a post that failed, which is repeated as it was.
-    package func next(for webhook: WebhookRecord, through last: Int64? = nil) async throws -> WebhookBatch? {
+    func next(for webhook: WebhookRecord, through last: Int64? = nil) async throws -> WebhookBatch? {
         var blocks: [EventBlock] = []
         var length = 0
         var limit = Self.firstRead
@@ -98,7 +101,7 @@ package struct WebhookReader: Sendable {
                 after: blocks.last?.id ?? webhook.cursor,
                 limit: limit
             )
-            .map(\.written)
+            .map(\.rendered)
             blocks += read
             length += read.reduce(0) { $0 + $1.events.count }
             guard read.count == limit, length < WebhookBatch.maximumLength else { break }

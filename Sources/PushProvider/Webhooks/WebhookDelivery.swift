@@ -6,16 +6,18 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Posts events to webhooks: for each, what comes after its cursor, in order, one post at a time; the cursor moves when a
-/// post was taken. So every event is told at least once, and after a crash the last post of each webhook again.
+/// Posts events to webhooks.
+///
+/// Each webhook receives the events after its cursor, in order, one post at a time. The cursor moves when a post was accepted.
+/// So every event is delivered at least once, and after a crash the last post of each webhook is repeated.
 package final class WebhookDelivery: Service {
-    /// How a turn of one webhook ended.
-    package enum TurnEnd: Hashable, Sendable {
-        /// It has been told everything, or cannot be told anything now.
+    /// The end of one run of posts to a webhook.
+    package enum RunEnd: Hashable, Sendable {
+        /// It has received all events, or cannot receive any now.
         case idle
-        /// Its turn was used up.
+        /// It has posted as much as one run may.
         case more
-        /// A post was not taken.
+        /// A post was not accepted.
         case failed
     }
 
@@ -30,15 +32,15 @@ package final class WebhookDelivery: Service {
     private let time: any TimeSource
     private let logger: Logger
     private let metrics = WebhookMetrics()
-    /// The last block of each webhook's post that failed: it is repeated as it was, under the same id.
-    private let unfinished = Mutex<[UUID: Int64]>([:])
-    /// The turns under way.
-    private let turns = Mutex<[UUID: Task<TurnEnd, Never>]>([:])
-    /// Those that cannot be read, which has been said.
+    /// The last block of each webhook's post that failed. The post is repeated unchanged, under the same id.
+    private let failedThrough = Mutex<[UUID: Int64]>([:])
+    /// The runs in progress.
+    private let runs = Mutex<[UUID: Task<RunEnd, Never>]>([:])
+    /// The webhooks that cannot be read, which has been logged.
     private let unreadable = Mutex<Set<String>>([])
 
     /// - Parameters:
-    ///   - bundleID: the name of an app; `nil` if it is gone.
+    ///   - bundleID: returns the bundle id of an app; `nil` if there is no such app.
     ///   - wake: signalled when blocks of events were written, or a webhook was added or changed.
     package init(
         store: any WebhookStore,
@@ -63,9 +65,9 @@ package final class WebhookDelivery: Service {
         self.logger = logger
     }
 
-    private enum Happening {
+    private enum Event {
         case woken(Bool)
-        case ended(UUID, TurnEnd)
+        case ended(UUID, RunEnd)
     }
 
     /// Works until graceful shutdown, which lets the posts in flight finish.
@@ -78,25 +80,25 @@ package final class WebhookDelivery: Service {
     }
 
     private func work() async {
-        var turns = WebhookQueue(limits: self.limits)
+        var queue = WebhookQueue(limits: self.limits)
         var isAwake = true
-        await withTaskGroup(of: Happening.self) { group in
-            var pause = await self.offerDue(&turns)
+        await withTaskGroup(of: Event.self) { group in
+            var pause = await self.enqueueDue(&queue)
             group.addTask { [pause] in .woken(await self.wait(atMost: pause)) }
             repeat {
-                while isAwake, let id = turns.next() {
-                    group.addTask { .ended(id, await self.turn(id)) }
+                while isAwake, let id = queue.next() {
+                    group.addTask { .ended(id, await self.postEvents(to: id)) }
                 }
                 switch await group.next() {
                 case .woken(true):
-                    pause = await self.offerDue(&turns)
+                    pause = await self.enqueueDue(&queue)
                     group.addTask { [pause] in .woken(await self.wait(atMost: pause)) }
                 case .woken(false), nil:
                     isAwake = false
                 case .ended(let id, let end):
-                    turns.ended(id)
-                    if end == .more { turns.offer(id, isFailing: false) }
-                    // The time of its next try is known now.
+                    queue.finish(id)
+                    if end == .more { queue.enqueue(id, isFailing: false) }
+                    // The next try has a time now.
                     if end == .failed { self.wake.signal() }
                 }
             } while isAwake
@@ -110,9 +112,9 @@ package final class WebhookDelivery: Service {
         return true
     }
 
-    /// Offers a turn to every webhook that may post now.
-    /// - Returns: how long nothing needs to be done without a signal.
-    private func offerDue(_ turns: inout WebhookQueue) async -> Duration {
+    /// Queues every webhook that may post now.
+    /// - Returns: the time to sleep without a signal.
+    private func enqueueDue(_ queue: inout WebhookQueue) async -> Duration {
         let webhooks: [WebhookRecord]
         do {
             let list = try await self.store.readWebhooks(app: nil)
@@ -127,59 +129,59 @@ package final class WebhookDelivery: Service {
         var pause = self.limits.sleep
         for webhook in webhooks where webhook.isActive {
             if WebhookStateMachine(webhook).isDue(at: now) {
-                turns.offer(webhook.id, isFailing: webhook.failures > 0)
+                queue.enqueue(webhook.id, isFailing: webhook.failures > 0)
             } else if let next = webhook.nextTryAt {
                 pause = min(pause, max(.milliseconds(1), next.since(now)))
             }
         }
-        self.forgetUnfinished(except: Set(webhooks.map(\.id)))
+        self.forgetFailed(except: Set(webhooks.map(\.id)))
         return pause
     }
 
-    /// Each once, and again when it was readable meanwhile.
+    /// Logs each webhook once, and again if it was readable meanwhile.
     private func report(unreadable ids: Set<String>) {
         let new = self.unreadable.withLock { known in
             defer { known = ids }
             return ids.subtracting(known)
         }
         for id in new.sorted() {
-            self.logger.error("a webhook cannot be read and is told nothing", metadata: ["webhook": "\(id)"])
+            self.logger.error("a webhook cannot be read and receives no events", metadata: ["webhook": "\(id)"])
         }
     }
 
-    /// Posts what a webhook has not been told yet, up to a turn's worth, until a post fails.
-    package func turn(_ id: UUID) async -> TurnEnd {
-        // It reads the webhook after this, or it can be interrupted.
-        let turn = self.turns.withLock { turns in
-            let turn = Task { await self.serve(id) }
-            turns[id] = turn
-            return turn
+    /// Posts the events that a webhook has not received yet, until a post fails or the run is over.
+    package func postEvents(to id: UUID) async -> RunEnd {
+        // The run is registered before it reads the webhook, so that a change can interrupt it.
+        let run = self.runs.withLock { runs in
+            let run = Task { await self.serve(id) }
+            runs[id] = run
+            return run
         }
-        defer { self.turns.withLock { _ = $0.removeValue(forKey: id) } }
+        defer { self.runs.withLock { _ = $0.removeValue(forKey: id) } }
         return await withTaskCancellationHandler {
-            await turn.value
+            await run.value
         } onCancel: {
-            turn.cancel()
+            run.cancel()
         }
     }
 
-    /// Ends the post in flight to a webhook that was changed, which was signed and addressed as it was before. What it told is
-    /// told again.
+    /// Cancels the post in flight to a webhook that was changed: it has the old signature and address. Its events are posted
+    /// again.
     package func interrupt(_ id: UUID) async {
-        guard let turn = self.turns.withLock({ $0[id] }) else { return }
-        turn.cancel()
-        _ = await turn.value
+        guard let run = self.runs.withLock({ $0[id] }) else { return }
+        run.cancel()
+        _ = await run.value
         self.wake.signal()
     }
 
-    private func serve(_ id: UUID) async -> TurnEnd {
+    private func serve(_ id: UUID) async -> RunEnd {
         var receiver: WebhookReceiver?
-        let end: TurnEnd
+        let end: RunEnd
         do {
             end = try await self.posts(of: id, &receiver)
         } catch {
             if !Task.isCancelled {
-                self.logger.error("webhook cannot be served", metadata: ["webhook": "\(id)", "error": "\(error)"])
+                self.logger.error("events cannot be posted", metadata: ["webhook": "\(id)", "error": "\(error)"])
             }
             end = .idle
         }
@@ -187,20 +189,20 @@ package final class WebhookDelivery: Service {
         return end
     }
 
-    private func posts(of id: UUID, _ receiver: inout WebhookReceiver?) async throws -> TurnEnd {
+    private func posts(of id: UUID, _ receiver: inout WebhookReceiver?) async throws -> RunEnd {
         var url: String?
-        for _ in 0..<max(1, self.limits.turn) {
+        for _ in 0..<max(1, self.limits.postsPerRun) {
             guard !Task.isCancelled, !Task.isShuttingDownGracefully else { return .idle }
             guard let webhook = try await self.store.webhook(id),
                 WebhookStateMachine(webhook).isDue(at: self.time.steady),
                 url ?? webhook.url == webhook.url,
-                let batch = try await self.reader.next(for: webhook, through: self.unfinishedEnd(webhook)),
+                let batch = try await self.reader.next(for: webhook, through: self.failedEnd(webhook)),
                 let app = try await self.bundleID(webhook.app)
             else { return .idle }
             url = webhook.url
             let failure = await self.post(batch, webhook, app: app, &receiver)
-            // A post that was cut off by us says nothing about the receiver, which may have taken it.
-            self.unfinished.withLock { $0[webhook.id] = batch.last }
+            // The receiver may have accepted a post that was cancelled.
+            self.failedThrough.withLock { $0[webhook.id] = batch.last }
             guard !Task.isCancelled else { return .idle }
             try await self.settle(failure, batch, webhook)
             guard failure == nil else { return .failed }
@@ -208,7 +210,7 @@ package final class WebhookDelivery: Service {
         return .more
     }
 
-    /// - Returns: why the post was not taken; `nil` if it was.
+    /// - Returns: the failure; `nil` if the post was accepted.
     private func post(
         _ batch: WebhookBatch,
         _ webhook: WebhookRecord,
@@ -232,7 +234,7 @@ package final class WebhookDelivery: Service {
             }
             let body = batch.body(webhook: webhook.id, app: app.name)
             try await open.post(body, secret: webhook.secret, now: self.time.now)
-            self.metrics.countTaken()
+            self.metrics.countAccepted()
             return nil
         } catch {
             self.metrics.countFailed()
@@ -240,40 +242,40 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Writes the outcome of a post. What a person changed meanwhile, a replay too, stays as it is.
+    /// Writes the outcome of a post. Changes by the API meanwhile, such as a replay, stay.
     private func settle(
         _ failure: WebhookFailure?,
         _ batch: WebhookBatch,
         _ webhook: WebhookRecord
     ) async throws {
-        var machine = WebhookStateMachine(webhook, policy: self.policy)
+        var state = WebhookStateMachine(webhook, policy: self.policy)
         if let failure {
             var generator = SystemRandomNumberGenerator()
-            machine.failed(failure, at: self.time.reading, using: &generator)
+            state.failed(failure, at: self.time.reading, using: &generator)
         } else {
-            machine.taken(through: batch.last, at: self.time.now)
+            state.accepted(through: batch.last, at: self.time.now)
         }
-        let outcome = WebhookOutcome(before: webhook, after: machine.record, isTaken: failure == nil)
+        let outcome = WebhookOutcome(before: webhook, after: state.record, isTaken: failure == nil)
         guard try await self.store.settleWebhook(webhook.id, outcome) else { return }
-        self.unfinished.withLock { $0[webhook.id] = failure == nil ? nil : batch.last }
-        if let failure { self.report(failure, machine.record) }
+        self.failedThrough.withLock { $0[webhook.id] = failure == nil ? nil : batch.last }
+        if let failure { self.report(failure, state.record) }
     }
 
     private func report(_ failure: WebhookFailure, _ webhook: WebhookRecord) {
         guard webhook.isActive else {
             self.metrics.countDisabled()
-            let why = webhook.lastError ?? ""
-            return self.logger.warning("webhook disabled", metadata: ["webhook": "\(webhook.id)", "why": "\(why)"])
+            let metadata: Logger.Metadata = ["webhook": "\(webhook.id)", "reason": "\(webhook.lastError ?? "")"]
+            return self.logger.warning("webhook disabled", metadata: metadata)
         }
-        self.logger.debug("post not taken", metadata: ["webhook": "\(webhook.id)", "why": "\(failure)"])
+        self.logger.debug("post not accepted", metadata: ["webhook": "\(webhook.id)", "reason": "\(failure)"])
     }
 
-    /// Where the post ends that failed last; `nil` if a replay has put the webhook behind it or there is none.
-    private func unfinishedEnd(_ webhook: WebhookRecord) -> Int64? {
-        self.unfinished.withLock { $0[webhook.id] }.flatMap { $0 > webhook.cursor ? $0 : nil }
+    /// Returns the last block of the post that failed last; `nil` if there is none, or a replay has moved the cursor past it.
+    private func failedEnd(_ webhook: WebhookRecord) -> Int64? {
+        self.failedThrough.withLock { $0[webhook.id] }.flatMap { $0 > webhook.cursor ? $0 : nil }
     }
 
-    private func forgetUnfinished(except known: Set<UUID>) {
-        self.unfinished.withLock { $0 = $0.filter { known.contains($0.key) } }
+    private func forgetFailed(except known: Set<UUID>) {
+        self.failedThrough.withLock { $0 = $0.filter { known.contains($0.key) } }
     }
 }

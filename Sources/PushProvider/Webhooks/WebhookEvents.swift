@@ -1,34 +1,35 @@
 import Crypto
-package import Foundation
-package import PushStore
+import Foundation
+import PushStore
+import PushSupport
 import PushTypes
 
 /// Builds the JSON text of a block of events.
 ///
-/// Every event has `id`, by which a receiver knows a repetition, `type` and `at` in milliseconds. It names the whole
-/// token: it is the receiver's own data, and what it needs to clean its own tables.
-package struct WebhookEvents {
-    /// Most events of a block.
-    package static let maximumCount = 4096
+/// Every event has `id`, by which a receiver recognizes a repetition, `type` and `at` in milliseconds. It has the whole
+/// token: that is the receiver's own data, with which it cleans its own tables.
+struct WebhookEvents {
+    /// The maximum number of events in a block.
+    static let maximumCount = 4096
 
-    package private(set) var count = 0
-    private var json = JSONBytes()
+    private(set) var count = 0
+    private var json: JSONWriter
 
     /// - Parameter expected: the number of events to make room for.
-    package init(expected: Int = 0) {
-        self.json.reserve(min(max(0, expected), Self.maximumCount) * 400)
+    init(expected: Int = 0) {
+        self.json = JSONWriter(capacity: min(max(0, expected), Self.maximumCount) * 400)
     }
 
-    package var isEmpty: Bool { self.count == 0 }
-    /// For ``EventBlock/events``.
-    package var data: Data { Data(self.json.bytes) }
+    var isEmpty: Bool { self.count == 0 }
+    /// The JSON text, for ``EventBlock/events``.
+    var data: Data { Data(self.json.bytes) }
 
-    /// A recipient's final state. The id is made of the apns-id and the state, so it is the same whenever it is told.
+    /// Appends a recipient's final state. Its id is derived from the `apns-id` and the state, so that it is always the same.
     /// - Parameters:
-    ///   - apnsID: of the delivery.
-    ///   - recipient: `nil` if its device is not known any more; its token is not either then.
-    ///   - notification: the one that was delivered.
-    package mutating func append(
+    ///   - apnsID: the `apns-id` of the delivery.
+    ///   - recipient: the recipient; `nil` if its device is not known any more, and so its token.
+    ///   - notification: the id of the notification.
+    mutating func append(
         _ delivery: DeliveryResult,
         apnsID: String,
         to recipient: Recipient?,
@@ -36,9 +37,9 @@ package struct WebhookEvents {
     ) {
         self.begin()
         self.json.raw(#"{"id":""#)
-        self.json.characters(apnsID)
+        self.json.characters(apnsID[...])
         self.json.raw(".")
-        self.json.characters(delivery.state.word)
+        self.json.characters(delivery.state.word[...])
         self.json.raw(#"","type":"delivery","at":"#)
         self.json.integer(delivery.at.milliseconds)
         self.json.raw(#","notification":"#)
@@ -57,8 +58,8 @@ package struct WebhookEvents {
         self.json.raw("}")
     }
 
-    /// Something that was done to a token. The id is made of everything that the event says.
-    package mutating func append(_ event: TokenEventRecord) {
+    /// Appends a change of a token. Its id is derived from all members of the event.
+    mutating func append(_ event: TokenEventRecord) {
         self.begin()
         self.json.raw(#"{"id":"#)
         self.json.hexadecimal(Self.id(of: event))
@@ -88,7 +89,7 @@ package struct WebhookEvents {
         self.json.string(environment?.rawValue)
     }
 
-    private static func id(of event: TokenEventRecord) -> some Sequence<UInt8> {
+    private static func id(of event: TokenEventRecord) -> [UInt8] {
         var hash = SHA256()
         withUnsafeBytes(of: event.device.bigEndian) { hash.update(bufferPointer: $0) }
         withUnsafeBytes(of: event.at.milliseconds.bigEndian) { hash.update(bufferPointer: $0) }
@@ -97,6 +98,6 @@ package struct WebhookEvents {
         }
         hash.update(data: Data("\(event.action.rawValue)|\(event.environment.rawValue)|\(event.reason ?? "")|".utf8))
         hash.update(data: Data(event.token.bytes))
-        return hash.finalize().prefix(16)
+        return Array(hash.finalize().prefix(16))
     }
 }

@@ -1,13 +1,13 @@
 import Metrics
 
-/// What the delivery of events reports to the program's metrics system, if it has one: `martlet_webhook_posts` counts
-/// posts by `outcome`, `martlet_webhook_disabled` webhooks that were given up.
+/// The metrics of the delivery of events: `martlet_webhook_posts` counts posts by `outcome`, `martlet_webhook_disabled` counts
+/// webhooks that were disabled.
 struct WebhookMetrics: Sendable {
-    private let taken = Counter(label: "martlet_webhook_posts", dimensions: [("outcome", "taken")])
+    private let accepted = Counter(label: "martlet_webhook_posts", dimensions: [("outcome", "taken")])
     private let failed = Counter(label: "martlet_webhook_posts", dimensions: [("outcome", "failed")])
     private let disabled = Counter(label: "martlet_webhook_disabled")
 
-    func countTaken() { self.taken.increment() }
+    func countAccepted() { self.accepted.increment() }
     func countFailed() { self.failed.increment() }
     func countDisabled() { self.disabled.increment() }
 }

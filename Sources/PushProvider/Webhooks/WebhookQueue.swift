@@ -1,30 +1,31 @@
 import Foundation
 import PushStore
 
-/// Which webhook posts next: one turn at a time for each, those that waited longest first. Failing receivers have only a
-/// part of the places, so that slow ones do not hold up others, but one if there is more than one, so that they come
-/// back even when all others are busy.
+/// Decides the order in which webhooks post: round robin, one run at a time for each.
+///
+/// Failing receivers have only a part of the slots, so that slow ones do not hold up others. They have one slot if there is
+/// more than one, so that they recover even when all others are busy.
 struct WebhookQueue {
     private let inFlight: Int
     private let inFlightFailing: Int
-    /// Those with a turn, and whether their last post had failed before it.
+    /// The webhooks whose run is in progress; `true` for those whose last post had failed.
     private var running: [UUID: Bool] = [:]
     private var waiting: [UUID] = []
     private var waitingFailing: [UUID] = []
-    private var offered: Set<UUID> = []
+    private var queued: Set<UUID> = []
 
     init(limits: WebhookLimits) {
         self.inFlight = max(1, limits.inFlight)
         self.inFlightFailing = max(1, limits.inFlightFailing)
     }
 
-    /// There may be something to tell a webhook that is due. If it has its turn, it gets another one afterwards.
-    mutating func offer(_ id: UUID, isFailing: Bool) {
-        guard self.offered.insert(id).inserted else { return }
+    /// Adds a webhook that is due. One whose run is in progress gets another one afterwards.
+    mutating func enqueue(_ id: UUID, isFailing: Bool) {
+        guard self.queued.insert(id).inserted else { return }
         if isFailing { self.waitingFailing.append(id) } else { self.waiting.append(id) }
     }
 
-    /// The next turn, which has begun with this; `nil` if all places are taken or nobody waits.
+    /// Starts the run of the next webhook; `nil` if no slot is free or no webhook waits.
     mutating func next() -> UUID? {
         guard self.running.count < self.inFlight else { return nil }
         let failing = self.running.values.count { $0 }
@@ -33,7 +34,8 @@ struct WebhookQueue {
         return failing < self.inFlightFailing ? self.take(failing: true) : nil
     }
 
-    mutating func ended(_ id: UUID) {
+    /// Ends the run of a webhook.
+    mutating func finish(_ id: UUID) {
         self.running[id] = nil
     }
 
@@ -41,7 +43,7 @@ struct WebhookQueue {
         let queue = failing ? self.waitingFailing : self.waiting
         guard let index = queue.firstIndex(where: { self.running[$0] == nil }) else { return nil }
         let id = failing ? self.waitingFailing.remove(at: index) : self.waiting.remove(at: index)
-        self.offered.remove(id)
+        self.queued.remove(id)
         self.running[id] = failing
         return id
     }

@@ -1,44 +1,45 @@
 import AsyncHTTPClient
-package import Foundation
+import Foundation
 import NIOCore
 import NIOHTTP1
-package import PushStore
+import PushStore
 import PushSupport
-package import PushTypes
+import PushTypes
 
-/// How posts go out.
+/// The limits of posts to webhooks.
 package struct WebhookLimits: Sendable {
-    /// For the look-up of a name, and again from there to the status of the answer. Default 10 s.
+    /// The maximum time to resolve the name, and again from there to the status of the response. Default 10 s.
     package var deadline: Duration = .seconds(10)
-    /// Posts at the same time. Default 16.
+    /// The maximum number of posts at the same time. Default 16.
     package var inFlight = 16
-    /// Of these, posts to receivers whose last post failed, so that slow ones do not hold up others. Default 8.
+    /// The maximum number of posts to receivers whose last post failed, so that slow ones do not hold up others. Default 8.
     package var inFlightFailing = 8
-    /// Posts of one webhook before others have their turn. Default 16.
-    package var turn = 16
-    /// The longest sleep without a signal. Default 5 s.
+    /// The number of posts of one run, after which other webhooks are served. Default 16.
+    package var postsPerRun = 16
+    /// The maximum sleep without a signal. Default 5 s.
     package var sleep: Duration = .seconds(5)
-    /// Signals within this time count as one, so that posts carry more. Default 200 ms.
+    /// The time within which signals count as one, so that posts have more events. Default 200 ms.
     package var gathering: Duration = .milliseconds(200)
 
     package init() {}
 }
 
-/// The receiving end of one webhook for a few posts: its name is resolved and checked once, and all of them go to the
-/// address that was checked, so that a name that changes its meaning gains nothing.
-package struct WebhookReceiver: Sendable {
-    /// An answer's body is read up to here, only so that the connection can be used again.
-    private static let maximumAnswerLength = 64 * 1024
-    private static let maximumAnswerTime: Duration = .seconds(1)
+/// The client of one webhook's receiver, for a few posts.
+///
+/// The name is resolved and checked once. All posts go to the checked address, so that a name that resolves to another one
+/// later gains nothing.
+struct WebhookReceiver: Sendable {
+    /// The number of bytes of a response's body that are read, so that the connection can be reused.
+    private static let maximumResponseLength = 64 * 1024
+    private static let maximumResponseTime: Duration = .seconds(1)
 
     private let address: WebhookAddress
     private let client: HTTPClient
     private let deadline: Duration
 
-    /// - Parameters:
-    ///   - attempt: chooses among the addresses of a name, so that the next try goes to another.
+    /// - Parameter attempt: the number of the try, which selects one of the name's addresses.
     /// - Throws: ``WebhookFailure``.
-    package init(
+    init(
         _ webhook: WebhookRecord,
         policy: AddressPolicy,
         resolver: any NameResolver,
@@ -48,7 +49,7 @@ package struct WebhookReceiver: Sendable {
         do {
             self.address = try WebhookAddress(webhook.url, policy: policy)
         } catch {
-            throw .refused(why: error.message)
+            throw .addressNotAllowed(reason: error.message)
         }
         self.deadline = deadline
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
@@ -69,14 +70,14 @@ package struct WebhookReceiver: Sendable {
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Must be called once no more is posted.
-    package func close() async {
+    /// Closes the connection. It must be called after the last post.
+    func close() async {
         try? await self.client.shutdown()
     }
 
-    /// Posts `body`; returns when the receiver has taken it.
+    /// Posts `body`. Returns when the receiver has accepted it.
     /// - Throws: ``WebhookFailure``.
-    package func post(_ body: Data, secret: String, now: Timestamp) async throws(WebhookFailure) {
+    func post(_ body: Data, secret: String, now: Timestamp) async throws(WebhookFailure) {
         let secrets = WebhookSecret.all(in: secret)
         guard !secrets.isEmpty else { throw .unsignable }
         var request = HTTPClientRequest(url: self.address.url)
@@ -91,7 +92,7 @@ package struct WebhookReceiver: Sendable {
         do {
             response = try await self.client.execute(request, deadline: .now() + TimeAmount(self.deadline))
         } catch {
-            throw .noAnswer(why: Self.words(for: error))
+            throw .noResponse(reason: Self.description(of: error))
         }
         await Self.drain(response)
         guard (200..<300).contains(response.status.code) else {
@@ -112,24 +113,26 @@ package struct WebhookReceiver: Sendable {
         do {
             found = try await resolver.addresses(of: name, for: app, within: deadline)
         } catch {
-            throw .noAnswer(why: "\(error)")
+            throw .noResponse(reason: "\(error)")
         }
         let allowed = found.filter(policy.allows)
-        guard !allowed.isEmpty else { throw .refused(why: "its name stands for a private or reserved one") }
+        guard !allowed.isEmpty else {
+            throw .addressNotAllowed(reason: "its name resolves to private or reserved addresses only")
+        }
         return allowed[Int(attempt.magnitude % UInt(allowed.count))]
     }
 
-    /// Nothing of what a receiver says is kept: it could be the answer of somebody who was not meant to be asked.
+    /// Discards the body of a response: it could come from a host that a webhook must not read.
     private static func drain(_ response: HTTPClientResponse) async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { _ = try? await response.body.collect(upTo: Self.maximumAnswerLength) }
-            group.addTask { try? await Task.sleep(for: Self.maximumAnswerTime) }
+            group.addTask { _ = try? await response.body.collect(upTo: Self.maximumResponseLength) }
+            group.addTask { try? await Task.sleep(for: Self.maximumResponseTime) }
             await group.next()
             group.cancelAll()
         }
     }
 
-    private static func words(for error: any Error) -> String {
+    private static func description(of error: any Error) -> String {
         switch error as? HTTPClientError {
         case .deadlineExceeded?, .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?:
             "the receiver was too slow"
@@ -142,7 +145,7 @@ package struct WebhookReceiver: Sendable {
 
 /// Reads a `retry-after` header (RFC 9110 section 10.2.3).
 enum RetryAfter {
-    /// `nil` for what is neither a number of seconds nor a date in the preferred form.
+    /// Returns the delay; `nil` for text that is neither a number of seconds nor a date in the preferred form.
     static func read(_ text: String?, now: Timestamp) -> Duration? {
         guard let text, text.utf8.count <= 40 else { return nil }
         if let seconds = UInt32(text) { return .seconds(Int64(seconds)) }

@@ -2,12 +2,12 @@ package import Foundation
 package import PushStore
 package import PushTypes
 
-/// Tells a webhook again what it has been told, from a moment or a block on.
+/// Repeats the events of a webhook from a time or a block on.
 package struct WebhookReplay: Sendable {
     package enum Start: Hashable, Sendable {
-        /// Events of this moment and later.
+        /// The events of this time and later.
         case since(Timestamp)
-        /// This block of events and later ones; the first number in a post's id.
+        /// This block of events and later ones: the first number in a post's id.
         case block(Int64)
     }
 
@@ -17,17 +17,17 @@ package struct WebhookReplay: Sendable {
         self.store = store
     }
 
-    /// The cursor from which everything from `start` on is told. Blocks that are no longer kept are passed over.
+    /// Returns the cursor after which all events from `start` on follow. Blocks that are no longer kept are skipped.
     package func cursor(for webhook: WebhookRecord, from start: Start) async throws -> Int64 {
         switch start {
-        case .since(let moment): try await self.store.lastEventBlock(app: webhook.app, before: moment)
+        case .since(let time): try await self.store.lastEventBlock(app: webhook.app, before: time)
         case .block(let id): id > 0 ? id - 1 : 0
         }
     }
 
-    /// Moves the webhook's cursor, which may be forward too, and lets it begin at once. A post in flight does not move it
-    /// on from there.
-    /// - Returns: the record as it is then; `nil` if there is no such webhook.
+    /// Moves the webhook's cursor, which may be forward too, and makes it due at once. A post in flight does not move the
+    /// cursor afterwards.
+    /// - Returns: the changed record; `nil` if there is no such webhook.
     package func start(_ id: UUID, from start: Start) async throws -> WebhookRecord? {
         guard let webhook = try await self.store.webhook(id) else { return nil }
         var change = WebhookChange()

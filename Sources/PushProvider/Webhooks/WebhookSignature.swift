@@ -1,26 +1,28 @@
 import Crypto
-package import Foundation
-package import PushTypes
+import Foundation
+import PushTypes
 
-/// Proves to a receiver that a post is ours, whole and not old: header `martlet-signature: t=<seconds>,v1=<hex>`, where
-/// the hexadecimal text is HMAC-SHA256 of `<seconds>.<body>`, seconds since 1970. There is one `v1` per secret.
-package enum WebhookSignature {
-    package static let header = "martlet-signature"
-    /// How old, or how far ahead, a post may be: five minutes.
-    package static let tolerance: Duration = .seconds(300)
+/// The signature that proves to a receiver that a post comes from this provider, is unchanged and recent.
+///
+/// The header is `martlet-signature: t=<seconds>,v1=<hex>`. The hexadecimal text is the HMAC-SHA256 of `<seconds>.<body>`, with
+/// the seconds since 1970. There is one `v1` per secret.
+enum WebhookSignature {
+    static let header = "martlet-signature"
+    /// The maximum age of a post, and the maximum time that it may be ahead: five minutes.
+    static let tolerance: Duration = .seconds(300)
 
-    /// A header longer than this is refused unread, in bytes.
+    /// The maximum length of a header, in bytes. A longer one is rejected unread.
     private static let maximumLength = 1024
 
-    /// The header's value.
-    /// - Parameter secrets: at least one, the newest first.
-    package static func make(of body: Data, secrets: [String], at now: Timestamp) -> String {
+    /// Returns the value of the header.
+    /// - Parameter secrets: at least one secret, the newest first.
+    static func make(of body: Data, secrets: [String], at now: Timestamp) -> String {
         let values = secrets.map { ",v1=" + Hexadecimal.encode(self.code(body, secret: $0, seconds: now.seconds)) }
         return "t=\(now.seconds)" + values.joined()
     }
 
-    /// Whether `header` signs `body` with `secret` at about `now`. For receivers in Swift and for tests.
-    package static func verify(
+    /// Returns `true` if `header` signs `body` with `secret` at about `now`. It is for receivers in Swift and for tests.
+    static func verify(
         _ header: String,
         of body: Data,
         secret: String,

@@ -1,14 +1,14 @@
 package import PushSupport
 package import PushTypes
 
-/// The JSON form of an audience: `{"tag":"beta"}`, `{"and":[{"locale":"de"},{"not":{"user":"alice"}}]}`. Several
-/// members in one object mean that all must hold.
+/// The JSON form of an audience: `{"tag":"beta"}`, `{"and":[{"locale":"de"},{"not":{"user":"alice"}}]}`. All members of one
+/// object must hold.
 extension AudienceExpression {
-    /// Conditions in one expression.
+    /// The maximum number of conditions in one expression.
     package static let maximumConditions = 200
-    /// Deepest nesting of and, or and not; an object with several members is an and of its own.
+    /// The maximum nesting of and, or and not. An object with several members is an and of its own.
     package static let maximumDepth = 16
-    /// Longest user id, tag, attribute name, attribute text, locale or time zone, in bytes.
+    /// The maximum length of a user id, tag, attribute name, attribute text, locale or time zone, in bytes.
     package static let maximumText = 256
 
     package static let members: Set<String> = Set(Comparison.allCases.map(\.rawValue)).union([
@@ -16,7 +16,8 @@ extension AudienceExpression {
         "and", "or", "not",
     ])
 
-    /// - Parameter now: what `withinDays` counts from.
+    /// Reads the expression of a request.
+    /// - Parameter now: the time from which `withinDays` counts.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields, now: Timestamp) throws(RequestError) {
         var parser = AudienceParser(now: now)
@@ -25,12 +26,13 @@ extension AudienceExpression {
         guard self.depth <= Self.maximumDepth else { throw AudienceParser.tooDeep(fields) }
     }
 
-    /// - Parameter path: where the object stands in what was sent.
+    /// Reads the expression of a request.
+    /// - Parameter path: the path of the object in the request.
     package init(json members: [String: JSONValue], path: String?, now: Timestamp) throws(RequestError) {
         try self.init(JSONFields(members: members, path: path, known: Self.members), now: now)
     }
 
-    /// The form that is stored and shown.
+    /// The canonical form, for the store and for responses.
     package var json: JSONValue {
         switch self {
         case .everyone: .object(["all": .bool(true)])
@@ -54,7 +56,55 @@ extension AudienceExpression {
         }
     }
 
-    /// How deep and, or and not are nested.
+    /// Decodes the form that ``json`` writes; `nil` for any other value.
+    package init?(stored json: JSONValue) {
+        guard case .object(var members) = json else { return nil }
+        if case .string(let name)? = members.removeValue(forKey: "attribute") {
+            guard let (word, value) = members.first else {
+                self = .hasAttribute(name)
+                return
+            }
+            guard members.count == 1, let comparison = Comparison(rawValue: word) else { return nil }
+            switch value {
+            case .string, .integer, .number, .bool: self = .attribute(name: name, comparison, value)
+            case .null, .array, .object: return nil
+            }
+            return
+        }
+        guard members.count == 1, let (name, value) = members.first,
+            let expression = Self.stored(name, value)
+        else { return nil }
+        self = expression
+    }
+
+    private static func stored(_ name: String, _ value: JSONValue) -> AudienceExpression? {
+        switch (name, value) {
+        case ("all", .bool(true)): return .everyone
+        case ("token", .string(let text)): return DeviceToken(hex: text).map(Self.token)
+        case ("user", .string(let text)): return .user(text)
+        case ("tag", .string(let text)): return .tag(text)
+        case ("locale", .string(let text)): return .locale(text)
+        case ("timeZone", .string(let text)): return .timeZone(text)
+        case ("appVersion", .object(let members)), ("lastSeen", .object(let members)):
+            guard members.count == 1, let (word, value) = members.first, let comparison = Comparison(rawValue: word)
+            else { return nil }
+            switch value {
+            case .string(let text) where name == "appVersion":
+                return AppVersion(text).map { .appVersion(comparison, $0) }
+            case .integer(let milliseconds) where name == "lastSeen":
+                return .lastSeen(comparison, Timestamp(milliseconds: milliseconds))
+            default: return nil
+            }
+        case ("and", .array(let values)), ("or", .array(let values)):
+            let expressions = values.compactMap(Self.init(stored:))
+            guard !values.isEmpty, expressions.count == values.count else { return nil }
+            return name == "and" ? .and(expressions) : .or(expressions)
+        case ("not", let value): return Self(stored: value).map(Self.not)
+        default: return nil
+        }
+    }
+
+    /// The nesting of and, or and not.
     private var depth: Int {
         switch self {
         case .and(let expressions), .or(let expressions): 1 + (expressions.map(\.depth).max() ?? 0)
@@ -64,10 +114,10 @@ extension AudienceExpression {
     }
 }
 
-/// Reads one expression; counts its conditions.
+/// Reads the expression of a request and counts its conditions.
 private struct AudienceParser {
     let now: Timestamp
-    /// Seen so far; what combines others is none.
+    /// The number of conditions so far; combinations do not count.
     private var conditions = 0
 
     init(now: Timestamp) {
@@ -103,14 +153,14 @@ private struct AudienceParser {
             throw RequestError(
                 .invalid,
                 code: "missing_field",
-                message: "say who, with one or more of \(Self.subjects)",
+                message: "name the devices with one or more of \(Self.subjects)",
                 path: fields.place
             )
         }
         return all.count == 1 ? first : .and(all)
     }
 
-    /// The members that can stand alone.
+    /// The members that need no other.
     private static let subjects = """
         all, token, user, users, tag, attribute, locale, appVersion, timeZone, lastSeen, and, or, not
         """
@@ -171,7 +221,7 @@ private struct AudienceParser {
         return all
     }
 
-    /// An object without a comparison would choose everybody.
+    /// Requires a comparison: an object without one would select all devices.
     private static func requireComparison(
         _ comparisons: JSONFields,
         _ name: String,
@@ -265,7 +315,7 @@ private struct AudienceParser {
 }
 
 extension AudienceExpression {
-    /// How many conditions a member stands for: a list has one for each entry.
+    /// The number of conditions of a member: a list has one for each entry.
     fileprivate var choices: Int {
         switch self {
         case .and(let expressions), .or(let expressions): expressions.reduce(0) { $0 + $1.choices }

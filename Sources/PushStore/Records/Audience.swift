@@ -1,11 +1,11 @@
 package import PushSupport
 package import PushTypes
 
-/// To whom a notification goes.
+/// The audience of a notification.
 package enum Audience: Hashable, Sendable {
-    /// These tokens, registered or not.
+    /// Named tokens, registered or not.
     case tokens([DeviceToken])
-    /// The active devices for which this holds.
+    /// The active devices for which the expression holds.
     case devices(AudienceExpression)
 }
 
@@ -15,16 +15,16 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     case token(DeviceToken)
     case user(String)
     case tag(String)
-    /// An attribute with this value; a number, a text or a truth value.
+    /// An attribute with such a value: a number, a text or a boolean.
     case attribute(name: String, Comparison, JSONValue)
-    /// Any value at all.
+    /// An attribute with any value.
     case hasAttribute(String)
     /// A language, with or without a region: `pt` matches `pt-BR` too.
     case locale(String)
-    /// By the parts of the version, as numbers.
+    /// The version of the app, compared part by part as numbers.
     case appVersion(Comparison, AppVersion)
     case timeZone(String)
-    /// The moment of the latest registration.
+    /// The time of the latest registration.
     case lastSeen(Comparison, Timestamp)
     case and([AudienceExpression])
     case or([AudienceExpression])
@@ -42,10 +42,10 @@ package indirect enum AudienceExpression: Hashable, Sendable {
 /// A version such as `2.10.1`, comparable part by part.
 package struct AppVersion: Hashable, Sendable, Comparable {
     package let text: String
-    /// Three parts of 20 bits: 2.10.1 is less than 2.11. Further parts do not count, larger ones saturate.
+    /// Three parts of 20 bits, so that 2.10.1 is less than 2.11. Further parts are ignored, larger ones saturate.
     package let number: Int64
 
-    /// `nil` unless the text begins with a number; what follows the numbers, such as `-beta`, does not count.
+    /// Reads a version; `nil` unless the text begins with a number. A suffix such as `-beta` is ignored.
     package init?(_ text: String) {
         var parts: [Int64] = []
         for part in text.split(separator: ".", omittingEmptySubsequences: false).prefix(3) {

@@ -1,34 +1,34 @@
 package import Foundation
 package import PushTypes
 
-/// A notification in the ledger: what to send, to whom, when, and how far it has got.
+/// A notification in the ledger: content, audience, options, and progress.
 package struct NotificationRecord: Hashable, Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
-        /// On disk; its time has not come.
+        /// It is on disk, and its time has not come.
         case scheduled
-        /// On disk and due, nothing sent yet.
+        /// It is on disk and due, and nothing was sent yet.
         case accepted
         /// Some of its recipients have been tried.
         case sending
-        /// Stopped until somebody resumes it.
+        /// It is stopped until a caller resumes it.
         case paused
-        /// Stopped for good.
+        /// It is stopped for good.
         case cancelled
         /// Every recipient has a final state.
         case done
     }
 
-    /// What a crash may cost.
+    /// The guarantee for recipients whose page a crash interrupts.
     package enum Guarantee: String, Hashable, Sendable, CaseIterable {
-        /// Recipients of the pages in flight may get it twice, with the same `apns-id`.
+        /// They may get it twice, with the same `apns-id`.
         case atLeastOnce
         /// They may not get it at all.
         case atMostOnce
     }
 
-    /// Who waits for whom: neither lane for the other.
+    /// The priority class in the dispatcher. Neither lane waits for the other.
     package enum Lane: Int64, Hashable, Sendable, CaseIterable {
-        /// To named tokens or one user, or marked so by the caller.
+        /// Notifications to named tokens or one user, or marked so by the caller.
         case urgent = 0
         case bulk = 1
     }
@@ -37,16 +37,16 @@ package struct NotificationRecord: Hashable, Sendable {
     package var app: Int64
     package var content: NotificationContent
     package var audience: Audience
-    /// `nil` means the devices of both.
+    /// The environment; `nil` means the devices of both.
     package var environment: PushEnvironment?
     package var guarantee: Guarantee
     package var lane: Lane
-    /// When to send, in the provider's own JSON; `nil` is at once.
+    /// The delivery time in its canonical JSON form, which the dispatcher decodes once; `nil` is at once.
     package var delivery: Data?
-    /// How fast to send, in the provider's own JSON; `nil` is as fast as possible.
+    /// The pace in its canonical JSON form, which the dispatcher decodes once; `nil` is as fast as possible.
     package var pace: Data?
     package var createdAt: Timestamp
-    /// When it is to be opened.
+    /// The time to open it.
     package var startsAt: Timestamp
     package var state: State
     /// The schedule and the run that made it.
@@ -82,7 +82,7 @@ package struct NotificationRecord: Hashable, Sendable {
     }
 }
 
-/// One run of a recurring schedule.
+/// One run of a recurring schedule, identified by its time.
 package struct ScheduleRun: Hashable, Sendable {
     package var schedule: UUID
     package var at: Timestamp
@@ -93,7 +93,7 @@ package struct ScheduleRun: Hashable, Sendable {
     }
 }
 
-/// How far a notification has got.
+/// The progress of a notification.
 package struct NotificationProgress: Hashable, Sendable {
     /// The number of recipients: counted when it was opened, and the sum of all final states once it is done.
     package var recipients = 0
@@ -103,13 +103,13 @@ package struct NotificationProgress: Hashable, Sendable {
     package var skipped = 0
     /// Recipients that wait for another try.
     package var retrying = 0
-    /// The first page.
+    /// The time of the first page; `nil` before it.
     package var startedAt: Timestamp?
     package var lastPageAt: Timestamp?
     package var finishedAt: Timestamp?
-    /// Why it is paused, if not at somebody's request.
+    /// The reason for which the provider paused it; `nil` if a caller did.
     package var pauseReason: String?
-    /// The wave that is being sent, if it is sent in waves.
+    /// The current wave, if it is sent in waves.
     package var wave = WaveProgress()
 
     package var finished: Int { self.accepted + self.rejected + self.failed + self.skipped }
@@ -117,7 +117,7 @@ package struct NotificationProgress: Hashable, Sendable {
     package init() {}
 }
 
-/// Where a notification that is sent in waves stands.
+/// The progress of the current wave of a notification.
 package struct WaveProgress: Hashable, Sendable {
     package var startedAt: Timestamp?
     package var sent: Int
@@ -128,42 +128,11 @@ package struct WaveProgress: Hashable, Sendable {
     }
 }
 
-/// What the recipients of a notification get.
-package struct NotificationContent: Hashable, Sendable {
-    package var topic: Topic
-    package var pushType: PushType
-    package var priority: Priority
-    package var expiration: Expiration
-    package var collapseID: String?
-    /// The payload in JSON; for a template, what the payload of each recipient is made from.
-    package var payload: Data
-    /// Whether recipients get different payloads.
-    package var isTemplate: Bool
-
-    package init(
-        topic: Topic,
-        pushType: PushType,
-        priority: Priority,
-        expiration: Expiration,
-        collapseID: String?,
-        payload: Data,
-        isTemplate: Bool = false
-    ) {
-        self.topic = topic
-        self.pushType = pushType
-        self.priority = priority
-        self.expiration = expiration
-        self.collapseID = collapseID
-        self.payload = payload
-        self.isTemplate = isTemplate
-    }
-}
-
-/// Makes a repeated request the same request.
+/// The identity of a request, by which a repetition is recognized.
 package struct Idempotency: Hashable, Sendable {
-    /// Chosen by the caller, unique per app.
+    /// The key that the caller chose, unique per app.
     package var key: String
-    /// SHA-256 of the request, to tell a repetition from a mistake.
+    /// The SHA-256 of the request, to distinguish a repetition from a mistake.
     package var fingerprint: [UInt8]
 
     package init(key: String, fingerprint: [UInt8]) {
@@ -172,13 +141,13 @@ package struct Idempotency: Hashable, Sendable {
     }
 }
 
-/// What became of a request to accept a notification.
+/// The result of a request to accept a notification.
 package enum Acceptance: Hashable, Sendable {
     case accepted
     /// The same request was accepted before, as this notification.
     case repeated(NotificationRecord)
     /// Another request used the same idempotency key.
     case conflict
-    /// The schedule that it is a run of is gone, paused, or not the one any more that the run was decided from.
+    /// The schedule of the run was deleted, paused or changed after the run was decided.
     case scheduleChanged
 }

@@ -1,4 +1,3 @@
-package import Foundation
 package import PushTypes
 
 /// A part of a notification's audience that is walked on its own.
@@ -67,33 +66,6 @@ package struct ShardClaim: Hashable, Sendable {
         self.fence = fence
         self.openedAfter = openedAfter
     }
-}
-
-/// What of a recipient's profile is read with a page: only what the content needs.
-package struct RecipientNeeds: OptionSet, Hashable, Sendable {
-    package let rawValue: Int
-
-    package init(rawValue: Int) {
-        self.rawValue = rawValue
-    }
-
-    package static let user = RecipientNeeds(rawValue: 1)
-    package static let locale = RecipientNeeds(rawValue: 2)
-    package static let timeZone = RecipientNeeds(rawValue: 4)
-    package static let appVersion = RecipientNeeds(rawValue: 8)
-    package static let attributes = RecipientNeeds(rawValue: 16)
-}
-
-/// What is known of one recipient, for rendering.
-package struct RecipientProfile: Hashable, Sendable {
-    package var user: String?
-    package var locale: String?
-    package var timeZone: String?
-    package var appVersion: String?
-    /// A flat JSON object, as text.
-    package var attributes: Data?
-
-    package init() {}
 }
 
 /// One token that a notification is to be sent to.

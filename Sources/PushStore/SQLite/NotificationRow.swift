@@ -66,7 +66,7 @@ enum NotificationRow {
             id: id,
             app: app,
             content: try Self.content(row),
-            audience: try Self.audience(row, now: createdAt),
+            audience: try Self.audience(row),
             environment: row.environment("environment"),
             guarantee: guarantee,
             lane: lane,
@@ -131,14 +131,12 @@ enum NotificationRow {
         return String(decoding: try json.text, as: UTF8.self)
     }
 
-    private static func audience(_ row: Row, now: Timestamp) throws -> Audience {
-        guard let text = row["audience"] as String?,
-            case .object(let members)? = try? JSONValue(parsing: Data(text.utf8))
-        else { throw DamagedRow(table: "notification") }
-        if members == ["tokens": .bool(true)] { return .tokens([]) }
-        guard let expression = try? AudienceExpression(json: members, path: nil, now: now) else {
+    private static func audience(_ row: Row) throws -> Audience {
+        guard let text = row["audience"] as String?, let json = try? JSONValue(parsing: Data(text.utf8)) else {
             throw DamagedRow(table: "notification")
         }
+        if json == .object(["tokens": .bool(true)]) { return .tokens([]) }
+        guard let expression = AudienceExpression(stored: json) else { throw DamagedRow(table: "notification") }
         return .devices(expression)
     }
 

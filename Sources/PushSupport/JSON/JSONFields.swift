@@ -12,7 +12,13 @@ package struct JSONFields: Sendable {
 
     /// - Throws: ``RequestError`` for text that is no JSON object, or an unknown member.
     package init(parsing data: Data, known: Set<String>) throws(RequestError) {
-        guard case .object(let members) = try JSONValue(parsing: data) else {
+        try self.init(JSONValue(parsing: data), known: known)
+    }
+
+    /// Reads the members of a body that has been parsed.
+    /// - Throws: ``RequestError`` for a value that is not an object, or an unknown member.
+    package init(_ json: JSONValue, known: Set<String>) throws(RequestError) {
+        guard case .object(let members) = json else {
             throw RequestError(.invalid, code: "invalid_json", message: "the body must be a JSON object")
         }
         try self.init(members: members, path: nil, known: known)

@@ -18,9 +18,9 @@ package enum JSONValue: Hashable, Sendable {
     /// JSON text without spaces, members in alphabetical order.
     package var text: Data {
         get throws {
-            var text = JSONText()
-            try text.write(self)
-            return Data(text.bytes)
+            var writer = JSONWriter()
+            try writer.value(self)
+            return Data(writer.bytes)
         }
     }
 }

@@ -13,7 +13,7 @@ import Testing
 /// Random registrations, deletions and answers beside several campaigns: what must hold of recipients in any case.
 @Suite(.timeLimit(.minutes(5))) struct ChurnSoakTests {
     @Test(arguments: StoreBackend.available, [2, 5, 7, 10, 11, 12, 50] as [UInt64])
-    func recipientsStayWhatTheyAre(backend: StoreBackend, seed: UInt64) async throws {
+    func recipientIDsAreReversible(backend: StoreBackend, seed: UInt64) async throws {
         var breaker = CircuitBreaker.Limits()
         breaker.minimum = .max
         try await DispatchFixture.run(backend, page: 3, environments: [.sandbox, .production], breaker: breaker) {
@@ -133,7 +133,7 @@ private final class ChurnSoak: Sendable {
         _ = try await self.fixture.store.register([registration], app: self.fixture.app, now: self.fixture.time.now)
     }
 
-    /// What the push service answers, while something changes.
+    /// A push service whose responses change registrations.
     private func answer(_ push: ScriptedSender.Sent) async {
         let isFirst = self.state.withLock { state in
             defer { state.isNested = true }

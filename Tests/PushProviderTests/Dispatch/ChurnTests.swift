@@ -73,7 +73,7 @@ import Testing
 
     /// It leaves again before it has been sent to, and is away when the queue of retries asks for it.
     @Test(arguments: StoreBackend.available, [false, true])
-    func aDeviceThatLeavesTwiceIsSentToWhenItIsBack(backend: StoreBackend, wasTried: Bool) async throws {
+    func aDeviceThatLeavesTwiceIsSentToAfterItsReturn(backend: StoreBackend, wasTried: Bool) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...8)
             if wasTried { fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable)) }
@@ -268,7 +268,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whatIsForOneEnvironmentDoesNotFollowADeviceToTheOther(backend: StoreBackend) async throws {
+    func pushesForOneEnvironmentDoNotFollowADeviceToTheOther(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, environments: [.sandbox, .production]) { fixture in
             try await fixture.register(1...1)
             let answers: [Outcome] = [.refused(503, .serviceUnavailable), .refused(400, .badDeviceToken)]
@@ -286,7 +286,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whatIsForAUserDoesNotGoToTheNextOneOfTheDevice(backend: StoreBackend) async throws {
+    func pushesForAUserDoNotReachTheNextUserOfTheDevice(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...4) { $0.user = .set("alice") }
             fixture.sender.script(.numbered(2), .refused(503, .serviceUnavailable))
@@ -330,7 +330,7 @@ import Testing
             self.whileSending(fixture) {
                 try await fixture.register(2...2) { $0.timeZone = .set("Europe/Paris") }
                 // The page of the first zone is in flight.
-                for claim in try await dispatcher.claim(.bulk, limit: 1) { try await dispatcher.walk(claim) }
+                for claim in try await dispatcher.claimShards(.bulk, limit: 1) { try await dispatcher.sendShard(claim) }
             }
             try await fixture.settle(dispatcher)
             try await self.expectOnce(fixture, notification, to: [1, 2, 3, 4, 5, 6])

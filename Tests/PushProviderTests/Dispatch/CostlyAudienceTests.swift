@@ -14,31 +14,32 @@ import Testing
     )
     private static let devices = 200
 
-    private func intake(_ fixture: DispatchFixture, acceptance: Duration, opening: Duration) -> NotificationAcceptor {
-        var budgets = NotificationAcceptor.Budgets()
-        (budgets.acceptance, budgets.opening) = (acceptance, opening)
-        return NotificationAcceptor(store: fixture.store, wakes: fixture.wakes, budgets: budgets, time: fixture.time)
+    private func acceptor(_ fixture: DispatchFixture, acceptance: Duration, opening: Duration) -> NotificationAcceptor {
+        let (store, wakes, time) = (fixture.store, fixture.wakes, fixture.time)
+        let opener = NotificationOpener(store: store, wakes: wakes, budget: opening, time: time)
+        return NotificationAcceptor(store: store, wakes: wakes, opener: opener, budget: acceptance, time: time)
     }
 
-    private func accept(_ intake: NotificationAcceptor, _ fixture: DispatchFixture) async throws -> NotificationRecord {
+    private func accept(_ acceptor: NotificationAcceptor, _ fixture: DispatchFixture) async throws -> NotificationRecord
+    {
         let bundleID = try #require(Topic(Vectors.bundleID))
         let body: JSONValue = ["to": ["all": true], "alert": "Hi"]
         var request = try NotificationRequest(parsing: try body.text, bundleID: bundleID, now: fixture.time.now)
         request.audience = .devices(Self.costly)
-        let (notification, acceptance) = try await intake.accept(request, app: fixture.app)
+        let (notification, acceptance) = try await acceptor.accept(request, app: fixture.app)
         #expect(acceptance == .accepted)
         return notification
     }
 
     /// A campaign to a million is legitimate, however it is worded.
     @Test(arguments: StoreBackend.available)
-    func whatTakesLongToCountIsAcceptedAndOpenedLater(backend: StoreBackend) async throws {
+    func slowAudiencesAreAcceptedAndOpenedLater(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...Self.devices)
-            let intake = self.intake(fixture, acceptance: .zero, opening: .seconds(3600))
-            let notification = try await self.accept(intake, fixture)
+            let acceptor = self.acceptor(fixture, acceptance: .zero, opening: .seconds(3600))
+            let notification = try await self.accept(acceptor, fixture)
             #expect(notification.state == .scheduled)
-            #expect(try await intake.openDue(notification))
+            #expect(try await acceptor.opener.openDue(notification))
             let opened = try await fixture.store.current(notification)
             #expect(opened.progress.recipients == Self.devices)
             #expect(opened.state != .scheduled)
@@ -47,12 +48,12 @@ import Testing
 
     /// It stands in nobody's way, and says why it does not begin.
     @Test(arguments: StoreBackend.available)
-    func whatTakesTooLongIsPaused(backend: StoreBackend) async throws {
+    func tooSlowAudiencesArePaused(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...Self.devices)
-            let intake = self.intake(fixture, acceptance: .zero, opening: .zero)
-            let notification = try await self.accept(intake, fixture)
-            #expect(try await !intake.openDue(notification))
+            let acceptor = self.acceptor(fixture, acceptance: .zero, opening: .zero)
+            let notification = try await self.accept(acceptor, fixture)
+            #expect(try await !acceptor.opener.openDue(notification))
             let paused = try await fixture.store.current(notification)
             #expect(paused.state == .paused)
             #expect(paused.progress.pauseReason?.contains("longer than") == true)

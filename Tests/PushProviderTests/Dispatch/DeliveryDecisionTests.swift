@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [(403, "InvalidProviderToken"), (400, "TopicDisallowed"), (413, "PayloadTooLarge")])
-    func aFaultOfOursSaysNothingAboutTheToken(status: Int, reason: String) {
+    func aProviderErrorDoesNotConcernTheToken(status: Int, reason: String) {
         let decision = self.decide(.rejected(Rejection(status: status, reasonText: reason)))
         #expect(decision == DeliveryDecision(next: .final(.rejected, reason: reason), token: nil, reason: reason))
     }
@@ -42,7 +42,7 @@ import Testing
         .rejected(Rejection(status: 429, reasonText: "TooManyRequests")),
         .unknown(.init("no answer")),
     ])
-    func whatPassesIsTriedAgainWithinTheBackoff(outcome: Outcome) {
+    func transientErrorsAreTriedAgainWithinTheBackoff(outcome: Outcome) {
         for attempts in 1..<RetryPolicy().maximumAttempts {
             guard case .retry(let at, attempts) = self.decide(outcome, attempts: attempts).next else {
                 Issue.record("no retry after \(attempts)")
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func whatNeverLeftDoesNotCount() {
+    @Test func pushesThatNeverLeftDoNotCount() {
         let outcome = Outcome.notSent(.init("no connection"))
         let decision = self.decide(outcome, attempts: RetryPolicy().maximumAttempts + 1)
         guard case .retry(let at, RetryPolicy().maximumAttempts) = decision.next else {

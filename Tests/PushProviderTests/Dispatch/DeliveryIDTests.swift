@@ -1,7 +1,8 @@
 import Foundation
-import PushProvider
 import PushStore
 import Testing
+
+@testable import PushProvider
 
 @Suite struct DeliveryIDTests {
     let notification = UUID(uuidString: "6F1C0A2B-9D3E-4ABC-9123-456789ABCDEF")

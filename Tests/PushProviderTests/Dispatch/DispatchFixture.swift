@@ -17,8 +17,8 @@ struct DispatchFixture: Sendable {
     let time: ManualTime
     let wakes: LaneWakeSignals
     let directory: SenderDirectory
-    let hygiene: TokenInvalidationPolicy
-    let intake: NotificationAcceptor
+    let invalidation: TokenInvalidationPolicy
+    let acceptor: NotificationAcceptor
     let limits: DispatchLimits
 
     /// - Parameters:
@@ -51,8 +51,8 @@ struct DispatchFixture: Sendable {
                     time: time,
                     wakes: wakes,
                     directory: SenderDirectory(store: store, source: sender, logger: silentLogger),
-                    hygiene: TokenInvalidationPolicy(store: store, limits: breaker, logger: silentLogger),
-                    intake: NotificationAcceptor(store: store, wakes: wakes, time: time),
+                    invalidation: TokenInvalidationPolicy(store: store, limits: breaker, logger: silentLogger),
+                    acceptor: NotificationAcceptor(store: store, wakes: wakes, time: time),
                     limits: limits
                 )
             )
@@ -64,7 +64,7 @@ struct DispatchFixture: Sendable {
         Dispatcher(
             store: self.store,
             directory: self.directory,
-            hygiene: self.hygiene,
+            invalidation: self.invalidation,
             wakes: self.wakes,
             limits: self.limits,
             time: self.time,
@@ -75,7 +75,7 @@ struct DispatchFixture: Sendable {
     var scheduler: ScheduleRunner {
         ScheduleRunner(
             store: self.store,
-            intake: self.intake,
+            acceptor: self.acceptor,
             wake: WakeSignal(),
             time: self.time,
             logger: silentLogger
@@ -107,7 +107,7 @@ struct DispatchFixture: Sendable {
             bundleID: app.bundleID,
             now: self.time.now
         )
-        return try await self.intake.accept(request, app: self.app).notification
+        return try await self.acceptor.accept(request, app: self.app).notification
     }
 
     /// Works until there is nothing to do now.
@@ -134,9 +134,9 @@ struct DispatchFixture: Sendable {
 }
 
 extension Dispatcher {
-    /// As a place does that goes on with its shard as long as it may.
-    func walkAll() async throws {
-        for claim in try await self.claim(.bulk, limit: 1) { try await self.walk(claim) }
+    /// Sends claimed shards to their end.
+    func sendShards() async throws {
+        for claim in try await self.claimShards(.bulk, limit: 1) { try await self.sendShard(claim) }
     }
 }
 
@@ -146,7 +146,7 @@ extension Outcome {
     }
 }
 
-/// Whether something is done for the first time.
+/// Detects the first call.
 final class Once: Sendable {
     private let isDone = Mutex(false)
 

@@ -1,12 +1,13 @@
 import Foundation
 import NIOCore
-import PushProvider
 import PushSender
 import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
+
+@testable import PushProvider
 
 /// The dispatcher step by step, with a scripted push service and a manual clock.
 @Suite(.timeLimit(.minutes(5))) struct DispatcherTests {
@@ -86,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whatNeverLeftIsTriedUntilItExpires(backend: StoreBackend) async throws {
+    func pushesThatNeverLeftAreTriedUntilTheyExpire(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
             fixture.sender.always(.notSent(.init("no connection")), in: .sandbox)
@@ -109,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whatExpiredWhileNobodyWorkedIsNotSent(backend: StoreBackend) async throws {
+    func expiredNotificationsAreNotSent(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
             let expiration = fixture.time.now.seconds + 3600
@@ -124,7 +125,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whatIsNotToBeStoredHasItsTurnAndOneMoreTry(backend: StoreBackend) async throws {
+    func immediateNotificationsHaveOneMoreTryAfterWaiting(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...2)
             fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable), .refused(503, .serviceUnavailable))
@@ -156,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func namedTokensAndUsersGoInTheirOwnLane(backend: StoreBackend) async throws {
+    func namedTokensAndUsersAreUrgent(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...2) { $0.user = .set("alice") }
             let stranger: JSONValue = .string(DeviceToken.numbered(9).hex)
@@ -173,7 +174,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func anAudienceOfNobodyIsDoneAtOnce(backend: StoreBackend) async throws {
+    func anEmptyAudienceIsDoneAtOnce(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             let notification = try await fixture.accept(["to": ["tag": "nobody"]])
             #expect(notification.state == .done)
@@ -183,7 +184,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func theServiceWorksWhenWokenAndEndsWhenAsked(backend: StoreBackend) async throws {
+    func theServiceWorksOnASignalAndEndsOnShutdown(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...9)
             let notification = try await fixture.accept([:])

@@ -12,7 +12,7 @@ import Testing
 /// Recipients whose tries are over: each gets its final state, and the webhooks are told.
 @Suite(.timeLimit(.minutes(5))) struct EndingTests {
     @Test(arguments: StoreBackend.available)
-    func whoWaitsWhenItIsCancelledIsToldOf(backend: StoreBackend) async throws {
+    func recipientsWaitingAtCancellationAreReported(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await self.addWebhook(fixture)
             try await fixture.register(1...2) { $0.user = .set("alice") }
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whoseDeviceIsGoneIsToldOf(backend: StoreBackend) async throws {
+    func removedDevicesAreReported(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await self.addWebhook(fixture)
             try await fixture.register(1...1)
@@ -57,7 +57,7 @@ import Testing
 
     /// At most once: what had begun is not sent again, and that is told.
     @Test(arguments: StoreBackend.available)
-    func whatWasInterruptedIsToldOf(backend: StoreBackend) async throws {
+    func interruptedRecipientsAreReported(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await self.addWebhook(fixture)
             try await fixture.register(1...1)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available, [["all": true], ["tag": "a"]] as [JSONValue])
-    func aDeviceThatCannotBeReadStandsInNobodysWay(backend: StoreBackend, to: JSONValue) async throws {
+    func anUnreadableDeviceDoesNotBlockOthers(backend: StoreBackend, to: JSONValue) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
             guard let store = fixture.store as? SQLiteStore else { return }
             try await self.addWebhook(fixture)
@@ -109,9 +109,9 @@ import Testing
         }
     }
 
-    /// What is not to be stored has one more try, whether or not the first one left.
+    /// An immediate notification has one more try, even if the first one never left.
     @Test(arguments: StoreBackend.available)
-    func whatIsNotToBeStoredIsTriedTwiceAtMost(backend: StoreBackend) async throws {
+    func immediateNotificationsAreTriedTwiceAtMost(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...5)
             for number in 1...5 {
@@ -150,7 +150,7 @@ import Testing
 
     /// It is as good as none.
     @Test(arguments: StoreBackend.available)
-    func aCredentialThatCannotBeReadFailsWhatNeedsIt(backend: StoreBackend) async throws {
+    func anUnreadableCredentialFailsItsRecipients(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, environments: [.sandbox, .production]) { fixture in
             guard let store = fixture.store as? SQLiteStore else { return }
             try await fixture.register(1...1)
@@ -181,8 +181,8 @@ import Testing
                 // While this is on its way, its lease runs out, and others look for work.
                 time.advance(by: .seconds(400))
                 for lane in NotificationRecord.Lane.allCases {
-                    if let claims = try? await dispatcher.claim(lane, limit: 9) { #expect(claims.isEmpty) }
-                    if let due = try? await dispatcher.dueRetries(lane) { #expect(due.isEmpty) }
+                    if let claims = try? await dispatcher.claimShards(lane, limit: 9) { #expect(claims.isEmpty) }
+                    if let due = try? await dispatcher.claimRetries(lane) { #expect(due.isEmpty) }
                 }
             }
             let notification = try await fixture.accept(["to": ["user": "alice"]])

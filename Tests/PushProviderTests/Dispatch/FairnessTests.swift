@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// What the apps of a test have in common.
+    /// The common fixture of several apps.
     private struct Apps: Sendable {
         let fixture: DispatchFixture
         let gate = Gate()
@@ -58,7 +58,7 @@ import Testing
                 bundleID: app.bundleID,
                 now: self.fixture.time.now
             )
-            return try await self.fixture.intake.accept(request, app: app.id).notification
+            return try await self.fixture.acceptor.accept(request, app: app.id).notification
         }
 
         /// Silent apps do not answer from now on.

@@ -1,10 +1,11 @@
-import PushProvider
 import PushSender
 import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
+
+@testable import PushProvider
 
 /// At most once, and stopping: what is sent, what is not, what the ledger says.
 @Suite(.timeLimit(.minutes(5))) struct GuaranteeTests {
@@ -31,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func afterACrashAtMostOnceGivesUpWhatItHadBegun(backend: StoreBackend) async throws {
+    func atMostOnceFailsInterruptedRecipientsAfterACrash(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...3)
             let notification = try await fixture.accept(["guarantee": "atMostOnce"])
@@ -67,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func atMostOnceRepeatsOnlyWhatWasCertainlyNotProcessed(backend: StoreBackend) async throws {
+    func atMostOnceRepeatsOnlyPushesThatWereNotProcessed(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...3)
             fixture.sender.script(.numbered(1), .unknown(.init("connection lost")))
@@ -87,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func aPausedNotificationGoesOnWhereItWas(backend: StoreBackend) async throws {
+    func aPausedNotificationContinuesFromItsCursor(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...5)
             fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
@@ -113,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available, ["atLeastOnce", "atMostOnce"])
-    func whoWasPausedWhileAPageWasOnItsWayGoesOnAtOnce(backend: StoreBackend, guarantee: String) async throws {
+    func notificationsPausedDuringAPageContinueAtOnce(backend: StoreBackend, guarantee: String) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...6)
             let notification = try await fixture.accept(["guarantee": .string(guarantee)])
@@ -122,7 +123,7 @@ import Testing
                 _ = try? await store.setState(.pause(reason: nil), of: notification.id, now: time.now)
             }
             let dispatcher = fixture.dispatcher
-            try await dispatcher.walkAll()
+            try await dispatcher.sendShards()
             fixture.sender.onSend(nil)
             #expect(fixture.sender.sent.count == 2)
             _ = try await store.setState(.resume, of: notification.id, now: time.now)
@@ -133,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whatIsCancelledIsNotSentAnyMore(backend: StoreBackend) async throws {
+    func cancelledNotificationsAreNotSent(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...5)
             fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
@@ -155,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whatIsStoppedWhileItIsOnItsWayKeepsItsTruth(backend: StoreBackend) async throws {
+    func pagesInFlightKeepTheirResultsWhenStopped(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...4)
             fixture.sender.script(.numbered(2), .refused(503, .serviceUnavailable))

@@ -8,7 +8,7 @@ import Testing
 @testable import PushProvider
 
 /// Devices that are gone when the turn of the queue comes to them.
-@Suite(.timeLimit(.minutes(5))) struct DepartureTests {
+@Suite(.timeLimit(.minutes(5))) struct RemovedRecipientTests {
     private func remove(_ number: Int, _ fixture: DispatchFixture) async throws {
         _ = try await fixture.store.deleteDevices(
             app: fixture.app,
@@ -31,7 +31,7 @@ import Testing
             for number in 2...3 { try await self.remove(number, fixture) }
             let dispatcher = fixture.dispatcher
             _ = try await dispatcher.step()
-            let due = try await dispatcher.dueRetries(.bulk)
+            let due = try await dispatcher.claimRetries(.bulk)
             #expect(due.flatMap(\.recipients).count == 2)
             try await fixture.register(3...3)
             await dispatcher.retry(due)
@@ -69,10 +69,10 @@ import Testing
             let notification = try await fixture.accept([:])
             try await self.remove(1, fixture)
             let dispatcher = fixture.dispatcher
-            for claim in try await dispatcher.claim(.bulk, limit: 1) { try await dispatcher.walk(claim) }
+            for claim in try await dispatcher.claimShards(.bulk, limit: 1) { try await dispatcher.sendShard(claim) }
             var ids: [Int64] = []
             while true {
-                let due = try await dispatcher.dueRetries(.bulk)
+                let due = try await dispatcher.claimRetries(.bulk)
                 guard !due.isEmpty else { break }
                 ids += due.flatMap(\.recipients).map(\.id)
                 await dispatcher.retry(due)

@@ -117,7 +117,7 @@ import Testing
 
     /// Of three tokens that a device had, the first one has had it.
     @Test(arguments: StoreBackend.available)
-    func aDevicesLaterTokensHaveNotHadWhatItsFirstOneHas(backend: StoreBackend) async throws {
+    func aLaterTokenOfADeviceIsNotCountedAsSent(backend: StoreBackend) async throws {
         try await self.run(backend, installations: 6) { fixture in
             let notification = try await fixture.accept([:])
             let dispatcher = fixture.dispatcher

@@ -1,10 +1,11 @@
 import Foundation
-import PushProvider
 import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
+
+@testable import PushProvider
 
 @Suite struct NotificationRequestTests {
     @Test(
@@ -119,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func aRegistrationIsReadWhole() throws {
+    @Test func aRegistrationIsReadWithAllMembers() throws {
         let body =
             #"{"token":"MCvTjMFq32yTg+iEi5HYla/MsqWl0dUkNfFMRwqnF2c=","environment":"development","user":"alice","#
             + #""locale":"de_DE","timeZone":"Europe/Berlin","tags":["a","b"]}"#
@@ -129,7 +130,7 @@ import Testing
         #expect(registration.tags == ["a", "b"])
     }
 
-    @Test func anyJSONIsReadOrRefused() {
+    @Test func anyJSONIsReadOrRejected() {
         var generator = SystemRandomNumberGenerator()
         let pieces = ["{", "}", "[", "]", "\"to\"", ":", ",", "null", "1e999", "-", "\"\\u0000\"", "true", "\u{fffd}"]
         for _ in 0..<500 {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushProvider
 
-@Suite struct BackoffMachineTests {
+@Suite struct AdaptiveRateLimiterTests {
     typealias Report = AdaptiveRateLimiter.Report
 
     static func report(accepted: Int = 0, throttled: Int = 0, unavailable: Int = 0, unreachable: Int = 0) -> Report {
@@ -59,7 +59,7 @@ import Testing
         #expect(delays.count > 30)
     }
 
-    @Test func whatThePushServiceAsksForIsHonouredWithinReason() {
+    @Test func retryAfterIsObeyedWithinBounds() {
         var generator = SeededGenerator(seed: 4)
         for (asked, least) in [(30, 30), (100_000_000, 900), (-5, 0)] as [(Int, Int)] {
             var machine = AdaptiveRateLimiter()
@@ -84,7 +84,7 @@ import Testing
         #expect(machine.level == 0)
     }
 
-    @Test func aSingleDeviceDoesNotSlowALane() {
+    @Test func aSingleDeviceIsNotStrain() {
         var machine = AdaptiveRateLimiter()
         var generator = SeededGenerator(seed: 6)
         for _ in 0..<19 {
@@ -98,7 +98,7 @@ import Testing
         #expect(machine.level == 1)
     }
 
-    @Test func anEmptyPageSaysNothing() {
+    @Test func anEmptyPageIsNotStrain() {
         var machine = AdaptiveRateLimiter()
         var generator = SeededGenerator(seed: 7)
         let delay4 = machine.record(Report(), using: &generator)

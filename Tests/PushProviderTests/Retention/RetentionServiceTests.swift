@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whatIsOldIsForgotten(backend: StoreBackend) async throws {
+    func oldRecordsAreDeleted(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
             let notification = try await fixture.accept([:])
@@ -52,9 +52,9 @@ import Testing
         }
     }
 
-    /// What ends while the clock is far behind is not old when the clock is set.
+    /// Records that end while the clock is far behind are not old when the clock is set.
     @Test(arguments: StoreBackend.available)
-    func whatEndedWhileTheClockWasBehindIsKept(backend: StoreBackend) async throws {
+    func recordsThatEndedWhileTheClockWasBehindAreKept(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
             fixture.time.step(by: .seconds(-400 * 86_400))
@@ -101,12 +101,12 @@ import Testing
             let body = try JSONValue.object(["alert": "Hello", "to": ["all": true]]).text
             let request = try NotificationRequest(parsing: body, bundleID: app.bundleID, now: fixture.time.now)
             let key = Idempotency(key: "order 1", fingerprint: [1])
-            let first = try await fixture.intake.accept(request, app: app.id, idempotency: key)
+            let first = try await fixture.acceptor.accept(request, app: app.id, idempotency: key)
             #expect(first.acceptance == .accepted)
             try await fixture.settle()
             fixture.time.step(by: .seconds(40 * 86_400))
             try await self.clean(fixture)
-            let again = try await fixture.intake.accept(request, app: app.id, idempotency: key)
+            let again = try await fixture.acceptor.accept(request, app: app.id, idempotency: key)
             guard case .repeated(let earlier) = again.acceptance else {
                 Issue.record("accepted again")
                 return

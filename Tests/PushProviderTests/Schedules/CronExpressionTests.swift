@@ -145,16 +145,16 @@ import Testing
         arguments: [
             ("", nil, "five fields"), ("* * * *", nil, "not 4"), ("* * * * * *", nil, "not 6"),
             ("@reboot", nil, "@daily"), ("@daily x", nil, "@daily"),
-            ("60 * * * *", .minute, "0 to 59"), ("-1 * * * *", .minute, "no value"), ("a * * * *", .minute, "no value"),
+            ("60 * * * *", .minute, "0 to 59"), ("-1 * * * *", .minute, "not a value"), ("a * * * *", .minute, "not a value"),
             ("* 24 * * *", .hour, "0 to 23"), ("* * 0 * *", .dayOfMonth, "1 to 31"), ("* * 32 * *", .dayOfMonth, "32"),
-            ("* * L * *", .dayOfMonth, "no value"), ("* * ? * *", .dayOfMonth, "no value"),
+            ("* * L * *", .dayOfMonth, "not a value"), ("* * ? * *", .dayOfMonth, "not a value"),
             ("* * * 13 *", .month, "1 to 12"), ("* * * mon *", .month, "jan"), ("* * * * 8", .dayOfWeek, "0 to 7"),
             ("* * * * montag", .dayOfWeek, "sun"), ("30-10 * * * *", .minute, "backwards"),
             ("*/0 * * * *", .minute, "step"), ("*/90 * * * *", .minute, "step"), ("*/ * * * *", .minute, "step"),
             ("5/10 * * * *", .minute, "*/5"), ("*/5/5 * * * *", .minute, "step"), ("1,,2 * * * *", .minute, "empty"),
-            (", * * * *", .minute, "empty"), ("1-2-3 * * * *", .minute, "no value"),
-            ("+1 * * * *", .minute, "no value"),
-            ("99999999999999999999 * * * *", .minute, "no value"), ("٣ * * * *", .minute, "no value"),
+            (", * * * *", .minute, "empty"), ("1-2-3 * * * *", .minute, "not a value"),
+            ("+1 * * * *", .minute, "not a value"),
+            ("99999999999999999999 * * * *", .minute, "not a value"), ("٣ * * * *", .minute, "not a value"),
             (String(repeating: "1,", count: 200) + "1 * * * *", nil, "256"),
         ] as [(String, CronField?, String)]
     )

@@ -95,7 +95,7 @@ import Testing
             (#"{"at":"2026-11-26T00:00:00Z","quietHours":{"from":"22:00","to":"07:00"}}"#, false),
         ]
     )
-    func itSaysWhetherZonesMatter(json: String, isSame: Bool) throws {
+    func itKnowsIfZonesMatter(json: String, isSame: Bool) throws {
         #expect(try Self.parse(json).isSameEverywhere == isSame)
     }
 
@@ -169,7 +169,7 @@ import Testing
             (#"{"quietHours":{"from":"22:00","to":"10:00"}}"#, "when.quietHours"),
         ]
     )
-    func aStartAfterTheExpirationIsRefused(json: String, field: String) throws {
+    func aStartAfterTheExpirationIsRejected(json: String, field: String) throws {
         let expiration = Expiration.at(seconds: try at("2026-11-25T10:00:00Z").seconds)
         let refusal = refusal { _ = try Self.parse(json, expiration: expiration) }
         #expect(refusal?.code == "starts_after_expiration")

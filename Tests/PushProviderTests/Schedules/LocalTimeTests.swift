@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: [
         "", "9:30", "09:3", "24:00", "23:60", "09:30:60", "09:30:", "09-30", "09:30 ", "+9:30", "٠٩:٣٠", "0930",
     ])
-    func whatNoClockShowsIsRefused(text: String) {
+    func impossibleTimesAreRejected(text: String) {
         #expect(LocalTime(text) == nil)
     }
 
@@ -28,7 +28,7 @@ import Testing
             "2026-11-25", "2026-11-25 09:30", "2026-11-25T09:30Z", "0000-01-01T00:00", "20261125T0930", "T",
         ]
     )
-    func aDayThatIsNotInTheCalendarIsRefused(text: String) {
+    func aDayOutsideTheCalendarIsRejected(text: String) {
         #expect(LocalDateTime(text) == nil)
     }
 
@@ -67,7 +67,7 @@ import Testing
             "2026-11-25T09:30:00.1234567890Z", "2026-11-25T09:30:60Z", "2026-11-25T09:30:00Zx", "now", "",
         ]
     )
-    func aMomentWithoutAZoneOrWithGarbageIsRefused(text: String) {
+    func aTimestampWithoutAZoneOrWithGarbageIsRejected(text: String) {
         #expect(Timestamp(rfc3339: text) == nil)
     }
 
@@ -107,7 +107,7 @@ import Testing
     )
     func aLocalTimeHappensAtOneMoment(name: String, local: String, moment: String) throws {
         let local = try #require(LocalDateTime(local))
-        #expect(try zone(name).moment(of: local) == at(moment))
+        #expect(try zone(name).timestamp(of: local) == at(moment))
     }
 
     @Test(arguments: ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca"])
@@ -116,7 +116,7 @@ import Testing
         var local = try #require(LocalDateTime("2011-12-01T00:00")).localSeconds
         var last = Timestamp(milliseconds: .min)
         for _ in 0..<(400 * 96) {
-            let moment = zone.moment(of: LocalDateTime(localSeconds: local))
+            let moment = zone.timestamp(of: LocalDateTime(localSeconds: local))
             #expect(moment >= last)
             #expect(zone.local(at: moment).localSeconds >= local)
             last = moment
@@ -131,17 +131,19 @@ import Testing
             #expect((0...10_000).contains(local.date.year))
         }
         let last = try #require(LocalDateTime("9999-12-31T23:59"))
-        #expect(try berlin.moment(of: last) == at("9999-12-31T22:59:00Z"))
+        #expect(try berlin.timestamp(of: last) == at("9999-12-31T22:59:00Z"))
     }
 
     @Test(arguments: [
         "", "Europe/Nowhere", "../../etc/passwd", "+02:00", "Europe/Berlin\0", String(repeating: "a", count: 300),
     ])
     func anUnknownZoneFallsBackForADevice(name: String) throws {
-        let berlin = try zone("Europe/Berlin")
+        let (berlin, tokyo) = (try zone("Europe/Berlin"), try zone("Asia/Tokyo"))
         #expect(TimeZone(named: name) == nil)
-        #expect(TimeZone.ofDevice(name, default: berlin) == berlin)
-        #expect(TimeZone.ofDevice(nil, default: berlin) == berlin)
-        #expect(try TimeZone.ofDevice("Asia/Tokyo", default: berlin) == zone("Asia/Tokyo"))
+        let local = try #require(LocalDateTime("2026-11-25T09:30"))
+        let time = DeliveryTime(beginning: .local(local, past: .send), zone: .device(standard: berlin))
+        let start = time.start(for: TimeZone(named: name), acceptedAt: Timestamp(seconds: 0))
+        #expect(start == berlin.timestamp(of: local))
+        #expect(time.start(for: tokyo, acceptedAt: Timestamp(seconds: 0)) == tokyo.timestamp(of: local))
     }
 }

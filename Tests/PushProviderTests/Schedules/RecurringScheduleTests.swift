@@ -60,7 +60,7 @@ import Testing
         #expect(try Self.schedule("0 0 29 2 *").due(nextRun: Timestamp(milliseconds: .min), now: now).runs.isEmpty)
     }
 
-    @Test func whatIsAskedTwiceIsAnsweredTheSame() throws {
+    @Test func repeatedCallsReturnTheSame() throws {
         let schedule = try Self.schedule("*/5 * * * *", .runAll(maximum: 5))
         let (next, now) = (try at("2026-10-25T00:00:00Z"), try at("2026-10-25T03:03:00Z"))
         #expect(schedule.due(nextRun: next, now: now) == schedule.due(nextRun: next, now: now))

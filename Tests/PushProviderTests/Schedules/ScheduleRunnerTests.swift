@@ -11,7 +11,7 @@ import Testing
 /// Notifications that have their time, and what runs by itself.
 @Suite(.timeLimit(.minutes(5))) struct ScheduleRunnerTests {
     @Test(arguments: StoreBackend.available)
-    func whatIsScheduledWaitsForItsTime(backend: StoreBackend) async throws {
+    func scheduledNotificationsWaitForTheirTime(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...2)
             let at = fixture.time.now.advanced(by: .seconds(3600))
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whoMovesBetweenZonesGetsItOnce(backend: StoreBackend) async throws {
+    func devicesThatMoveBetweenZonesGetItOnce(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1) { $0.timeZone = .set("Asia/Tokyo") }
             try await fixture.register(2...2) { $0.timeZone = .set("America/New_York") }
@@ -81,7 +81,7 @@ import Testing
 
     /// Whoever has moved to a zone whose turn has been is left over, and has its own clock all the same.
     @Test(arguments: StoreBackend.available, ["atLeastOnce", "atMostOnce"])
-    func whoIsLeftOverHasItsOwnHours(backend: StoreBackend, guarantee: String) async throws {
+    func recipientsLeftOverHaveTheirOwnHours(backend: StoreBackend, guarantee: String) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...2) { $0.timeZone = .set("Asia/Tokyo") }
             try await fixture.register(3...3) { $0.timeZone = .set("America/New_York") }
@@ -108,9 +108,9 @@ import Testing
         }
     }
 
-    /// Where it was too late stays left out, wherever the others go.
+    /// Devices that were too late stay left out.
     @Test(arguments: StoreBackend.available)
-    func whoMovesIsNotSkippedWithThoseThatAreLate(backend: StoreBackend) async throws {
+    func devicesThatMoveAreNotSkipped(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...2) { $0.timeZone = .set("America/New_York") }
             try await fixture.register(3...3) { $0.timeZone = .set("Asia/Tokyo") }
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available, ["atLeastOnce", "atMostOnce"])
-    func whoIsBeingSentToIsNotLeftOver(backend: StoreBackend, guarantee: String) async throws {
+    func recipientsInFlightAreNotLeftOver(backend: StoreBackend, guarantee: String) async throws {
         try await DispatchFixture.run(backend, page: 10) { fixture in
             try await fixture.register(1...35) { $0.timeZone = .set("Europe/Berlin") }
             let notification = try await fixture.accept([
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whatNobodyIsToGetIsDone(backend: StoreBackend) async throws {
+    func notificationsWithoutRecipientsAreDone(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...3) { $0.timeZone = .set("Europe/Berlin") }
             // 2023-11-14 22:13 UTC is 23:13 in Berlin.
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func wavesGoOnAfterARestart(backend: StoreBackend) async throws {
+    func wavesContinueAfterARestart(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...7)
             let notification = try await fixture.accept([

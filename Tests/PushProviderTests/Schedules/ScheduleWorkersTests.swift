@@ -9,27 +9,27 @@ import Testing
 @testable import PushProvider
 
 /// Runs of many schedules, of several apps, and what people decide meanwhile.
-@Suite(.timeLimit(.minutes(5))) struct ScheduleLanesTests {
-    @Test func anAppHasOneLaneAndAllTogetherHaveAFew() {
-        let (lanes, now) = (SharedScheduleWorkers(), ContinuousClock.now)
+@Suite(.timeLimit(.minutes(5))) struct ScheduleWorkersTests {
+    @Test func anAppHasOneWorkerAndAllTogetherHaveAFew() {
+        let (workers, now) = (SharedScheduleWorkers(), ContinuousClock.now)
         for app in 1...Int64(ScheduleWorkers.maximum) {
-            #expect(lanes.begin(app))
-            #expect(!lanes.begin(app), "it has its turn already")
+            #expect(workers.start(app))
+            #expect(!workers.start(app), "it has its turn already")
         }
-        #expect(lanes.isFull)
-        #expect(lanes.unavailable(at: now) == nil)
-        #expect(!lanes.begin(99))
-        lanes.ended(1, restsUntil: now + .seconds(5))
-        #expect(!lanes.isFull)
-        #expect(lanes.unavailable(at: now)?.contains(1) == true, "what failed is not tried again at once")
-        #expect(lanes.copy.untilRested(now) == .seconds(5))
-        #expect(lanes.unavailable(at: now + .seconds(6))?.contains(1) == false)
-        #expect(lanes.begin(1))
+        #expect(workers.isFull)
+        #expect(workers.unavailable(at: now) == nil)
+        #expect(!workers.start(99))
+        workers.finish(1, pausedUntil: now + .seconds(5))
+        #expect(!workers.isFull)
+        #expect(workers.unavailable(at: now)?.contains(1) == true, "what failed is not tried again at once")
+        #expect(workers.copy.timeUntilResumed(now) == .seconds(5))
+        #expect(workers.unavailable(at: now + .seconds(6))?.contains(1) == false)
+        #expect(workers.start(1))
     }
 
     /// Of ten schedules that were deleted six still sent.
     @Test(arguments: StoreBackend.available)
-    func whatIsDeletedPausedOrReplacedDuringALookSendsNothing(backend: StoreBackend) async throws {
+    func schedulesChangedDuringARunSendNothing(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
             var schedules: [ScheduleRecord] = []
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func anAppWhoseAudiencesTakeLongDelaysNoOther(backend: StoreBackend) async throws {
+    func slowAudiencesOfAnAppDelayNoOther(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             let store = fixture.store
             let slow = try await store.addApp(bundleID: try #require(Topic("slow")), name: nil, now: fixture.time.now)
@@ -112,17 +112,22 @@ import Testing
 
     private static func runner(
         _ fixture: DispatchFixture,
-        _ count: @escaping NotificationAcceptor.CountDevices
+        _ count: @escaping NotificationPlanner.CountDevices
     ) -> ScheduleRunner {
         var settings = ScheduleRunner.Settings()
         settings.sleep = .milliseconds(20)
         return ScheduleRunner(
             store: fixture.store,
-            intake: NotificationAcceptor(
+            acceptor: NotificationAcceptor(
                 store: fixture.store,
                 wakes: fixture.wakes,
-                time: fixture.time,
-                countDevices: count
+                opener: NotificationOpener(
+                    store: fixture.store,
+                    wakes: fixture.wakes,
+                    time: fixture.time,
+                    countDevices: count
+                ),
+                time: fixture.time
             ),
             wake: WakeSignal(),
             settings: settings,

@@ -97,7 +97,7 @@ import Testing
         #expect(window.closes(after: try at("2026-11-28T14:00:00Z"), in: utc)?.rfc3339 == "2026-11-29T00:00:00Z")
     }
 
-    @Test func whatNeverClosesSaysSo() throws {
+    @Test func hoursThatNeverCloseReturnNil() throws {
         let window = try Self.window(#"{"window":[{"from":"08:00","to":"20:00"},{"from":"20:00","to":"08:00"}]}"#)
         #expect(window.closes(after: try at("2026-11-28T14:00:00Z"), in: try zone("Europe/Berlin")) == nil)
     }

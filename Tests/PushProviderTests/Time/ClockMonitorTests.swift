@@ -7,11 +7,11 @@ import Testing
 
 @testable import PushProvider
 
-@Suite(.timeLimit(.minutes(5))) struct ClockKeeperTests {
+@Suite(.timeLimit(.minutes(5))) struct ClockMonitorTests {
     private func keeper(_ fixture: DispatchFixture) -> ClockMonitor {
         ClockMonitor(
             store: fixture.store,
-            machine: ClockStateMachine(mark: nil, wall: fixture.time.now),
+            stateMachine: ClockStateMachine(mark: nil, wall: fixture.time.now),
             time: fixture.time,
             wakes: [],
             logger: silentLogger
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func aScheduleGoesOnAfterTheClockWasAhead(backend: StoreBackend) async throws {
+    func aScheduleContinuesAfterTheClockWasAhead(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
             let id = try await self.addSchedule(fixture)

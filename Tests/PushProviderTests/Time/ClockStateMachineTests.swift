@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushProvider
 
-@Suite struct ClockMachineTests {
+@Suite struct ClockStateMachineTests {
     private let mark = Timestamp(seconds: 1_700_000_000)
 
     private func later(_ hours: Int) -> Timestamp { self.mark.advanced(by: .seconds(hours * 3600)) }
@@ -24,7 +24,7 @@ import Testing
         #expect(machine.disbelieved == nil)
     }
 
-    @Test(arguments: [-1, -400_000]) func aClockThatIsBehindGoesOnFromTheMark(hours: Int) {
+    @Test(arguments: [-1, -400_000]) func aClockThatIsBehindContinuesFromTheMark(hours: Int) {
         #expect(self.machine(ClockMark(steady: self.mark), wall: self.later(hours)).start == self.mark)
     }
 

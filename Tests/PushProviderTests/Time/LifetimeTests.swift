@@ -6,13 +6,13 @@ import Testing
 
 @testable import PushProvider
 
-/// How long a notification without an expiration is tried, whatever the wall clock says.
+/// The time for which a notification without an expiration is tried.
 @Suite(.timeLimit(.minutes(5))) struct LifetimeTests {
     private static let long = Duration.seconds(40 * 86_400)
 
     /// Forty days behind when it is accepted, and right before it is sent.
     @Test(arguments: StoreBackend.available, ["atLeastOnce", "atMostOnce"])
-    func whatIsAcceptedUnderAClockThatIsBehindIsSent(backend: StoreBackend, guarantee: String) async throws {
+    func notificationsAcceptedUnderAClockThatIsBehindAreSent(backend: StoreBackend, guarantee: String) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...3)
             fixture.time.step(by: .zero - Self.long)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whatHasWaitedForItsTurnIsSentAndARetryEndsAfterTheLongestStorage(backend: StoreBackend) async throws {
+    func waitingNotificationsAreSentAndRetriesEndAfterTheLongestStorage(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
             fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable, after: .seconds(60)))

@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available, Self.steps)
-    func whatWasJustAcceptedIsSent(backend: StoreBackend, step: Duration) async throws {
+    func justAcceptedNotificationsAreSent(backend: StoreBackend, step: Duration) async throws {
         let token = JSONValue.string(DeviceToken.numbered(1).hex)
         for to in [["all": true], ["tokens": [token]]] as [JSONValue] {
             try await DispatchFixture.run(backend) { fixture in
@@ -71,7 +71,7 @@ import Testing
 
     /// People's moments are the wall clock's.
     @Test(arguments: StoreBackend.available)
-    func whatIsPlannedFollowsTheWallClock(backend: StoreBackend) async throws {
+    func schedulesFollowTheWallClock(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
             let at = fixture.time.now.advanced(by: .seconds(7200))
@@ -85,7 +85,7 @@ import Testing
 
     /// A clock that is ahead for a while must not end what has not expired.
     @Test(arguments: StoreBackend.available, ["atLeastOnce", "atMostOnce"])
-    func whatHasExpiredByOneClockOnlyIsKept(backend: StoreBackend, guarantee: String) async throws {
+    func notificationsExpiredByOneClockOnlyAreKept(backend: StoreBackend, guarantee: String) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...2)
             fixture.sender.script(.numbered(2), .refused(503, .serviceUnavailable, after: .seconds(60)))
@@ -114,7 +114,7 @@ import Testing
 
     /// A clock that was ahead at the last start has written moments far ahead.
     @Test(arguments: StoreBackend.available)
-    func whatWasWrittenUnderAWrongClockWaitsNoLongerThanABackoff(backend: StoreBackend) async throws {
+    func retriesStoredUnderAWrongClockWaitNoLongerThanABackoff(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...4)
             fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable, after: .seconds(60)))
@@ -130,7 +130,7 @@ import Testing
             let dispatcher = Dispatcher(
                 store: fixture.store,
                 directory: fixture.directory,
-                hygiene: fixture.hygiene,
+                invalidation: fixture.invalidation,
                 wakes: fixture.wakes,
                 time: time,
                 logger: silentLogger

@@ -1,6 +1,7 @@
-import PushProvider
 import PushSupport
 import Testing
+
+@testable import PushProvider
 
 @Suite struct WebhookAddressTests {
     @Test(arguments: [
@@ -29,7 +30,7 @@ import Testing
         "https://example.com/\r\nhost: x", "https://" + String(repeating: "a", count: 3000),
         "https://" + String(repeating: "a", count: 64) + ".example/",
     ])
-    func aBadURLIsRefused(text: String) {
+    func aBadURLIsRejected(text: String) {
         let refusal = #expect(throws: RequestError.self) { try WebhookAddress(text, policy: AddressPolicy()) }
         #expect(refusal?.kind == .invalid)
         #expect(refusal?.path == "url")
@@ -44,7 +45,7 @@ import Testing
         "64:ff9b:1::1", "fe80::1", "febf::1", "fec0::1", "fc00::1", "fdff::1", "ff02::1", "100::1", "2001::1",
         "2001:2::1", "2001:db8::1", "2002:7f00:1::1", "3fff::1", "4000::1",
     ])
-    func aPrivateOrReservedAddressIsRefused(text: String) throws {
+    func aPrivateOrReservedAddressIsRejected(text: String) throws {
         let address = try #require(IPAddress(text))
         #expect(!AddressPolicy().allows(address))
         #expect(AddressPolicy(allowsPrivate: true).allows(address))

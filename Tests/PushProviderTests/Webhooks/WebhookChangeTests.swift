@@ -1,5 +1,4 @@
 import Foundation
-import PushProvider
 import PushStore
 import PushSupport
 import PushTesting
@@ -7,11 +6,13 @@ import PushTypes
 import Synchronization
 import Testing
 
-/// What people change while posts go out all the time.
+@testable import PushProvider
+
+/// Changes of a webhook while posts are in flight.
 @Suite(.timeLimit(.minutes(5))) struct WebhookChangeTests {
     /// Each changes a part of its own, and finds what was answered until it changes it again.
     @Test(arguments: StoreBackend.available, [200, 503])
-    func noAnsweredChangeIsUndoneByABusyDelivery(backend: StoreBackend, status: Int) async throws {
+    func noChangeIsUndoneByABusyDelivery(backend: StoreBackend, status: Int) async throws {
         try await backend.withStore { store, app in
             try await ScriptedReceiver.run { receiver, port in
                 var webhook = WebhookRecord.fixture(port: port)
@@ -27,7 +28,7 @@ import Testing
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
                         while !end.isThere.withLock({ $0 }) {
-                            _ = await delivery.turn(id)
+                            _ = await delivery.postEvents(to: id)
                             var again = WebhookChange()
                             again.cursor = 0
                             _ = try await store.changeWebhook(id, again)

@@ -1,10 +1,11 @@
 import Foundation
 import NIOHTTP1
-import PushProvider
 import PushStore
 import PushTesting
 import PushTypes
 import Testing
+
+@testable import PushProvider
 
 /// One webhook turn by turn, with a real receiver and a manual clock.
 @Suite(.timeLimit(.minutes(5))) struct WebhookDeliveryTests {
@@ -12,8 +13,8 @@ import Testing
         try await DeliveryFixture.run { fixture in
             fixture.store.addBlock(1...2)
             fixture.store.addBlock(3...3, kind: .token)
-            #expect(await fixture.turn() == .idle)
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             let post = try #require(fixture.receiver.posts.first)
             #expect(fixture.receiver.numbers == [[1, 2, 3]])
             #expect(post.method == .POST)
@@ -34,14 +35,14 @@ import Testing
         try await DeliveryFixture.run { fixture in
             fixture.receiver.script(.status(500), .status(503, headers: "retry-after: 1000\r\n"))
             fixture.store.addBlock(1...2)
-            #expect(await fixture.turn() == .failed)
+            #expect(await fixture.postEvents() == .failed)
             fixture.store.addBlock(3...3)
             fixture.waitForNextTry()
-            #expect(await fixture.turn() == .failed)
+            #expect(await fixture.postEvents() == .failed)
             #expect(fixture.record?.nextTryAt == fixture.time.now.advanced(by: .seconds(1000)))
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             fixture.waitForNextTry()
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             #expect(fixture.receiver.numbers == [[1, 2], [1, 2], [1, 2], [3]])
             #expect(Set(fixture.receiver.posts.prefix(3).map(\.body)).count == 1)
             #expect(fixture.record?.failures == 0)
@@ -64,7 +65,7 @@ import Testing
             )
             var turns = 0
             while fixture.record?.cursor != 9, turns < 20 {
-                _ = await fixture.turn()
+                _ = await fixture.postEvents()
                 fixture.waitForNextTry()
                 turns += 1
             }
@@ -72,16 +73,16 @@ import Testing
         }
     }
 
-    @Test func aTurnEndsSoThatOthersHaveTheirs() async throws {
+    @Test func aRunEndsSoThatOthersHaveTheirs() async throws {
         var limits = WebhookLimits()
-        limits.turn = 2
+        limits.postsPerRun = 2
         try await DeliveryFixture.run(limits: limits) { fixture in
             let filler = String(repeating: "x", count: WebhookBatch.maximumLength)
             for number in 1...3 { fixture.store.addBlock(#"{"n":\#(number),"filler":"\#(filler)"}"#) }
-            #expect(await fixture.turn() == .more)
+            #expect(await fixture.postEvents() == .more)
             #expect(fixture.receiver.numbers == [[1], [2]])
             #expect(fixture.receiver.connections == 1)
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             #expect(fixture.receiver.numbers == [[1], [2], [3]])
         }
     }
@@ -93,37 +94,37 @@ import Testing
         "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nretry-after: soon\r\n\r\n", "HTTP/1.1 500 Error\r\n\r\n",
         "HTTP/1.1 200 OK\r\n" + String(repeating: "a: b\r\n", count: 100_000) + "\r\n",
     ])
-    func anAnswerThatIsNotOneIsAFailure(answer: String) async throws {
+    func aStatusOtherThan2xxIsAFailure(answer: String) async throws {
         try await DeliveryFixture.run { fixture in
             fixture.receiver.script(.bytes(answer))
             fixture.store.addBlock(1...1)
-            #expect(await fixture.turn() == .failed)
+            #expect(await fixture.postEvents() == .failed)
             #expect(fixture.record?.failures == 1)
             #expect(fixture.record?.cursor == 0)
             #expect(fixture.record?.lastError != nil)
             fixture.waitForNextTry()
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             #expect(fixture.record?.cursor == 1)
         }
     }
 
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 100 Continue\r\n\r\n"])
-    func aReceiverThatDoesNotAnswerIsLeftAtTheDeadline(answer: String) async throws {
+    func aReceiverThatDoesNotRespondFailsAtTheDeadline(answer: String) async throws {
         var limits = WebhookLimits()
         limits.deadline = .milliseconds(100)
         try await DeliveryFixture.run(limits: limits) { fixture in
             fixture.receiver.script(.unfinished(answer))
             fixture.store.addBlock(1...1)
-            #expect(await fixture.turn() == .failed)
-            #expect(fixture.record?.lastError?.hasPrefix("no answer: ") == true)
+            #expect(await fixture.postEvents() == .failed)
+            #expect(fixture.record?.lastError?.hasPrefix("no response: ") == true)
         }
     }
 
-    @Test func theStatusCountsWhateverBecomesOfTheBody() async throws {
+    @Test func theStatusCountsEvenIfTheBodyFails() async throws {
         try await DeliveryFixture.run { fixture in
             fixture.receiver.script(.unfinished("HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\nx"))
             fixture.store.addBlock(1...1)
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             #expect(fixture.record?.cursor == 1)
         }
     }
@@ -133,8 +134,8 @@ import Testing
             try await DeliveryFixture.run { fixture in
                 fixture.receiver.script(.status(307, headers: "location: http://127.0.0.1:\(port)/\r\n"))
                 fixture.store.addBlock(1...1)
-                #expect(await fixture.turn() == .failed)
-                #expect(fixture.record?.lastError == "the receiver answered with HTTP status 307")
+                #expect(await fixture.postEvents() == .failed)
+                #expect(fixture.record?.lastError == "the receiver responded with HTTP status 307")
                 #expect(other.connections == 0)
             }
         }
@@ -144,9 +145,9 @@ import Testing
         try await DeliveryFixture.run { fixture in
             fixture.receiver.script(.status(410))
             fixture.store.addBlock(1...1)
-            #expect(await fixture.turn() == .failed)
+            #expect(await fixture.postEvents() == .failed)
             fixture.waitForNextTry()
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             #expect(fixture.receiver.posts.count == 1)
             #expect(fixture.record?.isActive == false)
         }
@@ -156,7 +157,7 @@ import Testing
         try await DeliveryFixture.run { fixture in
             fixture.store.change(fixture.webhook.id) { $0.secret = " " }
             fixture.store.addBlock(1...1)
-            #expect(await fixture.turn() == .failed)
+            #expect(await fixture.postEvents() == .failed)
             #expect(fixture.receiver.connections == 0)
         }
     }
@@ -167,7 +168,7 @@ import Testing
         try await DeliveryFixture.run(limits: limits) { fixture in
             fixture.store.change(fixture.webhook.id) { $0.url = $0.url.replacing("http://", with: "https://") }
             fixture.store.addBlock(1...1)
-            #expect(await fixture.turn() == .failed)
+            #expect(await fixture.postEvents() == .failed)
             #expect(fixture.receiver.posts.isEmpty)
             #expect(fixture.record?.cursor == 0)
         }
@@ -176,7 +177,7 @@ import Testing
     @Test func emptyBlocksArePassedOver() async throws {
         try await DeliveryFixture.run { fixture in
             fixture.store.addBlock("")
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             #expect(fixture.record?.cursor == 1)
             #expect(fixture.receiver.connections == 0)
         }
@@ -187,7 +188,7 @@ import Testing
         try await DeliveryFixture.run { fixture in
             fixture.receiver.script(.unfinished("HTTP/1.1 200 OK\r\n"))
             fixture.store.addBlock(1...1)
-            async let turn = fixture.turn()
+            async let turn = fixture.postEvents()
             try await fixture.receiver.waitForPosts(1)
             fixture.store.addBlock(2...2)
             var change = WebhookChange()
@@ -196,7 +197,7 @@ import Testing
             let secrets = WebhookSecret.all(in: try #require(changed).secret)
             await fixture.delivery.interrupt(fixture.webhook.id)
             #expect(await turn == .idle)
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             let posts = fixture.receiver.posts
             #expect(fixture.receiver.numbers == [[1], [1], [2]], "what is told again is the same")
             let last = try #require(posts.last)

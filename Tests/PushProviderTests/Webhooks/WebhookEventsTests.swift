@@ -1,15 +1,16 @@
 import Foundation
-import PushProvider
 import PushStore
 import PushTesting
 import PushTypes
 import Testing
 
+@testable import PushProvider
+
 @Suite struct WebhookEventsTests {
     let notification = UUID()
     let now = Timestamp(milliseconds: 1_700_000_000_123)
 
-    @Test func aDeliverySaysWhatHappenedToWhom() throws {
+    @Test func aDeliveryEventNamesRecipientAndOutcome() throws {
         var events = WebhookEvents(expected: 2)
         self.append(to: &events, device: 7, reason: nil, user: "ann")
         self.append(to: &events, device: nil, reason: "BadDeviceToken", user: nil)
@@ -64,7 +65,7 @@ import Testing
         #expect(object["user"] as? String == text)
     }
 
-    @Test func whoIsNotKnownAnyMoreHasNoToken() throws {
+    @Test func unknownRecipientsHaveNoToken() throws {
         var events = WebhookEvents(expected: .max)
         #expect(events.isEmpty)
         let delivery = DeliveryResult(

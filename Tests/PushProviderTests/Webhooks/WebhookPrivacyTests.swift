@@ -1,10 +1,11 @@
 import NIOHTTP1
-import PushProvider
 import PushStore
 import PushTesting
 import Testing
 
-/// Where posts must not go, whatever a webhook's URL or its name says.
+@testable import PushProvider
+
+/// Addresses that posts must not reach.
 @Suite(.timeLimit(.minutes(5))) struct WebhookPrivacyTests {
     let strict = AddressPolicy(allowsPlainHTTP: true)
 
@@ -12,7 +13,7 @@ import Testing
     func privateAddressesGetNothing(host: String) async throws {
         try await DeliveryFixture.run(host: host, addresses: self.strict) { fixture in
             fixture.store.addBlock(1...1)
-            #expect(await fixture.turn() == .failed)
+            #expect(await fixture.postEvents() == .failed)
             #expect(fixture.receiver.connections == 0)
             #expect(fixture.record?.cursor == 0)
             #expect(fixture.record?.failures == 1)
@@ -25,7 +26,7 @@ import Testing
         let resolver = ScriptedResolver(addresses)
         try await DeliveryFixture.run(host: "hook.example", addresses: self.strict, resolver: resolver) { fixture in
             fixture.store.addBlock(1...1)
-            #expect(await fixture.turn() == .failed)
+            #expect(await fixture.postEvents() == .failed)
             #expect(fixture.receiver.connections == 0)
             #expect(resolver.lookUps == 1)
             #expect(fixture.record?.lastError?.hasPrefix("the address is not allowed") == true)
@@ -39,7 +40,7 @@ import Testing
             fixture.store.addBlock(1...1)
             let filler = String(repeating: "x", count: WebhookBatch.maximumLength)
             fixture.store.addBlock(#"{"n":2,"filler":"\#(filler)"}"#)
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             #expect(fixture.receiver.numbers == [[1], [2]])
             #expect(resolver.lookUps == 1)
             #expect(
@@ -52,9 +53,9 @@ import Testing
         let resolver = ScriptedResolver(["::1", "127.0.0.1"])
         try await DeliveryFixture.run(host: "hook.example", resolver: resolver) { fixture in
             fixture.store.addBlock(1...1)
-            #expect(await fixture.turn() == .failed)
+            #expect(await fixture.postEvents() == .failed)
             fixture.waitForNextTry()
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             #expect(fixture.receiver.numbers == [[1]])
         }
     }
@@ -62,18 +63,18 @@ import Testing
     @Test func aNameWithoutAddressesIsAFailure() async throws {
         try await DeliveryFixture.run(host: "hook.example", resolver: ScriptedResolver([])) { fixture in
             fixture.store.addBlock(1...1)
-            #expect(await fixture.turn() == .failed)
-            #expect(fixture.record?.lastError == "no answer: its name cannot be resolved: no such name")
+            #expect(await fixture.postEvents() == .failed)
+            #expect(fixture.record?.lastError == "no response: its name cannot be resolved: no such name")
         }
     }
 
     @Test func theSystemKnowsLocalhost() async throws {
         try await DeliveryFixture.run(host: "localhost") { fixture in
             fixture.store.addBlock(1...1)
-            _ = await fixture.turn()
+            _ = await fixture.postEvents()
             // If ::1 came first, the second try went to 127.0.0.1.
             fixture.waitForNextTry()
-            _ = await fixture.turn()
+            _ = await fixture.postEvents()
             #expect(fixture.receiver.numbers == [[1]])
         }
     }
@@ -83,7 +84,7 @@ import Testing
             try await DeliveryFixture.run { fixture in
                 fixture.store.change(fixture.webhook.id) { $0.url = "http://[::1]:\(port)/" }
                 fixture.store.addBlock(1...1)
-                #expect(await fixture.turn() == .idle)
+                #expect(await fixture.postEvents() == .idle)
                 #expect(receiver.numbers == [[1]])
             }
         }
@@ -93,7 +94,7 @@ import Testing
         try await DeliveryFixture.run { fixture in
             fixture.store.change(fixture.webhook.id) { $0.url = "\u{0}://\\@[" }
             fixture.store.addBlock(1...1)
-            #expect(await fixture.turn() == .failed)
+            #expect(await fixture.postEvents() == .failed)
             #expect(fixture.record?.lastError?.hasPrefix("the address is not allowed") == true)
         }
     }

@@ -4,47 +4,47 @@ import Testing
 
 @testable import PushProvider
 
-@Suite struct WebhookTurnsTests {
+@Suite struct WebhookQueueTests {
     let ids = (0..<10).map { _ in UUID() }
 
-    @Test func oneTurnAtATimeForEachAndAnotherAfterwards() {
-        var turns = WebhookQueue(limits: WebhookLimits())
-        turns.offer(self.ids[0], isFailing: false)
-        turns.offer(self.ids[0], isFailing: false)
-        #expect(self.all(&turns) == [self.ids[0]])
-        turns.offer(self.ids[0], isFailing: false)
-        turns.offer(self.ids[1], isFailing: false)
-        #expect(self.all(&turns) == [self.ids[1]])
-        turns.ended(self.ids[0])
-        #expect(self.all(&turns) == [self.ids[0]])
+    @Test func oneRunAtATimeForEachAndAnotherAfterwards() {
+        var queue = WebhookQueue(limits: WebhookLimits())
+        queue.enqueue(self.ids[0], isFailing: false)
+        queue.enqueue(self.ids[0], isFailing: false)
+        #expect(self.all(&queue) == [self.ids[0]])
+        queue.enqueue(self.ids[0], isFailing: false)
+        queue.enqueue(self.ids[1], isFailing: false)
+        #expect(self.all(&queue) == [self.ids[1]])
+        queue.finish(self.ids[0])
+        #expect(self.all(&queue) == [self.ids[0]])
     }
 
-    @Test func failingReceiversTakeOnlyAPartOfThePlaces() {
+    @Test func failingReceiversTakeOnlyAPartOfTheSlots() {
         var limits = WebhookLimits()
         (limits.inFlight, limits.inFlightFailing) = (4, 2)
-        var turns = WebhookQueue(limits: limits)
-        for id in self.ids[0..<5] { turns.offer(id, isFailing: true) }
-        #expect(self.all(&turns) == Array(self.ids[0..<2]))
-        for id in self.ids[5..<10] { turns.offer(id, isFailing: false) }
-        #expect(self.all(&turns) == Array(self.ids[5..<7]))
-        turns.ended(self.ids[0])
-        #expect(self.all(&turns) == [self.ids[7]])
-        turns.ended(self.ids[5])
-        turns.ended(self.ids[6])
-        #expect(self.all(&turns) == [self.ids[8], self.ids[9]])
-        turns.ended(self.ids[7])
-        #expect(self.all(&turns) == [self.ids[2]])
+        var queue = WebhookQueue(limits: limits)
+        for id in self.ids[0..<5] { queue.enqueue(id, isFailing: true) }
+        #expect(self.all(&queue) == Array(self.ids[0..<2]))
+        for id in self.ids[5..<10] { queue.enqueue(id, isFailing: false) }
+        #expect(self.all(&queue) == Array(self.ids[5..<7]))
+        queue.finish(self.ids[0])
+        #expect(self.all(&queue) == [self.ids[7]])
+        queue.finish(self.ids[5])
+        queue.finish(self.ids[6])
+        #expect(self.all(&queue) == [self.ids[8], self.ids[9]])
+        queue.finish(self.ids[7])
+        #expect(self.all(&queue) == [self.ids[2]])
     }
 
-    @Test func failingReceiversComeBackWhenAllOthersAreBusy() {
+    @Test func failingReceiversRecoverWhileAllOthersAreBusy() {
         var limits = WebhookLimits()
         (limits.inFlight, limits.inFlightFailing) = (2, 1)
-        var turns = WebhookQueue(limits: limits)
-        for id in self.ids[0..<3] { turns.offer(id, isFailing: false) }
-        turns.offer(self.ids[3], isFailing: true)
-        #expect(self.all(&turns) == [self.ids[0], self.ids[3]])
-        turns.ended(self.ids[0])
-        #expect(self.all(&turns) == [self.ids[1]])
+        var queue = WebhookQueue(limits: limits)
+        for id in self.ids[0..<3] { queue.enqueue(id, isFailing: false) }
+        queue.enqueue(self.ids[3], isFailing: true)
+        #expect(self.all(&queue) == [self.ids[0], self.ids[3]])
+        queue.finish(self.ids[0])
+        #expect(self.all(&queue) == [self.ids[1]])
     }
 
     @Test(arguments: [
@@ -61,9 +61,9 @@ import Testing
         #expect(RetryAfter.read(nil, now: Timestamp(seconds: 1_700_000_000)) == nil)
     }
 
-    private func all(_ turns: inout WebhookQueue) -> [UUID] {
+    private func all(_ queue: inout WebhookQueue) -> [UUID] {
         var begun: [UUID] = []
-        while let id = turns.next() { begun.append(id) }
+        while let id = queue.next() { begun.append(id) }
         return begun
     }
 }

@@ -1,29 +1,30 @@
 import Foundation
-import PushProvider
 import PushStore
 import PushTesting
 import PushTypes
 import Testing
 
+@testable import PushProvider
+
 /// Replays, and other changes while a post is in flight.
 @Suite(.timeLimit(.minutes(5))) struct WebhookReplayTests {
     let start = Timestamp(seconds: 1_700_000_000)
 
-    @Test func aReplayTellsEverythingFromAMomentOrABlockOn() async throws {
+    @Test func aReplayRepeatsEventsFromATimeOrABlockOn() async throws {
         try await DeliveryFixture.run { fixture in
             for number in 1...5 {
                 fixture.store.addBlock(number...number, at: self.start.advanced(by: .seconds(Int64(number))))
             }
-            await fixture.turn()
+            await fixture.postEvents()
             let replay = WebhookReplay(store: fixture.store)
             let since = self.start.advanced(by: .seconds(4))
             let moved = try await replay.start(fixture.webhook.id, from: .since(since))
             #expect(moved?.cursor == 3)
-            await fixture.turn()
+            await fixture.postEvents()
             _ = try await replay.start(fixture.webhook.id, from: .block(2))
-            await fixture.turn()
+            await fixture.postEvents()
             _ = try await replay.start(fixture.webhook.id, from: .since(Timestamp(milliseconds: .min)))
-            await fixture.turn()
+            await fixture.postEvents()
             #expect(fixture.receiver.numbers == [[1, 2, 3, 4, 5], [4, 5], [2, 3, 4, 5], [1, 2, 3, 4, 5]])
             for block: Int64 in [.min, 0, 1] {
                 #expect(try await replay.cursor(for: fixture.webhook, from: .block(block)) == 0)
@@ -36,7 +37,7 @@ import Testing
         try await DeliveryFixture.run { fixture in
             for number in 1...5 { fixture.store.addBlock(number...number) }
             _ = try await WebhookReplay(store: fixture.store).start(fixture.webhook.id, from: .block(5))
-            await fixture.turn()
+            await fixture.postEvents()
             #expect(fixture.receiver.numbers == [[5]])
         }
     }
@@ -44,19 +45,19 @@ import Testing
     @Test func aReplayDuringAPostIsNotLost() async throws {
         try await DeliveryFixture.run { fixture in
             fixture.store.addBlock(1...1)
-            await fixture.turn()
+            await fixture.postEvents()
             fixture.store.addBlock(2...2)
             fixture.receiver.onPost { post in
                 guard ScriptedReceiver.numbers(in: post.body) == [2] else { return }
                 fixture.store.change(fixture.webhook.id) { $0.cursor = 0 }
             }
-            await fixture.turn()
+            await fixture.postEvents()
             #expect(fixture.receiver.numbers == [[1], [2], [1, 2]])
             #expect(fixture.record?.cursor == 2)
         }
     }
 
-    @Test func whatChangesDuringAPostStaysChanged() async throws {
+    @Test func aChangeDuringAPostIsKept() async throws {
         try await DeliveryFixture.run { fixture in
             fixture.store.addBlock(1...1)
             fixture.receiver.onPost { _ in
@@ -66,7 +67,7 @@ import Testing
                     webhook.events = [.token]
                 }
             }
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             #expect(fixture.record?.isActive == false)
             #expect(fixture.record?.secret == "whsec_other")
             #expect(fixture.record?.events == [.token])
@@ -80,10 +81,10 @@ import Testing
             fixture.receiver.script(.status(410))
             let url = fixture.webhook.url + "&new=1"
             fixture.receiver.onPost { _ in fixture.store.change(fixture.webhook.id) { $0.url = url } }
-            await fixture.turn()
+            await fixture.postEvents()
             #expect(fixture.record?.isActive == true)
             #expect(fixture.record?.failures == 0)
-            await fixture.turn()
+            await fixture.postEvents()
             #expect(fixture.receiver.posts.last?.target == "/hook?key=1&new=1")
         }
     }
@@ -92,7 +93,7 @@ import Testing
         try await DeliveryFixture.run { fixture in
             fixture.store.addBlock(1...1)
             fixture.receiver.onPost { _ in _ = fixture.store.deleteWebhook(fixture.webhook.id) }
-            #expect(await fixture.turn() == .idle)
+            #expect(await fixture.postEvents() == .idle)
             #expect(fixture.record == nil)
         }
     }

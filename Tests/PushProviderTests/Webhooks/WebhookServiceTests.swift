@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import PushProvider
 import PushStore
 import PushSupport
 import PushTesting
@@ -8,12 +7,14 @@ import PushTypes
 import Synchronization
 import Testing
 
+@testable import PushProvider
+
 /// The service with real receivers and the real clock.
 @Suite(.timeLimit(.minutes(5))) struct WebhookServiceTests {
     let store = MemoryWebhookStore()
     let wake = WakeSignal()
 
-    @Test func everyWebhookIsToldAndTheServiceEndsWhenAsked() async throws {
+    @Test func everyWebhookReceivesEventsAndTheServiceEndsOnShutdown() async throws {
         try await ScriptedReceiver.run { receiver, port in
             for _ in 1...40 { self.store.addWebhook(.fixture(port: port)) }
             self.store.addBlock(1...3)
@@ -28,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func oneThatCannotBeReadIsSaidOnceAndTheOthersAreTold() async throws {
+    @Test func anUnreadableWebhookIsLoggedOnceAndOthersReceiveEvents() async throws {
         let store = MemoryWebhookStore(unreadable: ["broken"])
         let log = LogCount()
         try await ScriptedReceiver.run { receiver, port in
@@ -66,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func aReceiverThatHangsHoldsUpNobody() async throws {
+    @Test func aReceiverThatHangsDelaysNoOther() async throws {
         try await ScriptedReceiver.run { hanging, hangingPort in
             try await ScriptedReceiver.run { receiver, port in
                 hanging.script(.unfinished(""), .unfinished(""))

@@ -1,8 +1,9 @@
 import Foundation
-import PushProvider
 import PushStore
 import PushTypes
 import Testing
+
+@testable import PushProvider
 
 @Suite struct WebhookSignatureTests {
     let now = Timestamp(seconds: 1_700_000_000)

@@ -1,11 +1,12 @@
-import PushProvider
 import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
 
-@Suite struct WebhookMachineTests {
+@testable import PushProvider
+
+@Suite struct WebhookStateMachineTests {
     let start = Timestamp(seconds: 1_700_000_000)
 
     @Test func aFailureWaitsLongerEachTimeUpTo15Minutes() throws {
@@ -15,7 +16,7 @@ import Testing
         var longest: Duration = .zero
         for failure in 1...60 {
             #expect(machine.isDue(at: now))
-            machine.failed(.noAnswer(why: "none"), at: ClockReading(now), using: &generator)
+            machine.failed(.noResponse(reason: "none"), at: ClockReading(now), using: &generator)
             let next = try #require(machine.record.nextTryAt)
             let limit = WebhookPolicy().backoff.limit(afterFailures: failure)
             #expect(next.since(now) <= min(limit, .seconds(900)))
@@ -27,7 +28,7 @@ import Testing
         }
         #expect(longest > .seconds(600))
         #expect(machine.record.failures == 60)
-        #expect(machine.record.lastError == "no answer: none")
+        #expect(machine.record.lastError == "no response: none")
         #expect(machine.record.cursor == 0)
     }
 
@@ -35,7 +36,7 @@ import Testing
         var generator = SeededGenerator(seed: 2)
         var machine = WebhookStateMachine(.fixture(port: 1))
         machine.failed(.status(500, retryAfter: nil), at: ClockReading(self.start), using: &generator)
-        machine.taken(through: 12, at: self.start)
+        machine.accepted(through: 12, at: self.start)
         #expect(machine.record.cursor == 12)
         #expect(machine.record.failures == 0)
         #expect(machine.record.nextTryAt == nil)
@@ -74,7 +75,7 @@ import Testing
     @Test func daysOfFailureEndTheWebhook() {
         var generator = SeededGenerator(seed: 5)
         var machine = WebhookStateMachine(.fixture(port: 1))
-        machine.taken(through: 1, at: self.start)
+        machine.accepted(through: 1, at: self.start)
         var now = self.start
         while machine.record.isActive, machine.record.failures < 10_000 {
             machine.failed(.status(500, retryAfter: nil), at: ClockReading(now), using: &generator)
@@ -102,11 +103,11 @@ import Testing
         record.createdAt = Timestamp(milliseconds: .min)
         record.lastSuccessAt = nil
         var machine = WebhookStateMachine(record)
-        machine.failed(.noAnswer(why: ""), at: ClockReading(Timestamp(milliseconds: .max)), using: &generator)
+        machine.failed(.noResponse(reason: ""), at: ClockReading(Timestamp(milliseconds: .max)), using: &generator)
         #expect(!machine.record.isActive)
         record.failures = .min
         machine = WebhookStateMachine(record)
-        machine.failed(.noAnswer(why: ""), at: ClockReading(Timestamp(milliseconds: .max)), using: &generator)
+        machine.failed(.noResponse(reason: ""), at: ClockReading(Timestamp(milliseconds: .max)), using: &generator)
         #expect(machine.record.isActive)
     }
 }

@@ -1,9 +1,10 @@
 import Foundation
-import PushProvider
 import PushStore
 import PushTesting
 import PushTypes
 import Synchronization
+
+@testable import PushProvider
 
 /// One webhook, its receiver, its events and a delivery with a manual clock.
 struct DeliveryFixture: Sendable {
@@ -16,8 +17,8 @@ struct DeliveryFixture: Sendable {
     var record: WebhookRecord? { self.store.webhook(self.webhook.id) }
 
     @discardableResult
-    func turn() async -> WebhookDelivery.TurnEnd {
-        await self.delivery.turn(self.webhook.id)
+    func postEvents() async -> WebhookDelivery.RunEnd {
+        await self.delivery.postEvents(to: self.webhook.id)
     }
 
     /// Long enough for any back-off.
@@ -68,7 +69,7 @@ final class ScriptedResolver: NameResolver {
     func addresses(of name: String, within limit: Duration) throws -> [IPAddress] {
         self.count.withLock { $0 += 1 }
         let next = self.answers.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? [] }
-        guard !next.isEmpty else { throw NameResolutionFailure.unknown(why: "no such name") }
+        guard !next.isEmpty else { throw NameResolutionFailure.unknown(reason: "no such name") }
         return next.compactMap { IPAddress($0) }
     }
 }

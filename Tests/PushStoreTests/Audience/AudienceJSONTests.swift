@@ -33,6 +33,26 @@ import Testing
     ])
     func everyMemberIsRead(text: String, expected: AudienceExpression) throws {
         #expect(try self.parse(text) == expected)
+        #expect(AudienceExpression(stored: expected.json) == expected)
+    }
+
+    @Test func theStoredFormIsDecodedWithoutTheRulesOfRequests() throws {
+        var expressions = AudienceGenerator(seed: 5)
+        for _ in 0..<500 {
+            let json = expressions.expression(depth: 3).json
+            #expect(AudienceExpression(stored: json)?.json == json)
+        }
+        let many = AudienceExpression.or((0..<300).map { .user("u\($0)") })
+        #expect(AudienceExpression(stored: many.json) == many, "what was accepted once stays readable")
+    }
+
+    @Test(arguments: [
+        "1", "{}", #"{"all":false}"#, #"{"token":"zz"}"#, #"{"user":1}"#, #"{"users":["a"]}"#, #"{"and":[]}"#,
+        #"{"and":[{"user":"a"},{"user":1}]}"#, #"{"not":{}}"#, #"{"tag":"a","user":"b"}"#, #"{"lastSeen":{"is":"x"}}"#,
+        #"{"appVersion":{"is":"new"}}"#, #"{"attribute":"a","is":[1]}"#, #"{"attribute":"a","is":1,"above":0}"#,
+    ])
+    func otherStoredFormsAreDamaged(text: String) throws {
+        #expect(AudienceExpression(stored: try JSONValue(parsing: Data(text.utf8))) == nil)
     }
 
     @Test func tokensVersionsAndDaysAreRead() throws {

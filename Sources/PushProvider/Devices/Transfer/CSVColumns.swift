@@ -1,12 +1,12 @@
 import Foundation
 import PushSupport
 
-/// The header row of a CSV file of devices: the members of a registration by their names, an attribute as
-/// `attributes.NAME`, or all of them in one column `attributes` as a JSON object.
+/// The columns of a CSV file of devices, read from its header row.
 ///
-/// An empty cell leaves the value as it is. Tags and capabilities are separated by `|`; `\|` is a bar within a tag and
-/// `\\` a backslash. In `attributes.NAME`, `true`, `false` and what is a number in JSON are taken as such, anything else
-/// is a text.
+/// Columns have the names of the members of a registration. An attribute is a column `attributes.NAME`, or all attributes are
+/// a JSON object in one column `attributes`. An empty cell leaves the value unchanged. Tags and capabilities are separated by
+/// `|`; `\|` is a bar within a tag and `\\` a backslash. In `attributes.NAME`, `true`, `false` and a number in JSON are values
+/// of these types, and anything else is a text.
 struct CSVColumns: Equatable {
     private enum Column: Equatable {
         case text(String)
@@ -19,22 +19,22 @@ struct CSVColumns: Equatable {
 
     private let columns: [Column]
 
-    /// - Throws: ``RequestError`` that names the column by its number, and never shows more than the beginning of its name:
-    /// a file without a header has tokens there.
+    /// - Throws: ``RequestError`` that names the column by its number. It shows only the beginning of the name, because a file
+    ///   without a header has tokens there.
     init(header: [String]) throws(RequestError) {
         var columns: [Column] = []
         for (index, cell) in header.enumerated() {
             let name = cell.trimmingCharacters(in: .whitespaces)
             guard let column = Self.column(name) else {
                 let known = DeviceRequest.members.sorted().joined(separator: ", ")
-                throw Self.refusal(
+                throw Self.error(
                     index,
                     "unknown_column",
-                    "\"\(name.prefix(16))\" is no column: the first row names them, known are \(known), attributes.NAME"
+                    "\"\(name.prefix(16))\" is not a column: the first row names them, known are \(known), attributes.NAME"
                 )
             }
             guard !columns.contains(column) else {
-                throw Self.refusal(index, "duplicate_column", "\"\(name.prefix(16))\" is there twice")
+                throw Self.error(index, "duplicate_column", "\"\(name.prefix(16))\" occurs twice")
             }
             columns.append(column)
         }
@@ -58,11 +58,11 @@ struct CSVColumns: Equatable {
         return .attribute(String(name.dropFirst(prefix.count)))
     }
 
-    private static func refusal(_ index: Int, _ code: String, _ message: String) -> RequestError {
+    private static func error(_ index: Int, _ code: String, _ message: String) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: "column \(index + 1)")
     }
 
-    /// The members of a registration.
+    /// Returns the members of a registration from the cells of a row.
     func members(_ cells: [String]) throws(RequestError) -> [String: JSONValue] {
         guard cells.count == self.columns.count else {
             throw RequestError(
@@ -86,9 +86,9 @@ struct CSVColumns: Equatable {
     }
 }
 
-/// What stands in one cell.
+/// Converts the texts of cells.
 enum CSVCell {
-    /// The parts between bars; empty ones are left out.
+    /// Returns the parts between bars, without empty ones.
     static func list(_ text: String) -> [String] {
         guard text.utf8.contains(UInt8(ascii: "\\")) else { return text.split(separator: "|").map(String.init) }
         var (parts, part, isEscaped) = ([String](), "", false)
@@ -111,19 +111,20 @@ enum CSVCell {
         return parts.filter { !$0.isEmpty }
     }
 
-    /// What ``list(_:)`` reads.
+    /// Returns the text of a list, as ``list(_:)`` reads it.
     static func text(_ list: some Sequence<String>) -> String {
         list.map { $0.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "|", with: "\\|") }
             .joined(separator: "|")
     }
 
+    /// Returns the value of an attribute.
     static func value(_ text: String) -> JSONValue {
         switch text {
         case "true": return .bool(true)
         case "false": return .bool(false)
         default: break
         }
-        // A number has no leading zero, so that 01067 stays the text that it is.
+        // A number has no leading zero, so that 01067 stays a text.
         guard let first = text.utf8.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
             let last = text.utf8.last, (0x30...0x39).contains(last), text.utf8.count <= 32,
             let value = try? JSONValue(parsing: Data(text.utf8))

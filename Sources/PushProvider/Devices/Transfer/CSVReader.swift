@@ -1,10 +1,12 @@
 import NIOCore
 
-/// Cuts bytes into the rows of RFC 4180, however they arrive: cells in quotation marks may hold commas, line ends and
-/// doubled quotation marks. Rows end with CR LF, LF or CR. Keeps one row at most.
+/// Splits bytes into the rows of a CSV file (RFC 4180), in buffers of any size.
+///
+/// Cells in quotation marks may hold commas, line ends and doubled quotation marks. Rows end with CR LF, LF or CR. One row at
+/// most is kept in memory.
 struct CSVReader {
     struct Row: Equatable {
-        /// The line on which it begins, from 1.
+        /// The line on which the row begins, from 1.
         var line: Int
         var content: Content
     }
@@ -14,9 +16,9 @@ struct CSVReader {
         case fault(Fault)
     }
 
-    /// Why a row cannot be read. What follows is read from the next line end on.
+    /// The fault of a row that cannot be read. Reading continues after the next line end.
     enum Fault: String, Error, Equatable {
-        /// A quotation mark inside a cell without quotation marks, or something after the closing one.
+        /// A quotation mark inside a cell without quotation marks, or text after the closing one.
         case misplacedQuote = "a quotation mark must enclose the whole cell; inside one it is doubled"
         case unclosedQuote = "the file ends inside quotation marks"
         case tooLong = "a row has at most 65536 bytes"
@@ -25,13 +27,13 @@ struct CSVReader {
     }
 
     private enum State {
-        /// At the beginning of a cell.
+        /// The beginning of a cell.
         case start
         case plain
         case quoted
-        /// After a quotation mark inside quotation marks: the end, or the first half of a doubled one.
+        /// A quotation mark inside quotation marks: the end of the cell, or the first half of a doubled one.
         case quote
-        /// Until the line ends, because of a fault.
+        /// The rest of a line after a fault.
         case skipping(Fault)
     }
 
@@ -40,14 +42,15 @@ struct CSVReader {
     private var state = State.start
     private var cells: [String] = []
     private var cell: [UInt8] = []
-    /// Bytes of the row so far.
+    /// The number of bytes of the row so far.
     private var length = 0
     private var line = 1
     private var firstLine = 1
-    /// Whether the last byte was the CR that ended a row, so that an LF belongs to it.
+    /// `true` if the last byte was the CR that ended a row: an LF belongs to it.
     private var isAfterReturn = false
     private var bytesSeen = 0
 
+    /// Returns the rows that end in `bytes`.
     mutating func feed(_ bytes: ByteBufferView) -> [Row] {
         var rows: [Row] = []
         for byte in bytes {
@@ -57,17 +60,17 @@ struct CSVReader {
         return rows
     }
 
-    /// The last row, if it had no end.
+    /// Returns the last row, if it has no line end.
     mutating func finish() -> Row? {
         if case .quoted = self.state { self.state = .skipping(.unclosedQuote) }
         return self.length == 0 ? nil : self.endRow()
     }
 
-    /// Whether `byte` belongs to a byte order mark at the beginning of the file.
+    /// Consumes a byte order mark at the beginning of the file.
     private mutating func isByteOrderMark(_ byte: UInt8) -> Bool {
         guard self.bytesSeen < 3 else { return false }
         let isMark = byte == Self.byteOrderMark[self.bytesSeen]
-        // Anything else ends the search; half a mark is no UTF-8, and lost here it harms nobody.
+        // Anything else ends the search. Half a mark is not UTF-8, so that its loss does no harm.
         self.bytesSeen = isMark ? self.bytesSeen + 1 : 3
         return isMark
     }
@@ -137,14 +140,14 @@ struct CSVReader {
         self.state = .start
     }
 
-    /// The first fault of a row is the one that is told.
+    /// Notes the first fault of a row.
     private mutating func fail(_ fault: Fault) {
         if case .skipping = self.state { return }
         self.state = .skipping(fault)
         self.cell.removeAll(keepingCapacity: true)
     }
 
-    /// `nil` for an empty line.
+    /// Ends a row; `nil` for an empty line.
     private mutating func endRow() -> Row? {
         defer {
             self.cells.removeAll(keepingCapacity: true)

@@ -1,36 +1,35 @@
 package import NIOCore
 package import PushStore
+import PushSupport
 
-/// The devices of an app as a file, a page at a time: what ``DeviceImport`` takes.
+/// The devices of an app as a file that ``DeviceImport`` reads, a page at a time.
 ///
-/// Each record has what a registration has, so that neither the state nor the times of a device are in it. A file that
-/// is written while devices register has those that were there when their page was read.
+/// Each record has the members of a registration: neither the state nor the times of a device are in it. A file that is
+/// written while devices register has the devices that existed when their page was read.
 package struct DeviceExport: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
 
-    /// Which devices.
+    /// The selection of devices.
     package enum State: String, CaseIterable, Hashable, Sendable {
-        case active
-        case inactive
-        case all
+        case active, inactive, all
     }
 
-    /// Before a page is asked for again, when too many questions wait.
+    /// The pause before a page is read again when too many queries wait.
     private static let pause: Duration = .seconds(1)
 
     private let store: any DeviceStore
     private let app: Int64
     private let format: TransferFormat
     private let state: State
-    /// The body is written when the request's own task has ended.
-    private let asker: QueryCaller?
+    /// The caller of the query, kept because the body is written after the task of the request has ended.
+    private let caller: QueryCaller?
 
     package init(store: any DeviceStore, app: Int64, format: TransferFormat, state: State = .active) {
         self.store = store
         self.app = app
         self.format = format
         self.state = state
-        self.asker = QueryCaller.current.map { QueryCaller(budget: $0.budget, purpose: .export, key: $0.key) }
+        self.caller = QueryCaller.current.map { QueryCaller(budget: $0.budget, purpose: .export, key: $0.key) }
     }
 
     package func makeAsyncIterator() -> Iterator {
@@ -56,18 +55,18 @@ package struct DeviceExport: AsyncSequence, Sendable {
                 let page = try await self.export.page(after: self.after)
                 self.isAtEnd = page.count < TransferLimits.batch
                 self.after = page.last?.id ?? self.after
-                let text = self.export.text(page)
+                let text = try self.export.text(page)
                 if !text.isEmpty { return ByteBuffer(bytes: text) }
             }
             return nil
         }
     }
 
-    /// Each page is a question of its own, so that no snapshot is as old as the export, and waits its turn.
+    /// Reads a page. Each page is a query of its own and waits in the queue, so that no snapshot is as old as the export.
     private func page(after: Int64) async throws -> [DeviceRecord] {
         while true {
             do {
-                return try await QueryCaller.$current.withValue(self.asker) {
+                return try await QueryCaller.$current.withValue(self.caller) {
                     try await self.store.devices(
                         app: self.app,
                         audience: .everyone,
@@ -81,14 +80,17 @@ package struct DeviceExport: AsyncSequence, Sendable {
         }
     }
 
-    private func text(_ devices: [DeviceRecord]) -> [UInt8] {
-        var text: [UInt8] = []
-        for device in devices where self.state == .all || device.isActive == (self.state == .active) {
-            switch self.format {
-            case .ndjson: DeviceLine.append(device, to: &text)
-            case .csv: DeviceRow.append(device, to: &text)
-            }
+    private func text(_ devices: [DeviceRecord]) throws -> [UInt8] {
+        let devices = devices.filter { self.state == .all || $0.isActive == (self.state == .active) }
+        switch self.format {
+        case .ndjson:
+            var json = JSONWriter()
+            for device in devices { try DeviceLine.append(device, to: &json) }
+            return json.bytes
+        case .csv:
+            var text: [UInt8] = []
+            for device in devices { try DeviceRow.append(device, to: &text) }
+            return text
         }
-        return text
     }
 }

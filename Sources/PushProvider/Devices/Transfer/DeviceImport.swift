@@ -2,10 +2,10 @@ package import NIOCore
 package import PushStore
 package import PushSupport
 
-/// Registers the devices of a file, a batch in one transaction each. The same file again registers nothing twice.
+/// Registers the devices of a file, in transactions of one batch. The same file again registers no device twice.
 package struct DeviceImport: Sendable {
-    /// Bytes that are read before what they hold is registered; a larger buffer is taken in parts.
-    private static let piece = 64 * 1024
+    /// The number of bytes that are parsed at once. A larger buffer is split.
+    private static let slice = 64 * 1024
 
     private let store: any DeviceStore
     private let app: Int64
@@ -19,9 +19,10 @@ package struct DeviceImport: Sendable {
         self.time = time
     }
 
+    /// Imports a file.
     /// - Parameters:
     ///   - bytes: the file, in buffers of any size.
-    ///   - progress: told after each batch.
+    ///   - progress: called after each batch.
     /// - Throws: ``ImportInterruption``.
     package func run<Bytes: AsyncSequence>(
         _ bytes: Bytes,
@@ -32,10 +33,10 @@ package struct DeviceImport: Sendable {
         do {
             for try await buffer in bytes {
                 var buffer = buffer
-                while let piece = buffer.readSlice(length: min(Self.piece, buffer.readableBytes)),
-                    piece.readableBytes > 0
+                while let slice = buffer.readSlice(length: min(Self.slice, buffer.readableBytes)),
+                    slice.readableBytes > 0
                 {
-                    try batch.add(try reader.feed(piece.readableBytesView))
+                    try batch.add(try reader.feed(slice.readableBytesView))
                     try await self.register(&batch, atLeast: TransferLimits.batch, progress)
                 }
             }
@@ -48,7 +49,7 @@ package struct DeviceImport: Sendable {
         return batch.report
     }
 
-    /// Registers in transactions of ``TransferLimits/batch`` while there are `count` or more to do.
+    /// Registers in transactions of ``TransferLimits/batch`` while `count` or more records wait.
     private func register(
         _ batch: inout Batch,
         atLeast count: Int,
@@ -67,7 +68,7 @@ package struct DeviceImport: Sendable {
         }
     }
 
-    /// What has been read and not yet registered, and what became of the rest.
+    /// The records that were read and not yet registered, and the report about the others.
     private struct Batch {
         var registrations: [(line: Int, registration: DeviceRegistration)] = []
         var report = ImportReport()
@@ -78,7 +79,7 @@ package struct DeviceImport: Sendable {
                 self.report.progress.lines += 1
                 switch record.content {
                 case .success(let registration): self.registrations.append((record.line, registration))
-                case .failure(let refusal): self.report.add(refusal, line: record.line)
+                case .failure(let error): self.report.add(error, line: record.line)
                 }
             }
         }
@@ -99,9 +100,9 @@ package struct DeviceImport: Sendable {
     }
 }
 
-/// How far an import has got, in records.
+/// The progress of an import, in records.
 package struct ImportProgress: Hashable, Sendable, Codable {
-    /// Read so far, without header and empty lines.
+    /// Records that were read, without header and empty lines.
     package var lines = 0
     /// New devices.
     package var added = 0
@@ -110,51 +111,51 @@ package struct ImportProgress: Hashable, Sendable, Codable {
     package var replaced = 0
     package var refused = 0
 
-    /// On disk.
+    /// Records that are on disk.
     package var registered: Int { self.added + self.refreshed + self.replaced }
 
     package init() {}
 }
 
-/// What became of an import.
+/// The report about an import.
 package struct ImportReport: Hashable, Sendable {
     package var progress = ImportProgress()
-    /// The first ``TransferLimits/maximumRefusals``.
+    /// The first ``TransferLimits/maximumRefusals`` errors.
     package var refusals: [ImportError] = []
 
     package init() {}
 
-    mutating func add(_ refusal: RequestError, line: Int) {
+    mutating func add(_ error: RequestError, line: Int) {
         self.progress.refused += 1
         guard self.refusals.count < TransferLimits.maximumRefusals else { return }
-        self.refusals.append(ImportError(refusal, line: line))
+        self.refusals.append(ImportError(error, line: line))
     }
 }
 
-/// Why a record was not registered.
+/// The error of a record that was not registered.
 package struct ImportError: Hashable, Sendable, Codable {
-    /// Where it begins, from 1.
+    /// The line on which the record begins, from 1.
     package var line: Int
     package var code: String
     package var message: String
     /// The member or column at fault.
     package var field: String?
 
-    /// Shorter than any whole token, should one stand where a name belongs.
+    /// The maximum length of ``field``: shorter than a token, in case one stands in the place of a name.
     private static let maximumField = 48
 
-    init(_ refusal: RequestError, line: Int) {
+    init(_ error: RequestError, line: Int) {
         self.line = line
-        self.code = refusal.code
-        self.message = refusal.message
-        self.field = refusal.path.map { $0.count > Self.maximumField ? "\($0.prefix(Self.maximumField))…" : $0 }
+        self.code = error.code
+        self.message = error.message
+        self.field = error.path.map { $0.count > Self.maximumField ? "\($0.prefix(Self.maximumField))…" : $0 }
     }
 }
 
-/// An import that did not reach the end of its file. What is registered stays; the whole file may be sent again.
+/// The error of an import that did not reach the end of its file. Registered devices stay; the whole file may be sent again.
 package struct ImportInterruption: Error, CustomStringConvertible {
     package var progress: ImportProgress
-    /// What the store, or the source of the bytes, threw; an ``RequestError`` of the header row.
+    /// The error of the store or of the source of the bytes, or the ``RequestError`` of the header row.
     package var cause: any Error
 
     package var description: String {

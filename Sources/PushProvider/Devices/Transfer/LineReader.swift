@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Cuts bytes into lines, however they arrive. Keeps one line at most.
+/// Splits bytes into lines, in buffers of any size. One line at most is kept in memory.
 struct LineReader {
     /// A line without its end; `nil` bytes stand for one that is longer than ``TransferLimits/maximumRecord``.
     struct Line: Equatable {
-        /// From 1.
+        /// The number of the line, from 1.
         var number: Int
         var bytes: [UInt8]?
     }
@@ -12,11 +12,11 @@ struct LineReader {
     private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
     private var pending: [UInt8] = []
-    /// Whether the rest of the line is dropped because it is too long.
+    /// `true` while the rest of a line that is too long is dropped.
     private var isSkipping = false
     private var number = 0
 
-    /// The lines that end in `bytes`, empty ones too.
+    /// Returns the lines that end in `bytes`, with empty ones.
     mutating func feed(_ bytes: ByteBufferView) -> [Line] {
         var lines: [Line] = []
         var rest = bytes
@@ -29,7 +29,7 @@ struct LineReader {
         return lines
     }
 
-    /// The last line, if it had no end.
+    /// Returns the last line, if it has no line end.
     mutating func finish() -> Line? {
         self.pending.isEmpty && !self.isSkipping ? nil : self.line()
     }

@@ -3,11 +3,12 @@ import NIOCore
 import PushStore
 import PushSupport
 
-/// Reads registrations from the bytes of a file, however they arrive. A record that is refused does not stop the rest;
-/// a header row that makes no sense does.
+/// Reads registrations from the bytes of a file, in buffers of any size.
+///
+/// A record that is rejected does not stop the others. A header row that is rejected does.
 struct RegistrationReader {
     struct Record: Equatable {
-        /// From 1.
+        /// The line on which the record begins, from 1.
         var line: Int
         var content: Result<DeviceRegistration, RequestError>
     }
@@ -27,6 +28,7 @@ struct RegistrationReader {
             }
     }
 
+    /// Returns the records that end in `bytes`.
     /// - Throws: ``RequestError`` of the header row.
     mutating func feed(_ bytes: ByteBufferView) throws(RequestError) -> [Record] {
         switch self.source {
@@ -41,7 +43,7 @@ struct RegistrationReader {
         }
     }
 
-    /// What has no line end at the end of the file.
+    /// Returns the last record, if it has no line end.
     /// - Throws: as ``feed(_:)``.
     mutating func finish() throws(RequestError) -> [Record] {
         switch self.source {
@@ -50,7 +52,7 @@ struct RegistrationReader {
         }
     }
 
-    /// `nil` for an empty line.
+    /// Reads the record of a line; `nil` for an empty line.
     private static func record(_ line: LineReader.Line) -> Record? {
         guard let bytes = line.bytes else {
             let message = "a line has at most \(TransferLimits.maximumRecord) bytes"

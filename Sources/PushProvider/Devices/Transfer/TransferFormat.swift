@@ -1,6 +1,6 @@
 import Foundation
 
-/// How devices are written in a file.
+/// The format of a file of devices.
 package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
     /// A JSON object on each line, with the members of a registration.
     case ndjson
@@ -14,7 +14,7 @@ package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// By a `content-type`, whatever its parameters are.
+    /// The format of a `content-type`, whose parameters are ignored; `nil` for any other type.
     package init?(contentType: String) {
         let type = contentType.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
         switch type {
@@ -25,14 +25,14 @@ package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// Sizes that a file of devices must keep to.
+/// The bounds of a file of devices.
 package enum TransferLimits {
-    /// Longest record, in bytes with its line end.
+    /// The maximum length of a record, in bytes with its line end.
     package static let maximumRecord = 64 * 1024
-    /// Columns of a CSV file: those with names of their own and 100 attributes.
+    /// The maximum number of columns of a CSV file: those with names of their own and 100 attributes.
     package static let maximumColumns = 128
-    /// Registrations in one transaction, and devices in one page of an export.
+    /// The number of registrations in one transaction, and of devices in one page of an export.
     package static let batch = 1000
-    /// Refusals that a report shows; the others are counted only.
+    /// The maximum number of errors in a report; further errors are only counted.
     package static let maximumRefusals = 1000
 }

@@ -1,12 +1,13 @@
 import PushSupport
 import PushTypes
 
-/// Builds `aps.alert` and `aps.sound` from a request's members (reference 3.2, 3.3). A request spells the keys in camel
-/// case: `titleLocKey` is `title-loc-key`.
+/// Builds `aps.alert` and `aps.sound` from the members of a request (reference 3.2, 3.3).
+///
+/// A request writes the keys in camel case: `titleLocKey` is `title-loc-key`.
 struct AlertBuilder {
-    /// Longest text of an alert, in bytes: more than any payload may have, so that the payload's own limit answers.
+    /// The maximum length of a text, in bytes: more than any payload may have, so that the limit of the payload applies.
     static let maximumText = 8192
-    /// Arguments of one text.
+    /// The maximum number of arguments of one text.
     private static let maximumArguments = 32
 
     static let texts = ["title", "subtitle", "body"]
@@ -15,14 +16,14 @@ struct AlertBuilder {
     ]
     private static let arguments = ["title-loc-args", "subtitle-loc-args", "loc-args"]
     private static let count = "summary-arg-count"
-    /// Everything that `alert` may have (reference 3.2), as it is in the payload.
+    /// The keys of `alert` in a payload (reference 3.2).
     static let keys = Set(Self.texts + Self.strings + Self.arguments + [Self.count])
     private static let members = Set(Self.keys.map(FieldNames.camelCase))
 
     let fields: JSONFields
     let pushType: PushType
 
-    /// `nil` where the request has no alert.
+    /// Returns the alert; `nil` where the request has none.
     func alert() throws(RequestError) -> JSONValue? {
         if case .string? = self.fields.members["alert"] {
             return try self.fields.string("alert", maximum: Self.maximumText).map(JSONValue.string)
@@ -35,7 +36,7 @@ struct AlertBuilder {
         return .object(object)
     }
 
-    /// The members of an alert that `fields` has.
+    /// Returns the members of an alert that `fields` has, with the keys of the payload.
     func object(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
         var object: [String: JSONValue] = [:]
         for key in Self.texts { object[key] = try self.text(key, fields) }
@@ -49,7 +50,7 @@ struct AlertBuilder {
         return object
     }
 
-    /// Text, or in a Live Activity `{locKey, locArgs}` as well (reference 3.2).
+    /// Returns a text, or in a Live Activity also `{locKey, locArgs}` (reference 3.2).
     private func text(_ key: String, _ fields: JSONFields) throws(RequestError) -> JSONValue? {
         guard self.pushType == .liveactivity, case .object? = fields.members[key],
             let text = try fields.fields(key, known: ["locKey", "locArgs"])
@@ -65,7 +66,7 @@ struct AlertBuilder {
             .map { .array($0.map(JSONValue.string)) }
     }
 
-    /// A file's name, or `{critical, name, volume}`.
+    /// Returns the sound, the name of a file or `{critical, name, volume}`; `nil` where the request has none.
     func sound() throws(RequestError) -> JSONValue? {
         guard case .object? = self.fields.members["sound"],
             let sound = try self.fields.fields("sound", known: ["critical", "name", "volume"])
@@ -80,7 +81,7 @@ struct AlertBuilder {
 }
 
 extension JSONFields {
-    /// A number with or without a fraction.
+    /// Returns a number with or without a fraction; `nil` if the member is absent.
     func number(_ name: String) throws(RequestError) -> JSONValue? {
         switch self.members[name] {
         case nil: nil

@@ -1,19 +1,20 @@
-/// Finds members of a device's attributes in their JSON text, a flat object, without parsing the rest: at a million
-/// devices a parser would be what takes the time.
+/// Finds members of a device's attributes in their JSON text, a flat object.
+///
+/// It does not parse the rest: at a million devices a parser would take most of the time.
 struct AttributeScanner {
     enum Value: Hashable {
-        /// Between the quotation marks. Plain means printable ASCII without escapes.
+        /// The range between the quotation marks. A plain string is printable ASCII without escapes.
         case string(Range<Int>, isPlain: Bool)
         /// A number, `true` or `false`.
         case token(Range<Int>)
     }
 
-    /// The text is no JSON object.
+    /// The text is not a JSON object.
     struct Damage: Error, Hashable {}
 
-    /// In UTF-8.
+    /// The names of the members, in UTF-8.
     private let names: [[UInt8]]
-    /// Where the value of each name stands; `nil` where there is none, or `null`.
+    /// The value of each name; `nil` for an absent member or `null`.
     private(set) var values: [Value?]
     private var position = 0
 
@@ -22,13 +23,14 @@ struct AttributeScanner {
         self.values = Array(repeating: nil, count: names.count)
     }
 
-    mutating func forget() {
+    /// Removes all values.
+    mutating func reset() {
         for index in self.values.indices { self.values[index] = nil }
     }
 
-    /// Sets ``values``. Stops once every name has been seen; of a name that comes twice the first counts.
+    /// Sets ``values``. It stops once every name was found. Of members with the same name the first counts.
     mutating func scan(_ text: Span<UInt8>) throws(Damage) {
-        self.forget()
+        self.reset()
         self.position = 0
         var missing = self.names.count
         try self.expect(UInt8(ascii: "{"), text)
@@ -37,8 +39,8 @@ struct AttributeScanner {
             let (key, isPlain) = try self.string(text)
             try self.expect(UInt8(ascii: ":"), text)
             let value = try self.value(text)
-            if let slot = self.slot(key, isPlain, text), self.values[slot] == nil {
-                self.values[slot] = value
+            if let index = self.index(of: key, isPlain, text), self.values[index] == nil {
+                self.values[index] = value
                 missing -= 1
             }
             guard self.next(text) == UInt8(ascii: ",") else { return try self.expect(UInt8(ascii: "}"), text) }
@@ -46,9 +48,9 @@ struct AttributeScanner {
         }
     }
 
-    private func slot(_ key: Range<Int>, _ isPlain: Bool, _ text: Span<UInt8>) -> Int? {
+    private func index(of key: Range<Int>, _ isPlain: Bool, _ text: Span<UInt8>) -> Int? {
         if !isPlain {
-            let bytes = Array(JSONEscaping.unescaped(key.map { text[$0] }).utf8)
+            let bytes = Array(JSONUnescaping.text(key.map { text[$0] }).utf8)
             return self.names.firstIndex(of: bytes)
         }
         for (index, name) in self.names.enumerated() where name.count == key.count {
@@ -59,7 +61,7 @@ struct AttributeScanner {
         return nil
     }
 
-    /// The next byte that is no space, which stays.
+    /// Returns the next byte that is not white space, without consuming it.
     private mutating func next(_ text: Span<UInt8>) -> UInt8? {
         while self.position < text.count {
             switch text[self.position] {
@@ -96,7 +98,7 @@ struct AttributeScanner {
         throw Damage()
     }
 
-    /// `nil` for `null`, and for an object or array, which attributes do not have.
+    /// Reads a value; `nil` for `null`, and for an object or array, which attributes do not have.
     private mutating func value(_ text: Span<UInt8>) throws(Damage) -> Value? {
         switch self.next(text) {
         case UInt8(ascii: "\""):

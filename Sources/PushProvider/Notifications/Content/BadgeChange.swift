@@ -1,20 +1,20 @@
-/// How a notification changes the count that the server keeps for a user.
+/// The change that a notification makes to the count kept for a user.
 package struct BadgeChange: Hashable, Sendable {
-    /// What may be added at once.
+    /// The increments that are allowed.
     package static let range: ClosedRange<Int64> = -1000...1000
-    /// The highest count kept.
+    /// The highest count that is kept.
     package static let maximumCount = 99_999
 
-    /// Added to the count, within ``range``; below zero where something has been read elsewhere.
+    /// The number that is added to the count, within ``range``. It is negative where something was read on another device.
     package let increment: Int
 
-    /// `nil` for an increment out of ``range``.
+    /// `nil` for an increment outside ``range``.
     package init?(increment: Int64) {
         guard Self.range.contains(increment) else { return nil }
         self.increment = Int(increment)
     }
 
-    /// The count that the device is to show, when it was `count`.
+    /// Returns the count that the device shows, where it was `count` before.
     package func applied(to count: Int) -> Int {
         let before = min(max(count, 0), Self.maximumCount)
         return min(max(before + self.increment, 0), Self.maximumCount)

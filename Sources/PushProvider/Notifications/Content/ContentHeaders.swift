@@ -1,12 +1,12 @@
 import PushSupport
 import PushTypes
 
-/// What of a notification goes into the request's headers (reference 1.5, 1.6), read from a request.
+/// The part of a notification that becomes request headers (reference 1.5, 1.6), read from an API request.
 struct ContentHeaders {
     static let members: Set<String> = ["pushType", "topic", "priority", "expiration", "collapseId"]
 
     let pushType: PushType
-    /// A pass is told that it has changed: its payload is empty.
+    /// `true` if the push updates a pass: its payload is empty.
     let isWallet: Bool
     let topic: Topic
     let priority: Priority
@@ -26,7 +26,7 @@ struct ContentHeaders {
         self.addWarnings(bundleID: bundleID)
     }
 
-    /// As it is named, or as the members that belong to one push type say.
+    /// Returns the push type that is named, or the one to which other members belong.
     private static func pushType(_ fields: JSONFields) throws(RequestError) -> PushType {
         var type: PushType?
         if let text = try fields.string("pushType", maximum: 64) {
@@ -89,10 +89,14 @@ struct ContentHeaders {
     }
 
     private static func expiration(_ fields: JSONFields) throws(RequestError) -> Expiration {
-        // Thirty days are 2,592,000 s: a smaller number is a duration by mistake, not a moment.
+        // Thirty days are 2,592,000 s: a smaller number is a duration by mistake, not a timestamp.
         guard let seconds = try fields.integer("expiration", in: 0...4_102_444_800) else { return .servicePolicy }
         guard seconds == 0 || seconds > 1_000_000_000 else {
-            throw fields.refusal("expiration", "invalid_expiration", "it is a moment in UNIX seconds, not a duration")
+            throw fields.refusal(
+                "expiration",
+                "invalid_expiration",
+                "it is a timestamp in UNIX seconds, not a duration"
+            )
         }
         return seconds == 0 ? .immediate : .at(seconds: seconds)
     }
@@ -110,8 +114,8 @@ struct ContentHeaders {
         default: break
         }
         guard self.pushType == .pushtotalk else { return }
-        if self.priority != .immediate { self.warn("priority", "Push to Talk is meant to have priority 10") }
-        if self.expiration != .immediate { self.warn("expiration", "Push to Talk is meant to have expiration 0") }
+        if self.priority != .immediate { self.warn("priority", "Push to Talk should have priority 10") }
+        if self.expiration != .immediate { self.warn("expiration", "Push to Talk should have expiration 0") }
     }
 
     private mutating func warn(_ field: String, _ message: String) {

@@ -1,22 +1,26 @@
 package import Foundation
-package import PushTypes
+package import PushStore
+import PushTypes
 
-/// Makes the payload for each device of one notification. Made once per notification; what can be worked out
-/// beforehand is. Not shared between tasks: a copy each.
+/// Renders the payload for each device of one notification.
+///
+/// It is made once per notification and does all work that does not depend on the device then. It is not shared between
+/// tasks: each works on a copy.
 package struct ContentRenderer: Sendable {
-    /// Longest value put in for a variable, in bytes of UTF-8; a longer one is cut between characters.
+    /// The maximum length of a variable's value, in bytes of UTF-8. A longer value is cut between characters.
     package static let maximumValue = 1024
-    /// Locales whose variant is remembered.
+    /// The number of locales whose variant is remembered.
     private static let maximumLocales = 512
 
-    package let needs: RenderNeeds
-    /// How the user's count changes before it is given to ``render(for:)``; `nil` if the notification has no counter.
+    /// The parts of a recipient's profile that ``render(for:badge:)`` reads.
+    package let needs: RecipientNeeds
+    /// The change of the user's count before it is given to ``render(for:badge:)``; `nil` if the notification has no counter.
     package let badge: BadgeChange?
     /// The payload of every device; `nil` where it depends on the device.
     package let fixed: Data?
 
     private let limit: Int
-    /// The first is for all other locales.
+    /// The first variant is for all other locales.
     private let variants: [Variant]
     private let variantsByName: [String: Int]
     private var variantsByLocale: [String: Int] = [:]
@@ -29,20 +33,22 @@ package struct ContentRenderer: Sendable {
     }
 
     /// - Throws: ``RenderFailure/damagedContent``.
-    package init(payload: Data, isTemplate: Bool, pushType: PushType) throws(RenderFailure) {
-        self.limit = pushType.maximumPayloadSize
-        guard isTemplate else {
-            self.fixed = payload
-            (self.needs, self.badge, self.variants, self.variantsByName) = (RenderNeeds(), nil, [], [:])
+    package init(_ content: NotificationContent) throws(RenderFailure) {
+        self.limit = content.pushType.maximumPayloadSize
+        guard content.isTemplate else {
+            self.fixed = content.payload
+            (self.needs, self.badge, self.variants, self.variantsByName) = ([], nil, [], [:])
             self.scanner = AttributeScanner(names: [])
             return
         }
-        guard let content = try? StoredContent(parsing: payload) else { throw .damagedContent }
-        var compiler = PayloadCompiler(content)
+        let template: PayloadTemplate
+        var compiler: PayloadCompiler
         var variants: [Variant] = []
-        do {
-            variants.append(Variant(locale: nil, payload: try compiler.compile(content.payload)))
-            for (locale, payload) in content.localizations.sorted(by: { $0.key < $1.key }) {
+        do throws(PayloadTemplate.Damage) {
+            template = try PayloadTemplate(stored: content.payload)
+            compiler = PayloadCompiler(template)
+            variants.append(Variant(locale: nil, payload: try compiler.compile(template.payload)))
+            for (locale, payload) in template.localizations.sorted(by: { $0.key < $1.key }) {
                 variants.append(Variant(locale: locale, payload: try compiler.compile(payload)))
             }
         } catch {
@@ -54,26 +60,30 @@ package struct ContentRenderer: Sendable {
             variants.enumerated().compactMap { index, variant in variant.locale.map { ($0, index) } },
             uniquingKeysWith: { first, _ in first }
         )
-        self.badge = content.badge
+        self.badge = template.badge
         self.scanner = AttributeScanner(names: compiler.names)
-        var needs = RenderNeeds()
-        needs.attributes = !compiler.names.isEmpty
-        needs.user = compiler.sources.contains(.user)
-        needs.locale = variants.count > 1 || compiler.sources.contains(.locale)
-        needs.timeZone = compiler.sources.contains(.timeZone)
-        needs.appVersion = compiler.sources.contains(.appVersion)
-        needs.badge = content.badge != nil
-        self.needs = needs
+        self.needs = Self.needs(compiler, hasVariants: variants.count > 1)
     }
 
-    /// The payload for one device.
-    package mutating func render(for subject: RenderSubject) throws(RenderFailure) -> [UInt8] {
+    private static func needs(_ compiler: PayloadCompiler, hasVariants: Bool) -> RecipientNeeds {
+        var needs: RecipientNeeds = compiler.names.isEmpty ? [] : .attributes
+        // A badge is counted for the user.
+        if compiler.hasBadge || compiler.sources.contains(.user) { needs.insert(.user) }
+        if hasVariants || compiler.sources.contains(.locale) { needs.insert(.locale) }
+        if compiler.sources.contains(.timeZone) { needs.insert(.timeZone) }
+        if compiler.sources.contains(.appVersion) { needs.insert(.appVersion) }
+        return needs
+    }
+
+    /// Returns the payload for one device.
+    /// - Parameter badge: the count to show, with this notification in it; `nil` leaves the badge of the device as it is.
+    package mutating func render(for profile: RecipientProfile, badge: Int?) throws(RenderFailure) -> [UInt8] {
         if let fixed = self.fixed { return Array(fixed) }
-        let payload = self.variants[self.variantIndex(for: subject.locale)].payload
-        let attributes = self.needs.attributes ? subject.attributes ?? Data() : Data()
+        let payload = self.variants[self.variantIndex(for: profile.locale)].payload
+        let attributes = self.needs.contains(.attributes) ? profile.attributes ?? Data() : Data()
         let text = attributes.span
         if attributes.isEmpty {
-            self.scanner.forget()
+            self.scanner.reset()
         } else {
             do {
                 try self.scanner.scan(text)
@@ -81,24 +91,24 @@ package struct ContentRenderer: Sendable {
                 throw .damagedAttributes
             }
         }
-        let filler = PayloadFiller(subject: subject, values: self.scanner.values)
+        let filler = PayloadFiller(profile: profile, badge: badge, values: self.scanner.values)
         let output = try filler.fill(payload, attributes: text)
         guard output.count <= self.limit else { throw .tooLarge(size: output.count, limit: self.limit) }
         return output
     }
 
-    /// The locale of the variant that a device gets; `nil` is the default.
+    /// Returns the locale of the variant that a device gets; `nil` is the default variant.
     package mutating func variant(for locale: String?) -> String? {
         self.variants.isEmpty ? nil : self.variants[self.variantIndex(for: locale)].locale
     }
 
-    /// Every variant as it is at its shortest, variables with their default or empty: to check the size and to show it.
+    /// Returns every variant at its shortest, with variables at their default or empty.
     func samples() -> [(locale: String?, payload: [UInt8])] {
         if let fixed = self.fixed { return [(nil, Array(fixed))] }
         return self.variants.map { variant in (variant.locale, PayloadFiller.sample(variant.payload)) }
     }
 
-    /// Variables that have no default, of any variant.
+    /// The variables of all variants that have no default.
     var namesWithoutDefault: Set<String> {
         var names: Set<String> = []
         for variant in self.variants {

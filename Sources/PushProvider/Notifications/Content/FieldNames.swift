@@ -1,8 +1,8 @@
-/// Finds the member of the request that a member of the payload came from, so that a fault can be named to the caller.
+/// Maps members of the payload to the members of the request that they came from, so that an error can name them.
 struct FieldNames {
-    /// Whether the request brought the whole payload.
+    /// `true` if the request has the whole payload.
     let isRaw: Bool
-    /// The localisation, as the caller wrote it; `nil` for the default.
+    /// The localization, as the caller wrote it; `nil` for the default.
     let locale: String?
 
     private static let liveActivity: Set<String> = [
@@ -10,13 +10,14 @@ struct FieldNames {
         "input-push-token", "input-push-channel",
     ]
 
-    /// - Parameter path: from the payload's root; an index of an array is written `[3]`.
+    /// Returns the member of the request.
+    /// - Parameter path: the path from the root of the payload; an index of an array is written `[3]`.
     func name(_ path: [String]) -> String {
         let start = self.locale.map { ["localizations", $0] } ?? []
         return Self.joined(start + (self.isRaw ? ["payload"] + path : Self.typed(path)))
     }
 
-    /// Where the payload as a whole is at fault.
+    /// The member to name for an error of the payload as a whole.
     var whole: String {
         switch (self.locale, self.isRaw) {
         case (let locale?, _): "localizations.\(locale)"
@@ -51,7 +52,7 @@ struct FieldNames {
         path.reduce("") { $0.isEmpty ? $1 : $1.hasPrefix("[") ? $0 + $1 : "\($0).\($1)" }
     }
 
-    /// `title-loc-key` is `titleLocKey` in a request.
+    /// Returns the name in a request: `title-loc-key` is `titleLocKey`.
     static func camelCase(_ name: String) -> String {
         let words = name.split(separator: "-", omittingEmptySubsequences: false)
         return words.dropFirst().reduce(words.first.map(String.init) ?? "") {

@@ -1,7 +1,7 @@
 import PushSupport
 import PushTypes
 
-/// Builds the members of `aps` for a Live Activity from the request's `liveActivity` (reference 3.4). Moments are in
+/// Builds the members of `aps` for a Live Activity from the request's `liveActivity` (reference 3.4). Timestamps are in
 /// UNIX seconds.
 struct LiveActivityBuilder {
     private static let members: Set<String> = [
@@ -10,10 +10,10 @@ struct LiveActivityBuilder {
     ]
 
     let fields: JSONFields
-    /// The moment of the state where the request names none; `nil`: then it must.
+    /// The timestamp of the state where the request names none; with `nil` the request must name one.
     let now: Timestamp?
 
-    /// Empty where the request has no `liveActivity`.
+    /// Returns the members; none where the request has no `liveActivity`.
     func members() throws(RequestError) -> [String: JSONValue] {
         guard let activity = try self.fields.fields("liveActivity", known: Self.members) else { return [:] }
         var aps: [String: JSONValue] = [:]

@@ -1,19 +1,20 @@
+import PushStore
 import PushSupport
 import PushTypes
 
-/// Builds the payloads for other locales, from what differs from the default one.
+/// Builds the payloads for other locales from their differences to the default payload.
 ///
-/// A localisation's alert is laid over the default alert, its `data` over the default data; a member that is `null`
-/// there is left out. The localisation of a raw payload is a raw payload.
+/// The alert of a localization is laid over the default alert, its `data` over the default data. A member that is `null`
+/// there is left out. The localization of a raw payload is a raw payload.
 struct LocalizationBuilder {
     struct Localization {
-        /// As the caller wrote it.
+        /// The locale as the caller wrote it.
         var key: String
         var tag: LocaleTag
         var payload: [String: JSONValue]
     }
 
-    /// Localisations of one notification.
+    /// The maximum number of localizations of one notification.
     static let maximumCount = 100
     private static let members: Set<String> = ["alert", "title", "subtitle", "body", "sound", "data"]
 
@@ -23,7 +24,7 @@ struct LocalizationBuilder {
     /// The default payload.
     let base: [String: JSONValue]
 
-    /// Sorted by key.
+    /// Returns the localizations, sorted by key.
     func localizations() throws(RequestError) -> [Localization] {
         guard let objects = try self.fields.object("localizations") else { return [] }
         guard objects.count <= Self.maximumCount else {
@@ -36,7 +37,7 @@ struct LocalizationBuilder {
                 throw self.fields.refusal(path, "invalid_locale", "use a locale such as de or pt-BR")
             }
             guard !localizations.contains(where: { $0.tag == tag }) else {
-                throw self.fields.refusal(path, "repeated_locale", "this locale is there in another spelling")
+                throw self.fields.refusal(path, "repeated_locale", "this locale occurs in another spelling")
             }
             guard case .object(let members) = value else { throw self.fields.wrongType(path, "an object") }
             let fields = try JSONFields(members: members, path: path, known: self.isRaw ? ["payload"] : Self.members)
@@ -48,7 +49,7 @@ struct LocalizationBuilder {
 
     private func raw(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
         guard let payload = try fields.object("payload") else {
-            throw fields.refusal("payload", "missing_field", "the localisation of a payload is a payload")
+            throw fields.refusal("payload", "missing_field", "the localization of a payload is a payload")
         }
         return payload
     }
@@ -97,7 +98,7 @@ struct LocalizationBuilder {
         }
     }
 
-    /// A text replaces the key that the app would look up in its place, and the other way round.
+    /// Lays an alert over the default one. A text replaces the key that the app would look up in its place, and vice versa.
     private static func overlay(
         _ alert: [String: JSONValue],
         without nulls: Set<String>,

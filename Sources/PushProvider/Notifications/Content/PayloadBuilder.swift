@@ -1,8 +1,8 @@
 import PushSupport
 import PushTypes
 
-/// Builds a payload from a request's members, or takes the one it brings (reference 3). What the members mean together
-/// is for ``PayloadLint``.
+/// Builds the payload from the members of a request, or takes the raw payload that the request has (reference 3).
+/// ``PayloadLint`` checks the result.
 struct PayloadBuilder {
     /// The members that a payload is built from.
     static let members: Set<String> = [
@@ -21,30 +21,34 @@ struct PayloadBuilder {
     /// - Throws: ``RequestError`` that names the member at fault.
     func payload() throws(RequestError) -> [String: JSONValue] {
         if let payload = try self.fields.object("payload") {
-            try self.refuseOthers(than: "payload", "payload is the whole payload: leave this out")
+            try self.rejectOthers(than: "payload", "payload is the whole payload: leave this out")
             return payload
         }
         if try self.fields.bool("wallet") == true {
-            try self.refuseOthers(than: "wallet", "a pass is told that it has changed and nothing else: leave this out")
+            try self.rejectOthers(than: "wallet", "an update of a pass has no content: leave this out")
             return [:]
         }
         if let mdm = try self.fields.fields("mdm", known: ["pushMagic"]) {
-            try self.refuseOthers(
+            try self.rejectOthers(
                 than: "mdm",
-                "a device is told to ask its MDM server and nothing else: leave this out"
+                "an MDM push has no other content: leave this out"
             )
             return ["mdm": .string(try mdm.requiredString("pushMagic", maximum: AlertBuilder.maximumText))]
         }
         return try self.built()
     }
 
-    /// What the badge adds to the user's count; `nil` where it is a number or absent.
+    /// Returns the change of the user's count; `nil` where the badge is a number or absent.
     func badgeChange() throws(RequestError) -> BadgeChange? {
         switch self.fields.members["badge"] {
         case .object:
             let badge = try self.fields.fields("badge", known: ["increment"])
             guard let increment = try badge?.integer("increment", in: BadgeChange.range) else {
-                throw self.fields.refusal("badge.increment", "missing_field", "say what to add to the user's count")
+                throw self.fields.refusal(
+                    "badge.increment",
+                    "missing_field",
+                    "the number to add to the user's count is required"
+                )
             }
             return BadgeChange(increment: increment)
         case .string(let text):
@@ -56,7 +60,7 @@ struct PayloadBuilder {
         }
     }
 
-    private func refuseOthers(than name: String, _ message: String) throws(RequestError) {
+    private func rejectOthers(than name: String, _ message: String) throws(RequestError) {
         for other in Self.members.sorted() where other != name && self.fields.members[other] != nil {
             throw self.fields.refusal(other, "conflicting_field", message)
         }
@@ -90,7 +94,7 @@ struct PayloadBuilder {
         if try self.badgeChange() == nil {
             aps["badge"] = try self.fields.integer("badge", in: 0...Int64(Int32.max)).map(JSONValue.integer)
         }
-        try self.put(try alerts.sound(), into: &aps)
+        try self.add(try alerts.sound(), into: &aps)
         for key in ["thread-id", "category", "target-content-id", "interruption-level", "filter-criteria"] {
             aps[key] = try self.fields.string(FieldNames.camelCase(key), maximum: 1024).map(JSONValue.string)
         }
@@ -109,8 +113,8 @@ struct PayloadBuilder {
         return aps
     }
 
-    /// A Live Activity has its sound inside the alert (reference 3.2).
-    private func put(_ sound: JSONValue?, into aps: inout [String: JSONValue]) throws(RequestError) {
+    /// Adds the sound. A Live Activity has it inside the alert (reference 3.2).
+    private func add(_ sound: JSONValue?, into aps: inout [String: JSONValue]) throws(RequestError) {
         guard let sound else { return }
         switch aps["alert"] {
         case _ where self.pushType != .liveactivity: aps["sound"] = sound
@@ -118,7 +122,7 @@ struct PayloadBuilder {
             alert["sound"] = sound
             aps["alert"] = .object(alert)
         case .string(let body)?: aps["alert"] = .object(["body": .string(body), "sound": sound])
-        default: throw self.fields.refusal("sound", "needs_alert", "a Live Activity makes a sound with an alert only")
+        default: throw self.fields.refusal("sound", "needs_alert", "a Live Activity has a sound only with an alert")
         }
     }
 }

@@ -2,17 +2,12 @@ import PushSupport
 import PushTypes
 
 extension PayloadLint {
-    /// What the value of a member of `aps` may be (reference 3.1).
+    /// The type of a member of `aps` (reference 3.1).
     private enum Kind {
-        case string
-        case number
-        case object
+        case string, number, object, count, `true`, strings
         /// 1, or absent.
         case flag
-        case count
-        case `true`
-        case strings
-        /// Looked at elsewhere.
+        /// A type that is checked elsewhere.
         case other
     }
 
@@ -43,21 +38,21 @@ extension PayloadLint {
         case (.flag, .integer(0)), (.true, .bool(false)): self.warn(path, "this means the same as leaving it out")
         case (.strings, .array(let values)): try self.checkStrings(values, at: path)
         case (.count, .integer), (.count, .number):
-            throw self.refusal(path, "invalid_value", "use a whole number from 0")
-        case (.flag, .integer), (.flag, .number): throw self.refusal(path, "invalid_value", "it can only be 1")
-        default: throw self.refusal(path, "wrong_type", "it must be \(Self.words(kind))")
+            throw self.error(path, "invalid_value", "use a whole number from 0")
+        case (.flag, .integer), (.flag, .number): throw self.error(path, "invalid_value", "it can only be 1")
+        default: throw self.error(path, "wrong_type", "it must be \(Self.description(of: kind))")
         }
     }
 
     private func checkStrings(_ values: [JSONValue], at path: [String]) throws(RequestError) {
         for (index, value) in values.enumerated() {
             guard case .string = value else {
-                throw self.refusal(path + ["[\(index)]"], "wrong_type", "it must be a string")
+                throw self.error(path + ["[\(index)]"], "wrong_type", "it must be a string")
             }
         }
     }
 
-    private static func words(_ kind: Kind) -> String {
+    private static func description(of kind: Kind) -> String {
         switch kind {
         case .string: "a string"
         case .number, .count: "a number"
@@ -74,7 +69,7 @@ extension PayloadLint {
         switch aps["alert"] {
         case nil, .string: return
         case .object(let object): members = object
-        default: throw self.refusal(["aps", "alert"], "wrong_type", "it must be text or an object")
+        default: throw self.error(["aps", "alert"], "wrong_type", "it must be text or an object")
         }
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             let path = ["aps", "alert", name]
@@ -83,14 +78,14 @@ extension PayloadLint {
             case _ where !AlertBuilder.keys.contains(name): self.warn(path, "an alert has no member \(name)")
             case ("title", .object(let text)), ("body", .object(let text)):
                 guard self.pushType == .liveactivity, case .string? = text["loc-key"] else {
-                    throw self.refusal(path, "wrong_type", "it must be a string")
+                    throw self.error(path, "wrong_type", "it must be a string")
                 }
             case (_, .array(let values)) where name.hasSuffix("loc-args"): try self.checkStrings(values, at: path)
             case ("summary-arg-count", .integer), ("action-loc-key", .null): break
             case (_, .string) where !name.hasSuffix("loc-args") && name != "summary-arg-count": break
             case _ where name.hasSuffix("loc-args"):
-                throw self.refusal(path, "wrong_type", "it must be an array of strings")
-            default: throw self.refusal(path, "wrong_type", "it must be a string")
+                throw self.error(path, "wrong_type", "it must be an array of strings")
+            default: throw self.error(path, "wrong_type", "it must be a string")
             }
         }
         for prefix in ["", "title-", "subtitle-"]
@@ -104,7 +99,7 @@ extension PayloadLint {
         switch sound {
         case nil, .string: return
         case .object(let object): members = object
-        default: throw self.refusal(path, "wrong_type", "it must be a file's name or an object")
+        default: throw self.error(path, "wrong_type", "it must be a file's name or an object")
         }
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             switch name {
@@ -113,7 +108,7 @@ extension PayloadLint {
             case "volume":
                 try self.check(value, .number, at: path + [name])
                 guard let volume = value.double, (0...1).contains(volume) else {
-                    throw self.refusal(path + [name], "invalid_value", "use 0 to 1")
+                    throw self.error(path + [name], "invalid_value", "use 0 to 1")
                 }
             default: self.warn(path + [name], "a sound has no member \(name)")
             }

@@ -1,10 +1,10 @@
 import PushSupport
 
-/// Looks for variables in every text of a payload, before it is accepted.
+/// Checks the variables in every text of a payload, before it is accepted.
 struct TemplateCheck {
-    /// Where the first text with `{{` stands.
+    /// The member of the first text with `{{`; `nil` if there is none.
     private(set) var firstMark: String?
-    /// Whether to take the texts apart.
+    /// `true` if the texts are templates.
     let hasVariables: Bool
     private var variables: Set<String> = []
 
@@ -12,7 +12,8 @@ struct TemplateCheck {
         self.hasVariables = hasVariables
     }
 
-    /// - Throws: ``RequestError`` for a text that is not written as a template is, or too many variables.
+    /// Checks one payload.
+    /// - Throws: ``RequestError`` for a text that is not a valid template, or too many variables.
     mutating func check(_ payload: [String: JSONValue], names: FieldNames) throws(RequestError) {
         try self.check(.object(payload), at: [], names)
     }

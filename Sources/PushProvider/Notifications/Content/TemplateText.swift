@@ -1,25 +1,28 @@
-/// A text with variables, `{{name}}` or `{{name|what stands there without a value}}`, taken apart. `{{{{` is a literal
-/// `{{`; a single brace, and `}}` outside of a variable, are themselves.
+/// A text with variables, split into its parts.
+///
+/// A variable is written `{{name}}`, or `{{name|default}}` with a text for devices without a value. `{{{{` is a literal
+/// `{{`. A single brace, and `}}` outside of a variable, are literal.
 struct TemplateText: Hashable {
     enum Part: Hashable {
         case text(String)
         case variable(name: String, fallback: String?)
     }
 
-    struct Fault: Error, Hashable {
-        /// For people.
+    struct ParseError: Error, Hashable {
+        /// The explanation for the caller.
         var message: String
     }
 
-    /// Longest name of a variable, in bytes.
+    /// The maximum length of a variable's name, in bytes.
     static let maximumName = 128
     private static let open = UInt8(ascii: "{")
     private static let close = UInt8(ascii: "}")
 
     private(set) var parts: [Part] = []
 
-    /// - Throws: ``Fault`` for a variable that is not closed or has no usable name.
-    init(parsing text: String) throws(Fault) {
+    /// Splits a text.
+    /// - Throws: ``ParseError`` for a variable that is not closed or has no usable name.
+    init(parsing text: String) throws(ParseError) {
         let bytes = Array(text.utf8)
         var literal: [UInt8] = []
         var position = 0
@@ -36,7 +39,7 @@ struct TemplateText: Hashable {
             }
             let start = position + 2
             guard let end = (start..<bytes.count).first(where: { Self.isPair(bytes, $0, Self.close) }) else {
-                throw Fault(message: "a variable is not closed: write }} after it, or {{{{ for two braces")
+                throw ParseError(message: "a variable is not closed: write }} after it, or {{{{ for two braces")
             }
             self.append(literal)
             literal = []
@@ -46,7 +49,7 @@ struct TemplateText: Hashable {
         self.append(literal)
     }
 
-    /// Whether anything in the text is more than itself.
+    /// Returns `true` if the text has `{{`.
     static func hasMarks(_ text: String) -> Bool {
         let bytes = text.utf8
         return zip(bytes, bytes.dropFirst()).contains { $0 == Self.open && $1 == Self.open }
@@ -60,18 +63,18 @@ struct TemplateText: Hashable {
         position + 1 < bytes.count && bytes[position] == brace && bytes[position + 1] == brace
     }
 
-    private static func variable(_ inner: ArraySlice<UInt8>) throws(Fault) -> Part {
+    private static func variable(_ inner: ArraySlice<UInt8>) throws(ParseError) -> Part {
         let halves = inner.split(separator: UInt8(ascii: "|"), maxSplits: 1, omittingEmptySubsequences: false)
         let space = UInt8(ascii: " ")
-        guard let first = halves.first else { throw Fault(message: "a variable has no name") }
+        guard let first = halves.first else { throw ParseError(message: "a variable has no name") }
         let name = first.drop { $0 == space }
         let length = (name.lastIndex { $0 != space }).map { $0 - name.startIndex + 1 } ?? 0
         guard (1...Self.maximumName).contains(length) else {
-            throw Fault(message: "the name of a variable has 1 to \(Self.maximumName) bytes")
+            throw ParseError(message: "the name of a variable has 1 to \(Self.maximumName) bytes")
         }
         let trimmed = name.prefix(length)
         guard trimmed.allSatisfy(Self.isAllowed) else {
-            throw Fault(message: "the name of a variable has no braces, quotation marks or control characters")
+            throw ParseError(message: "the name of a variable has no braces, quotation marks or control characters")
         }
         return .variable(
             name: String(decoding: trimmed, as: UTF8.self),

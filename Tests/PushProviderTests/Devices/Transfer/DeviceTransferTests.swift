@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: TransferFormat.allCases)
-    func whatIsExportedCanBeImportedAgain(format: TransferFormat) async throws {
+    func anExportCanBeImportedAgain(format: TransferFormat) async throws {
         try await Self.withStore { store, app in
             for number in 0..<1100 {
                 try await store.register(number, app: app, environment: number % 2 == 0 ? .sandbox : .production) {
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func progressIsToldAndRefusalsAreBounded() async throws {
+    @Test func progressIsReportedAndErrorsAreBounded() async throws {
         try await Self.withStore { store, app in
             let good = (0..<2500).map { #"{"token":"\#(DeviceToken.numbered($0).hex)"}"# }
             let text = (good + [String](repeating: "{", count: 1500)).joined(separator: "\n")
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func aSourceThatFailsSaysHowFarItGot() async throws {
+    @Test func aFailingSourceReportsItsProgress() async throws {
         struct Lost: Error {}
         try await Self.withStore { store, app in
             let lines = (0..<1200).map { #"{"token":"\#(DeviceToken.numbered($0).hex)"}"# + "\n" }

@@ -1,4 +1,5 @@
 import Foundation
+import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
@@ -11,15 +12,15 @@ import Testing
         let body =
             #"{"alert":{"title":"{{user}} {{ name }}","body":"{{n}} {{yes}} {{locale}} {{timeZone}} {{appVersion}}"},"#
             + #""data":{"deep":[{"a":"<{{name}}>"}],"{{name}}":1},"template":true}"#
-        let subject = RenderSubject(
-            locale: "de_DE",
+        let profile = RecipientProfile(
             user: "u1",
+            locale: "de_DE",
             timeZone: "Europe/Berlin",
             appVersion: "1.2",
             attributes: Data(#"{"x":{"name":"no"}, "name" : "Zoë" ,"n":-1.5e3,"yes":true}"#.utf8)
         )
         #expect(
-            try Content.render(body, for: subject)
+            try Content.render(body, for: profile)
                 == #"{"aps":{"alert":{"body":"-1.5e3 true de_DE Europe/Berlin 1.2","title":"u1 Zoë"}},"#
                 + #""deep":[{"a":"<Zoë>"}],"{{name}}":1}"#
         )
@@ -32,10 +33,10 @@ import Testing
             (#"{"\u0061":"v"}"#, "v"), (#"{"b":"\"a\":\"w\"","a":"v"}"#, "v"), (#"{"a":false}"#, "false"),
         ]
     )
-    func aDefaultStandsForWhatIsMissingOrEmpty(attributes: String, value: String) throws {
+    func aDefaultReplacesMissingAndEmptyValues(attributes: String, value: String) throws {
         let text = try Content.render(
             #"{"alert":"{{a|d}}","template":true}"#,
-            for: RenderSubject(attributes: attributes)
+            for: RecipientProfile(attributes: attributes)
         )
         #expect(text == #"{"aps":{"alert":"\#(value)"}}"#)
     }
@@ -44,17 +45,22 @@ import Testing
         let body = #"{"alert":"<{{a}}>","template":true}"#
         #expect(throws: RenderFailure.missingValue("a")) { try Content.render(body) }
         #expect(throws: RenderFailure.missingValue("a")) {
-            try Content.render(body, for: RenderSubject(attributes: #"{"b":1}"#))
+            try Content.render(body, for: RecipientProfile(attributes: #"{"b":1}"#))
         }
-        #expect(try Content.render(body, for: RenderSubject(attributes: #"{"a":""}"#)) == #"{"aps":{"alert":"<>"}}"#)
+        #expect(try Content.render(body, for: RecipientProfile(attributes: #"{"a":""}"#)) == #"{"aps":{"alert":"<>"}}"#)
         #expect(RenderFailure.missingValue("a").description.contains("{{a}}"))
     }
 
     @Test func aDeviceDoesNotSeeTheValuesOfTheOneBefore() throws {
         var renderer = try Content.renderer(try Content.parse(#"{"alert":"{{a|d}}","template":true}"#))
-        _ = try renderer.render(for: RenderSubject(attributes: #"{"a":"secret"}"#))
-        for subject in [RenderSubject(), RenderSubject(attributes: "{}"), RenderSubject(attributes: #"{"b":1}"#)] {
-            #expect(String(decoding: try renderer.render(for: subject), as: UTF8.self) == #"{"aps":{"alert":"d"}}"#)
+        _ = try renderer.render(for: RecipientProfile(attributes: #"{"a":"secret"}"#), badge: nil)
+        for profile in [
+            RecipientProfile(), RecipientProfile(attributes: "{}"), RecipientProfile(attributes: #"{"b":1}"#),
+        ] {
+            #expect(
+                String(decoding: try renderer.render(for: profile, badge: nil), as: UTF8.self)
+                    == #"{"aps":{"alert":"d"}}"#
+            )
         }
     }
 
@@ -67,7 +73,7 @@ import Testing
     func aValueCannotLeaveItsString(value: String) throws {
         let attributes = try JSONValue.object(["a": .string(value)]).text
         let body = #"{"alert":"<{{a}}>","sound":"{{user}}","data":{"fallback":"{{none|\"},\"}}"},"template":true}"#
-        let text = try Content.render(body, for: RenderSubject(user: value, attributes: attributes))
+        let text = try Content.render(body, for: RecipientProfile(user: value, attributes: attributes))
         let wanted: [String: JSONValue] = [
             "aps": .object(["alert": .string("<\(value)>"), "sound": .string(value)]), "fallback": .string(#""},""#),
         ]
@@ -84,7 +90,7 @@ import Testing
     func escapesInStoredAttributesAreUnderstood(stored: String, value: String) throws {
         let text = try Content.render(
             #"{"alert":"{{a}}","template":true}"#,
-            for: RenderSubject(attributes: #"{"a":\#(stored)}"#)
+            for: RecipientProfile(attributes: #"{"a":\#(stored)}"#)
         )
         #expect(try JSONValue(parsing: Data(text.utf8)) == .object(["aps": .object(["alert": .string(value)])]))
     }
@@ -98,7 +104,7 @@ import Testing
     )
     func damagedAttributesAreAFailure(attributes: String) {
         #expect(throws: RenderFailure.damagedAttributes) {
-            try Content.render(#"{"alert":"{{a|d}}","template":true}"#, for: RenderSubject(attributes: attributes))
+            try Content.render(#"{"alert":"{{a|d}}","template":true}"#, for: RecipientProfile(attributes: attributes))
         }
     }
 
@@ -119,7 +125,9 @@ import Testing
                     bytes.append(UInt8.random(in: 0...255, using: &generator))
                 }
             }
-            guard let output = try? renderer.render(for: RenderSubject(attributes: bytes)) else { continue }
+            guard let output = try? renderer.render(for: RecipientProfile(attributes: bytes), badge: nil) else {
+                continue
+            }
             let value = try? JSONValue(parsing: Data(output))
             guard case .object(let members)? = value else {
                 Issue.record("no JSON from \(Array(bytes))")
@@ -136,26 +144,26 @@ import Testing
             .text
         let text = try Content.render(
             #"{"alert":"{{a}}","data":{"b":"{{b}}"},"template":true}"#,
-            for: RenderSubject(attributes: attributes)
+            for: RecipientProfile(attributes: attributes)
         )
         let fit = String(repeating: family, count: ContentRenderer.maximumValue / family.utf8.count)
         #expect(text == #"{"aps":{"alert":"\#(fit)"},"b":"\#(String(repeating: "x", count: 1024))"}"#)
     }
 
     @Test func aPayloadThatGrowsTooLargeIsAFailure() {
-        let subject = RenderSubject(user: String(repeating: "x", count: 1000))
+        let profile = RecipientProfile(user: String(repeating: "x", count: 1000))
         #expect(throws: RenderFailure.tooLarge(size: 5020, limit: 4096)) {
-            try Content.render(#"{"alert":"{{user}}{{user}}{{user}}{{user}}{{user}}","template":true}"#, for: subject)
+            try Content.render(#"{"alert":"{{user}}{{user}}{{user}}{{user}}{{user}}","template":true}"#, for: profile)
         }
     }
 
     @Test func theBadgeIsTheUsersCount() throws {
         let body = #"{"alert":"x","badge":{"increment":2},"data":{"a":1}}"#
         #expect(
-            try Content.render(body, for: RenderSubject(badge: 7)) == #"{"aps":{"badge":7,"alert":"x"},"a":1}"#
+            try Content.render(body, for: RecipientProfile(), badge: 7) == #"{"aps":{"badge":7,"alert":"x"},"a":1}"#
         )
         #expect(try Content.render(body) == #"{"aps":{"alert":"x"},"a":1}"#)
-        #expect(try Content.render(#"{"badge":"-1"}"#, for: RenderSubject(badge: 0)) == #"{"aps":{"badge":0}}"#)
+        #expect(try Content.render(#"{"badge":"-1"}"#, for: RecipientProfile(), badge: 0) == #"{"aps":{"badge":0}}"#)
         #expect(throws: RenderFailure.missingBadge) { try Content.render(#"{"badge":"+1"}"#) }
     }
 
@@ -167,24 +175,20 @@ import Testing
         #expect(BadgeChange(increment: 1001) == nil)
     }
 
-    @Test func theRendererSaysWhatItNeeds() throws {
+    @Test func theRendererNamesTheProfilesParts() throws {
         let needs = { (body: String) in try Content.renderer(try Content.parse(body)).needs }
-        #expect(try needs(#"{"alert":"x"}"#) == RenderNeeds())
-        var wanted = RenderNeeds()
-        wanted.locale = true
-        #expect(try needs(#"{"alert":"x","localizations":{"de":{"alert":"y"}}}"#) == wanted)
-        wanted.attributes = true
-        wanted.timeZone = true
-        #expect(try needs(#"{"alert":"{{locale}}{{timeZone}}{{a}}","template":true}"#) == wanted)
-        wanted = RenderNeeds()
-        (wanted.badge, wanted.user, wanted.appVersion) = (true, true, true)
-        #expect(try needs(#"{"alert":"{{user}}{{appVersion}}","badge":"+1","template":true}"#) == wanted)
+        #expect(try needs(#"{"alert":"x"}"#) == [])
+        #expect(try needs(#"{"alert":"x","localizations":{"de":{"alert":"y"}}}"#) == .locale)
+        let template = #"{"alert":"{{locale}}{{timeZone}}{{a}}","template":true}"#
+        #expect(try needs(template) == [.attributes, .locale, .timeZone])
+        #expect(try needs(#"{"alert":"{{user}}{{appVersion}}","template":true}"#) == [.user, .appVersion])
+        #expect(try needs(#"{"alert":"x","badge":"+1"}"#) == .user, "a badge is counted for the user")
     }
 
-    @Test func whatDoesNotDependOnTheDeviceIsFixed() throws {
+    @Test func contentWithoutVariablesIsFixed() throws {
         var renderer = try Content.renderer(try Content.parse(#"{"alert":"x"}"#))
         #expect(renderer.fixed == Data(#"{"aps":{"alert":"x"}}"#.utf8))
-        #expect(try renderer.render(for: RenderSubject()) == Array(#"{"aps":{"alert":"x"}}"#.utf8))
+        #expect(try renderer.render(for: RecipientProfile(), badge: nil) == Array(#"{"aps":{"alert":"x"}}"#.utf8))
     }
 
     @Test(
@@ -196,28 +200,28 @@ import Testing
             #"{"version":1,"payload":{"a":"{{"},"variables":true}"#,
         ]
     )
-    func damagedContentIsSaidToBe(payload: String) {
+    func damagedContentIsReported(payload: String) {
         #expect(throws: RenderFailure.damagedContent) {
-            try ContentRenderer(payload: Data(payload.utf8), isTemplate: true, pushType: .alert)
+            var content = try Content.parse(#"{"alert":"x"}"#).content
+            (content.payload, content.isTemplate) = (Data(payload.utf8), true)
+            _ = try ContentRenderer(content)
         }
     }
 
-    @Test func thePreviewIsWhatTheDeviceGets() throws {
+    @Test func thePreviewEqualsThePayload() throws {
         let body =
             #"{"alert":"Hi {{name|you}}{{other}}","localizations":{"de":{"alert":"Hallo {{name}}"}},"template":true}"#
         let content = try Content.parse(body)
-        let plain = try ContentPreview(content, for: nil)
+        let plain = try ContentPreview(content.content, for: nil)
         #expect(String(decoding: plain.payload, as: UTF8.self) == #"{"aps":{"alert":"Hi you"}}"#)
         #expect(plain.locale == nil)
-        #expect(plain.limit == 4096)
-        #expect(plain.warnings == content.warnings)
-        var subject = RenderSubject(attributes: #"{"name":"Eva"}"#)
-        subject.locale = "de_AT"
-        let german = try ContentPreview(content, for: subject)
+        var profile = RecipientProfile(attributes: #"{"name":"Eva"}"#)
+        profile.locale = "de_AT"
+        let german = try ContentPreview(content.content, for: profile)
         #expect(String(decoding: german.payload, as: UTF8.self) == #"{"aps":{"alert":"Hallo Eva"}}"#)
         #expect(german.locale == "de")
         #expect(throws: RenderFailure.missingValue("other")) {
-            try ContentPreview(content, for: RenderSubject(attributes: "{}"))
+            try ContentPreview(content.content, for: RecipientProfile(attributes: "{}"))
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
@@ -8,11 +9,25 @@ import Testing
 
 /// Reads content as the API does.
 enum Content {
-    static func parse(_ body: String, bundleID: String = Vectors.bundleID) throws -> ContentDefinition {
-        let fields = try JSONFields(parsing: Data(body.utf8), known: ContentDefinition.members)
-        return try ContentDefinition(fields, bundleID: try #require(Topic(bundleID)), now: nil)
+    /// The content of a request with its warnings.
+    @dynamicMemberLookup struct Parsed {
+        var content: NotificationContent
+        var warnings: [ContentWarning]
+
+        var payloadText: String { String(decoding: self.content.payload, as: UTF8.self) }
+
+        subscript<Value>(dynamicMember path: KeyPath<NotificationContent, Value>) -> Value {
+            self.content[keyPath: path]
+        }
     }
 
+    static func parse(_ body: String, bundleID: String = Vectors.bundleID) throws -> Parsed {
+        let fields = try JSONFields(parsing: Data(body.utf8), known: NotificationContent.members)
+        let read = try NotificationContent.read(fields, bundleID: try #require(Topic(bundleID)), now: nil)
+        return Parsed(content: read.content, warnings: read.warnings)
+    }
+
+    /// Returns the error that a request is rejected with; `nil` if it is accepted.
     static func refusal(_ body: String, bundleID: String = Vectors.bundleID) -> RequestError? {
         do {
             _ = try Self.parse(body, bundleID: bundleID)
@@ -22,24 +37,22 @@ enum Content {
         }
     }
 
-    /// The payload of `body` for one device.
-    static func render(_ body: String, for subject: RenderSubject = RenderSubject()) throws -> String {
+    /// Returns the payload of `body` for one device.
+    static func render(
+        _ body: String,
+        for profile: RecipientProfile = RecipientProfile(),
+        badge: Int? = nil
+    ) throws -> String {
         var renderer = try Self.renderer(try Self.parse(body))
-        return String(decoding: try renderer.render(for: subject), as: UTF8.self)
+        return String(decoding: try renderer.render(for: profile, badge: badge), as: UTF8.self)
     }
 
-    static func renderer(_ content: ContentDefinition) throws -> ContentRenderer {
-        try ContentRenderer(payload: content.payload, isTemplate: content.isTemplate, pushType: content.pushType)
-    }
+    static func renderer(_ parsed: Parsed) throws -> ContentRenderer { try ContentRenderer(parsed.content) }
 }
 
-extension RenderSubject {
+extension RecipientProfile {
     /// A device with these attributes, in JSON.
     init(attributes: String) {
         self.init(attributes: Data(attributes.utf8))
     }
-}
-
-extension ContentDefinition {
-    var payloadText: String { String(decoding: self.payload, as: UTF8.self) }
 }

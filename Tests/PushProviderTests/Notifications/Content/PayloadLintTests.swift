@@ -1,8 +1,9 @@
-import PushProvider
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
+
+@testable import PushProvider
 
 @Suite struct PayloadLintTests {
     @Test(
@@ -93,7 +94,7 @@ import Testing
             (#"{"event":"update","state":{}}"#, "unknown_field", "liveActivity.state"),
         ]
     )
-    func aLiveActivityHasWhatItsEventNeeds(activity: String, code: String, field: String) {
+    func aLiveActivityHasTheMembersOfItsEvent(activity: String, code: String, field: String) {
         let refusal = Content.refusal(#"{"liveActivity":\#(activity)}"#)
         #expect(refusal?.code == code)
         #expect(refusal?.path == field)
@@ -127,7 +128,7 @@ import Testing
             (#"{"alert":"x","collapseId":"{{name}}","template":true}"#, "collapseId"),
         ]
     )
-    func whatIsProbablyNotMeantIsAWarning(body: String, field: String) throws {
+    func probableMistakesAreWarnings(body: String, field: String) throws {
         #expect(try Content.parse(body).warnings.map(\.field) == [field])
     }
 
@@ -152,7 +153,7 @@ import Testing
         #expect(Content.refusal(#"{"alert":"\#(text){{name|b}}","template":true}"#)?.path == "alert")
     }
 
-    @Test func anyPayloadIsReadOrRefused() {
+    @Test func anyPayloadIsReadOrRejected() {
         var generator = SeededGenerator(seed: 4)
         let names = [
             "aps", "alert", "badge", "sound", "mdm", "event", "title", "loc-args", "{{x}}", "content-available",

@@ -22,17 +22,17 @@ import Testing
     }
 
     @Test(arguments: ["{{", "{{a", "{{a}", "{{}}", "{{ }}", "{{|x}}", "{{{a}}}", "{{a\"b}}", "{{a\nb}}", "{{a\\b}}"])
-    func whatIsNoTemplateIsRefused(text: String) {
-        #expect(throws: TemplateText.Fault.self) { try TemplateText(parsing: text) }
+    func invalidTemplatesAreRejected(text: String) {
+        #expect(throws: TemplateText.ParseError.self) { try TemplateText(parsing: text) }
     }
 
     @Test func aNameHasALimit() throws {
         let name = String(repeating: "n", count: TemplateText.maximumName)
         #expect(try TemplateText(parsing: "{{\(name)}}").parts.count == 1)
-        #expect(throws: TemplateText.Fault.self) { try TemplateText(parsing: "{{\(name)n}}") }
+        #expect(throws: TemplateText.ParseError.self) { try TemplateText(parsing: "{{\(name)n}}") }
     }
 
-    @Test func theFaultsPlaceIsNamed() {
+    @Test func theMemberAtFaultIsNamed() {
         let payload = #"{"aps":{"alert":"x"},"list":["a",{"b":"{{c"}]}"#
         let refusal = Content.refusal(#"{"payload":\#(payload),"template":true}"#)
         #expect(refusal?.code == "invalid_template")
@@ -47,7 +47,7 @@ import Testing
         #expect(Content.refusal(#"{"alert":"x\#(text)","template":true}"#)?.code == "too_many")
     }
 
-    @Test func anyBracesAreReadOrRefused() {
+    @Test func anyBracesAreReadOrRejected() {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<2000 {
             let text = (0..<10).compactMap { _ in "{{}}|a é\"".randomElement(using: &generator) }

@@ -1,10 +1,12 @@
-import PushProvider
+import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
 
-@Suite struct ContentDefinitionTests {
+@testable import PushProvider
+
+@Suite struct NotificationContentTests {
     @Test(
         arguments: [
             (
@@ -114,13 +116,13 @@ import Testing
         #expect(content.topic.name == "com.example.voip")
     }
 
-    @Test func whatDoesNotDependOnTheDeviceIsStoredAsItIsSent() throws {
+    @Test func contentWithoutVariablesIsStoredAsItIsSent() throws {
         let content = try Content.parse(#"{"alert":"no variable","template":true}"#)
         #expect(!content.isTemplate)
         #expect(content.payloadText == #"{"aps":{"alert":"no variable"}}"#)
     }
 
-    @Test func bracesAreTextUnlessTemplateSaysSo() throws {
+    @Test func bracesAreTextWithoutTemplate() throws {
         let content = try Content.parse(#"{"alert":"{{name}} {{"}"#)
         #expect(content.payloadText == #"{"aps":{"alert":"{{name}} {{"}}"#)
         #expect(content.warnings.map(\.field) == ["alert"])
@@ -143,7 +145,7 @@ import Testing
             #"{"alert":"x","localizations":[]}"#, #"{"alert":"x","template":"yes"}"#,
         ]
     )
-    func garbageIsRefused(body: String) {
+    func garbageIsRejected(body: String) {
         #expect(Content.refusal(body)?.kind == .invalid)
     }
 

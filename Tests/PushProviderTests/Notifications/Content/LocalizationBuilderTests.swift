@@ -1,11 +1,12 @@
 import Foundation
+import PushStore
 import PushSupport
 import PushTesting
 import Testing
 
 @testable import PushProvider
 
-@Suite struct LocalizationTests {
+@Suite struct LocalizationBuilderTests {
     @Test(
         arguments: [
             ("de", "de"), ("de-AT", "de"), ("DE_at.UTF-8@euro", "de"), ("de-DE", "de-de"), ("de_DE", "de-de"),
@@ -52,14 +53,14 @@ import Testing
         let body =
             #"{"alert":{"titleLocKey":"K","titleLocArgs":["1"],"subtitle":"S","body":"B"},"sound":"s","#
             + #""data":{"a":1,"b":2},"localizations":{"de":\#(localization)}}"#
-        let german = try Content.render(body, for: RenderSubject(locale: "de"))
+        let german = try Content.render(body, for: RecipientProfile(locale: "de"))
         #expect(german == #"{"a":1,"aps":\#(aps),"b":2}"#)
     }
 
     @Test func dataIsLaidOverTheDefaultData() throws {
         let body = #"{"alert":"x","data":{"a":1,"b":2},"localizations":{"de":{"body":"y","data":{"a":null,"c":3}}}}"#
         #expect(
-            try Content.render(body, for: RenderSubject(locale: "de"))
+            try Content.render(body, for: RecipientProfile(locale: "de"))
                 == #"{"aps":{"alert":{"body":"y"}},"b":2,"c":3}"#
         )
     }
@@ -67,7 +68,7 @@ import Testing
     @Test func aRawPayloadHasRawLocalisations() throws {
         let body =
             #"{"payload":{"aps":{"alert":"x"},"a":1},"localizations":{"de":{"payload":{"aps":{"alert":"{{n|y}}"}}}},"template":true}"#
-        #expect(try Content.render(body, for: RenderSubject(locale: "de")) == #"{"aps":{"alert":"y"}}"#)
+        #expect(try Content.render(body, for: RecipientProfile(locale: "de")) == #"{"aps":{"alert":"y"}}"#)
         #expect(try Content.render(body) == #"{"a":1,"aps":{"alert":"x"}}"#)
     }
 
@@ -75,7 +76,7 @@ import Testing
         let body =
             #"{"liveActivity":{"event":"update","timestamp":1700000000,"contentState":{}},"alert":{"body":"x"},"#
             + #""localizations":{"de":{"body":"y","sound":"s"}}}"#
-        let german = try Content.render(body, for: RenderSubject(locale: "de"))
+        let german = try Content.render(body, for: RecipientProfile(locale: "de"))
         #expect(german.hasPrefix(#"{"aps":{"alert":{"body":"y","sound":"s"},"content-state""#))
     }
 

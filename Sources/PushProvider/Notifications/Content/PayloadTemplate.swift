@@ -1,29 +1,31 @@
 import Foundation
 import PushSupport
 
-/// A notification's text with everything that rendering needs, as the store keeps it:
-/// `{"badge":{"increment":1},"localizations":{"de":{…}},"payload":{…},"variables":true,"version":1}`.
+/// The payload of a notification before it is rendered: the default payload, its localizations, and the rules that fill
+/// them in for each device.
 ///
-/// `payload` is the whole payload for devices of other locales, each of `localizations` a whole payload too. Where
-/// nothing depends on the device, the payload alone is stored.
-struct StoredContent: Hashable {
-    /// The text is none of ours.
+/// It is stored as
+/// `{"badge":{"increment":1},"localizations":{"de":{…}},"payload":{…},"variables":true,"version":1}`. Where nothing depends
+/// on the device, the payload alone is stored.
+struct PayloadTemplate: Hashable {
+    /// The stored text cannot be decoded.
     struct Damage: Error, Hashable {}
 
     private static let version: Int64 = 1
 
+    /// The whole payload for devices of all other locales.
     var payload: [String: JSONValue]
-    /// By ``LocaleTag/name``.
+    /// Whole payloads by ``LocaleTag/name``.
     var localizations: [String: [String: JSONValue]] = [:]
-    /// Whether `{{…}}` in strings stands for something.
+    /// `true` if `{{…}}` in strings is a variable.
     var hasVariables = false
-    /// `aps.badge` is put in for each device.
+    /// The change of the user's count, from which `aps.badge` is filled in for each device.
     var badge: BadgeChange?
 
-    /// Whether the payload depends on the device.
+    /// `true` if the payload depends on the device.
     var isTemplate: Bool { self.hasVariables || !self.localizations.isEmpty || self.badge != nil }
 
-    /// Canonical: equal content gives equal bytes.
+    /// The stored text. Equal templates have equal texts.
     var text: Data {
         get throws {
             guard self.isTemplate else { return try JSONValue.object(self.payload).text }
@@ -41,8 +43,8 @@ struct StoredContent: Hashable {
         self.payload = payload
     }
 
-    /// Reads what ``text`` wrote.
-    init(parsing text: Data) throws(Damage) {
+    /// Decodes the stored text of a template.
+    init(stored text: Data) throws(Damage) {
         guard case .object(let members)? = try? JSONValue(parsing: text), members["version"] == .integer(Self.version),
             case .object(let payload)? = members["payload"]
         else { throw Damage() }

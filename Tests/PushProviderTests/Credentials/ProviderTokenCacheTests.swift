@@ -9,9 +9,9 @@ import Testing
 @testable import PushProvider
 
 /// Provider tokens that outlive a process.
-@Suite(.timeLimit(.minutes(5))) struct ProviderTokensTests {
+@Suite(.timeLimit(.minutes(5))) struct ProviderTokenCacheTests {
     @Test(arguments: StoreBackend.available)
-    func aRestartGoesOnWithTheTokenInUse(backend: StoreBackend) async throws {
+    func aRestartContinuesWithTheTokenInUse(backend: StoreBackend) async throws {
         try await backend.withStore { store, _ in
             let time = ManualTime()
             let first = try await Self.text(of: Self.process(store, time), time)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func aRefusedTokenIsRenewedOnceInTwentyMinutes(backend: StoreBackend) async throws {
+    func aRejectedTokenIsRenewedOnceInTwentyMinutes(backend: StoreBackend) async throws {
         try await backend.withStore { store, _ in
             let time = ManualTime()
             let tokens = Self.process(store, time)

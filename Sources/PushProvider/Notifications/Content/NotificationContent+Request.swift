@@ -1,98 +1,104 @@
 import Foundation
+package import PushStore
 package import PushSupport
 package import PushTypes
 
-extension ContentDefinition {
+extension NotificationContent {
     /// The members of a request that are content.
     package static let members = PayloadBuilder.members.union(ContentHeaders.members)
         .union(["payload", "localizations", "template"])
 
-    /// Reads the content of a request and checks it against the rules of the push service, so that what it would refuse
-    /// for certain is refused before anything is stored.
+    /// Reads the content of a request and checks it against the rules of the push service.
+    ///
+    /// A push that the push service would certainly reject is rejected here, before anything is stored (reference 1.5, 1.6,
+    /// 3).
     ///
     /// - Parameters:
-    ///   - bundleID: the topic is made from it, unless the request names one.
-    ///   - now: the moment of a Live Activity's state where the request names none; `nil`: then it must.
+    ///   - bundleID: the bundle id of the app, from which the topic is made unless the request names one.
+    ///   - now: the timestamp of a Live Activity's state where the request names none; with `nil` the request must name one.
+    /// - Returns: the content, and warnings about members that are allowed and probably not meant.
     /// - Throws: ``RequestError`` that names the member at fault.
-    package init(_ fields: JSONFields, bundleID: Topic, now: Timestamp?) throws(RequestError) {
+    package static func read(
+        _ fields: JSONFields,
+        bundleID: Topic,
+        now: Timestamp?
+    ) throws(RequestError) -> (content: NotificationContent, warnings: [ContentWarning]) {
         let headers = try ContentHeaders(fields, bundleID: bundleID)
         let builder = PayloadBuilder(fields: fields, pushType: headers.pushType, now: now)
         var variants = [Variant(names: FieldNames(isRaw: builder.isRaw, locale: nil), payload: try builder.payload())]
-        var stored = StoredContent(payload: variants[0].payload)
-        stored.badge = try builder.badgeChange()
+        var template = PayloadTemplate(payload: variants[0].payload)
+        template.badge = try builder.badgeChange()
         try variants[0].checkTextSize()
         let localizations = try LocalizationBuilder(
             fields: fields,
             pushType: headers.pushType,
             isRaw: builder.isRaw,
-            base: stored.payload
+            base: template.payload
         ).localizations()
         for localization in localizations {
             let names = FieldNames(isRaw: builder.isRaw, locale: localization.key)
             variants.append(Variant(names: names, payload: localization.payload))
-            stored.localizations[localization.tag.name] = localization.payload
+            template.localizations[localization.tag.name] = localization.payload
         }
 
-        var templates = TemplateCheck(hasVariables: try fields.bool("template") ?? false)
-        for variant in variants { try templates.check(variant.payload, names: variant.names) }
-        stored.hasVariables = templates.hasVariables && templates.firstMark != nil
+        var check = TemplateCheck(hasVariables: try fields.bool("template") ?? false)
+        for variant in variants { try check.check(variant.payload, names: variant.names) }
+        template.hasVariables = check.hasVariables && check.firstMark != nil
 
         var warnings = headers.warnings
-        try Self.lint(variants, headers, hasBadge: stored.badge != nil, &warnings)
-        guard let payload = try? stored.text,
-            let renderer = try? ContentRenderer(
-                payload: payload,
-                isTemplate: stored.isTemplate,
-                pushType: headers.pushType
-            )
-        else { throw variants[0].refusal("invalid_value", "the payload cannot be written as JSON") }
+        try Self.lint(variants, headers, hasBadge: template.badge != nil, &warnings)
+        let unwritable = variants[0].error("invalid_value", "the payload cannot be written as JSON")
+        guard let payload = try? template.text else { throw unwritable }
+        let content = NotificationContent(
+            topic: headers.topic,
+            pushType: headers.pushType,
+            priority: headers.priority,
+            expiration: headers.expiration,
+            collapseID: headers.collapseID,
+            payload: payload,
+            isTemplate: template.isTemplate
+        )
+        guard let renderer = try? ContentRenderer(content) else { throw unwritable }
         try Self.checkSizes(variants, localizations, renderer, headers.pushType)
-        Self.warnAboutVariables(headers, templates, renderer, &warnings)
-
-        self.topic = headers.topic
-        self.pushType = headers.pushType
-        self.priority = headers.priority
-        self.expiration = headers.expiration
-        self.collapseID = headers.collapseID
-        self.payload = payload
-        self.isTemplate = stored.isTemplate
-        self.warnings = warnings
+        Self.warnAboutVariables(headers, check, renderer, &warnings)
+        return (content, warnings)
     }
 
-    /// Largest payload before variables are filled in, in bytes: each localisation is a copy of the default payload, so
-    /// that a request of a megabyte could otherwise become a hundred.
+    /// The maximum size of a payload before variables are filled in, in bytes.
+    ///
+    /// Each localization is a copy of the default payload: a request of a megabyte could become a hundred otherwise.
     private static let maximumText = 32 * 1024
 
-    /// The payload for some of the devices.
+    /// The payload for the devices of one locale.
     private struct Variant {
         var names: FieldNames
         var payload: [String: JSONValue]
 
-        /// Before anything is copied.
+        /// Checks the size before anything is copied.
         func checkTextSize() throws(RequestError) {
             guard let text = try? JSONValue.object(self.payload).text else {
-                throw self.refusal("invalid_value", "the payload cannot be written as JSON")
+                throw self.error("invalid_value", "the payload cannot be written as JSON")
             }
-            guard text.count <= ContentDefinition.maximumText else {
+            guard text.count <= NotificationContent.maximumText else {
                 let message = "the payload has \(text.count) bytes, far more than any device may get"
-                throw self.refusal("payload_too_large", message)
+                throw self.error("payload_too_large", message)
             }
         }
 
-        /// A fault of the payload as a whole.
-        func refusal(_ code: String, _ message: String) -> RequestError {
+        /// Returns an error about the payload as a whole.
+        func error(_ code: String, _ message: String) -> RequestError {
             RequestError(.invalid, code: code, message: message, path: self.names.whole)
         }
     }
 
-    /// What the default payload is warned about is not said again for each localisation.
+    /// Checks every variant. A localization does not repeat the warnings of the default payload.
     private static func lint(
         _ variants: [Variant],
         _ headers: ContentHeaders,
         hasBadge: Bool,
         _ warnings: inout [ContentWarning]
     ) throws(RequestError) {
-        var said: Set<String> = []
+        var messages: Set<String> = []
         for variant in variants {
             var lint = PayloadLint(
                 pushType: headers.pushType,
@@ -101,11 +107,11 @@ extension ContentDefinition {
                 names: variant.names
             )
             try lint.check(hasBadge ? Self.withBadge(variant.payload) : variant.payload)
-            warnings += lint.warnings.filter { said.insert($0.message).inserted || variant.names.locale == nil }
+            warnings += lint.warnings.filter { messages.insert($0.message).inserted || variant.names.locale == nil }
         }
     }
 
-    /// As it will be once the badge is put in.
+    /// Returns the payload with a badge, as a device gets it.
     private static func withBadge(_ payload: [String: JSONValue]) -> [String: JSONValue] {
         var payload = payload
         if case .object(var aps)? = payload["aps"] {
@@ -115,7 +121,7 @@ extension ContentDefinition {
         return payload
     }
 
-    /// At its shortest, each payload must fit; what devices' values make longer is found out when it is rendered.
+    /// Checks that each payload fits at its shortest. Values that make it longer are checked when it is rendered.
     private static func checkSizes(
         _ variants: [Variant],
         _ localizations: [LocalizationBuilder.Localization],
@@ -125,7 +131,7 @@ extension ContentDefinition {
         let limit = pushType.maximumPayloadSize
         for (locale, payload) in renderer.samples() where payload.count > limit {
             let index = localizations.firstIndex { $0.tag.name == locale }.map { $0 + 1 } ?? 0
-            throw variants[index].refusal(
+            throw variants[index].error(
                 "payload_too_large",
                 "the payload has \(payload.count) bytes, \(pushType.rawValue) allows \(limit)"
             )
@@ -134,16 +140,16 @@ extension ContentDefinition {
 
     private static func warnAboutVariables(
         _ headers: ContentHeaders,
-        _ templates: TemplateCheck,
+        _ check: TemplateCheck,
         _ renderer: ContentRenderer,
         _ warnings: inout [ContentWarning]
     ) {
-        if let field = templates.firstMark, !templates.hasVariables {
+        if let field = check.firstMark, !check.hasVariables {
             let message = "{{ is sent as it is: with template true it would stand for a value of the device"
             warnings.append(ContentWarning(field: field, message: message))
         }
         if headers.collapseID.map(TemplateText.hasMarks) ?? false {
-            warnings.append(ContentWarning(field: "collapseId", message: "variables are put into the payload only"))
+            warnings.append(ContentWarning(field: "collapseId", message: "variables are filled in in the payload only"))
         }
         for name in renderer.namesWithoutDefault.sorted() {
             let message = "devices without \(name) get nothing: write {{\(name)|something}} to give a default"

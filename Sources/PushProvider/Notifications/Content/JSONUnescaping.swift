@@ -1,28 +1,9 @@
-/// Writes text into JSON strings, so that it can never end the string it stands in (RFC 8259 section 7).
-enum JSONEscaping {
-    /// Appends `text`, which is UTF-8, without quotation marks around it.
-    static func append(_ text: some Sequence<UInt8>, to output: inout [UInt8]) {
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += [UInt8(ascii: "\\"), byte]
-            case 0x08: output += #"\b"#.utf8
-            case 0x09: output += #"\t"#.utf8
-            case 0x0a: output += #"\n"#.utf8
-            case 0x0c: output += #"\f"#.utf8
-            case 0x0d: output += #"\r"#.utf8
-            case 0..<0x20: output += [0x5c, 0x75, 0x30, 0x30, 0x30 | byte >> 4, Self.digit(byte & 0x0f)]
-            default: output.append(byte)
-            }
-        }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-    }
-
-    /// The text of a JSON string from what stands between its quotation marks. An escape that has no meaning, such as
-    /// half a surrogate pair, becomes U+FFFD; so do bytes that are no UTF-8.
-    static func unescaped(_ raw: [UInt8]) -> String {
+/// Reads the characters of a JSON string that was found without a parser.
+enum JSONUnescaping {
+    /// Returns the text of a JSON string from the bytes between its quotation marks (RFC 8259 section 7).
+    ///
+    /// An escape without a meaning, such as half a surrogate pair, becomes U+FFFD. So do bytes that are not UTF-8.
+    static func text(_ raw: [UInt8]) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(raw.count)
         var position = 0
@@ -39,7 +20,7 @@ enum JSONEscaping {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The escape after a backslash, and how many bytes it takes.
+    /// Returns the character that the escape after a backslash stands for, and the length of the escape in bytes.
     private static func escape(_ raw: [UInt8], at position: Int) -> (scalar: Unicode.Scalar, length: Int) {
         guard position < raw.count else { return ("\u{fffd}", 0) }
         switch raw[position] {

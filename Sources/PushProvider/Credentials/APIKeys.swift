@@ -5,10 +5,10 @@ package import PushSupport
 
 /// Issues and checks API keys: `mk_` and 32 random bytes in base64url.
 ///
-/// The store keeps SHA-256 of a key. A slow hash would gain nothing: nobody can guess 256 random bits.
+/// The store keeps the SHA-256 of a key. A slow hash would gain nothing: 256 random bits cannot be guessed.
 package struct APIKeys: Sendable {
     package static let prefix = "mk_"
-    /// In bytes.
+    /// The number of random bytes.
     private static let secretLength = 32
 
     private let store: any APIKeyStore
@@ -19,7 +19,7 @@ package struct APIKeys: Sendable {
         self.time = time
     }
 
-    /// The text of a new key, which opens nothing yet.
+    /// Returns the text of a new key, which is not valid yet.
     package static func newText() -> String {
         var generator = SystemRandomNumberGenerator()
         let secret = Data((0..<Self.secretLength).map { _ in UInt8.random(in: 0...255, using: &generator) })
@@ -30,7 +30,7 @@ package struct APIKeys: Sendable {
             .replacingOccurrences(of: "=", with: "")
     }
 
-    /// Whether the text has the form of a key.
+    /// Returns `true` if the text has the form of a key.
     package static func isKey(_ text: String) -> Bool {
         let secret = text.utf8.dropFirst(Self.prefix.utf8.count)
         return text.hasPrefix(Self.prefix) && secret.count == (Self.secretLength * 4 + 2) / 3
@@ -40,7 +40,7 @@ package struct APIKeys: Sendable {
             }
     }
 
-    /// Lets a new key count. This is the only time that its text is known.
+    /// Stores a new key. Its text is known only now.
     package func issue(
         name: String,
         scopes: Set<APIScope>,
@@ -51,12 +51,12 @@ package struct APIKeys: Sendable {
         return (key, text)
     }
 
-    /// Whether there is no key at all yet.
+    /// `true` while no key is stored.
     package var isEmpty: Bool {
         get async throws { try await self.store.keys().isEmpty }
     }
 
-    /// The key with this text, or `nil`.
+    /// Returns the key with this text; `nil` if there is none.
     package func check(_ text: String) async throws -> APIKeyRecord? {
         guard text.hasPrefix(Self.prefix), text.utf8.count < 100 else { return nil }
         return try await self.store.key(hash: Self.hash(text))

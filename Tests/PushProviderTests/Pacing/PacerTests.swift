@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushProvider
 
-@Suite struct PaceTests {
+@Suite struct PacerTests {
     static func moment(_ milliseconds: Int64) -> Timestamp {
         Timestamp(milliseconds: 1_795_593_600_000 + milliseconds)
     }
@@ -40,17 +40,17 @@ import Testing
         #expect(refusal?.path == field)
     }
 
-    @Test func whatIsGivenBackMayBeSentOnceMoreAndNoMore() {
+    @Test func releasedRecipientsMayBeSentOnceMore() {
         var machine = Pacer(settings: .rate(500), now: Self.moment(0))
         let full = machine.allowance(now: Self.moment(1000)).count
         #expect(full == 500)
         machine.send(full, now: Self.moment(1000))
         let none = machine.allowance(now: Self.moment(1000)).count
         #expect(none == 0)
-        machine.giveBack(300, now: Self.moment(1000))
+        machine.release(300, now: Self.moment(1000))
         let some = machine.allowance(now: Self.moment(1000)).count
         #expect(some == 300)
-        for count in [-1, .max, 300] { machine.giveBack(count, now: Self.moment(1000)) }
+        for count in [-1, .max, 300] { machine.release(count, now: Self.moment(1000)) }
         let most = machine.allowance(now: Self.moment(1000)).count
         #expect(most == 500, "a second's worth at most")
     }
@@ -107,7 +107,7 @@ import Testing
         #expect(sent.reduce(0, +) == 3600)
     }
 
-    @Test func aRestartGoesOnInTheSameWave() {
+    @Test func aRestartContinuesTheSameWave() {
         let settings = PaceSettings.waves(size: 1000, interval: 300)
         var before = Pacer(settings: settings, now: Self.moment(0))
         before.send(700, now: Self.moment(0))

@@ -5,7 +5,7 @@ package import PushStore
 import PushTypes
 import Synchronization
 
-/// Finds the sender for an app: reads its credential from the store once, until it changes.
+/// Finds the senders of an app. Its credentials are read from the store once, until they change.
 package final class SenderDirectory: Sendable {
     private struct Key: Hashable {
         var app: Int64
@@ -14,18 +14,18 @@ package final class SenderDirectory: Sendable {
 
     private enum Entry {
         case usable(PushCredential)
-        /// None in the store, or one that cannot be used.
-        case none(why: String)
+        /// The store has no credential, or one that cannot be used.
+        case none(reason: String)
     }
 
     private let store: any AppStore
     private let source: any SenderSource
-    /// `nil` leaves provider tokens to the senders, in memory.
+    /// The provider tokens; `nil` leaves them to the senders, in memory.
     private let tokens: ProviderTokenCache?
     private let logger: Logger
     private struct State {
         var entries: [Key: Entry] = [:]
-        /// Rises when credentials change, so that what was read before is not remembered after.
+        /// A number that rises when credentials change, so that one that was read before is not remembered.
         var generation = 0
     }
 
@@ -43,7 +43,7 @@ package final class SenderDirectory: Sendable {
         self.logger = logger
     }
 
-    /// The app's credentials have changed: they are read again, and its senders with them end.
+    /// Forgets the credentials of an app after a change. They are read again, and the senders that use them are retired.
     package func forget(app: Int64) {
         let forgotten = self.state.withLock { state in
             state.generation += 1
@@ -56,7 +56,7 @@ package final class SenderDirectory: Sendable {
         for (key, credential) in forgotten { self.retire(credential, of: key) }
     }
 
-    /// Ends the senders of a credential, unless the app uses it again.
+    /// Retires the senders of a credential, unless the app uses it again.
     private func retire(_ credential: PushCredential, of key: Key) {
         let isUsed = self.state.withLock { state in
             guard case .usable(let current)? = state.entries[key] else { return false }
@@ -65,7 +65,7 @@ package final class SenderDirectory: Sendable {
         if !isUsed { self.source.retire(credential, app: key.app, environment: key.environment) }
     }
 
-    /// One sender per environment for which the app has a credential that can be used; and why not for the others.
+    /// Returns a sender for each environment with a usable credential, and the reason for each other environment.
     func senders(
         app: Int64,
         lane: SenderLane
@@ -87,11 +87,11 @@ package final class SenderDirectory: Sendable {
                 } catch {
                     faults[environment] = "the credential for \(environment.rawValue) cannot be used: \(error)"
                 }
-                // It was replaced while this went on: its sender serves this page only.
+                // The credential was replaced meanwhile: its sender serves this page only.
                 if self.state.withLock({ $0.generation }) != generation {
                     self.retire(credential, of: Key(app: app, environment: environment))
                 }
-            case .none(let why): faults[environment] = why
+            case .none(let reason): faults[environment] = reason
             }
         }
         return (usable, faults)
@@ -109,26 +109,28 @@ package final class SenderDirectory: Sendable {
 }
 
 extension SenderDirectory {
-    /// - Throws: when the store cannot be read now. What can never be read is a credential that cannot be used.
+    /// Reads a credential. One that can never be read is reported as unusable.
+    /// - Throws: the error of a store that cannot be read now.
     private func read(_ key: Key) async throws -> Entry {
         let name = key.environment.rawValue
         do {
             guard let record = try await self.store.credential(app: key.app, environment: key.environment) else {
-                return .none(why: "no usable credential for \(name)")
+                return .none(reason: "no usable credential for \(name)")
             }
             let credential = try record.credential()
             return .usable(self.tokens?.keep(credential) ?? credential)
         } catch let error
             where error is CredentialError || error is DamagedRow || error as? StoreError == .wrongMasterKey
         {
-            self.logger.error("credential cannot be used", metadata: ["environment": "\(name)", "error": "\(error)"])
-            return .none(why: "the credential for \(name) cannot be used: \(error)")
+            self.logger.error("a credential cannot be used", metadata: ["environment": "\(name)", "error": "\(error)"])
+            return .none(reason: "the credential for \(name) cannot be used: \(error)")
         }
     }
 }
 
 extension CredentialRecord {
-    /// - Throws: ``CredentialError`` that says what is wrong with it.
+    /// Returns the credential for the sender.
+    /// - Throws: ``CredentialError`` for one that cannot be used.
     package func credential() throws(CredentialError) -> PushCredential {
         switch self {
         case .key(let teamID, let keyID, let privateKey):

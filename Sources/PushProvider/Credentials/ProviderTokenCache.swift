@@ -6,7 +6,7 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// The provider tokens of all keys, kept in the store, so that a restart continues with the token in use: Apple accepts a new
+/// The provider tokens of all keys, kept in the store so that a restart continues with the token in use: Apple accepts a new
 /// one at most every 20 minutes.
 package final class ProviderTokenCache: Sendable {
     private let store: any ProviderTokenStore
@@ -20,20 +20,20 @@ package final class ProviderTokenCache: Sendable {
         self.logger = logger
     }
 
-    /// The credential, with tokens from here if it is a signing key.
+    /// Returns the credential; a signing key takes its provider tokens from this cache.
     package func keep(_ credential: PushCredential) -> PushCredential {
         guard case .token(var key) = credential else { return credential }
         key.tokens = self.token(key)
         return .token(key)
     }
 
-    /// Reads or renews the key's token if it is time, before something is sent with it.
+    /// Reads or renews the key's provider token if it is due, before a push is sent with it.
     func prepare(_ key: ProviderKey) async {
         guard let token = key.tokens as? StoredProviderToken else { return }
         await token.prepare(now: self.time.now)
     }
 
-    /// One for each key, whichever apps use it.
+    /// Returns the provider token of a key, which all apps with this key share.
     private func token(_ key: ProviderKey) -> StoredProviderToken {
         let id = ProviderTokenKey(
             teamID: key.teamID,

@@ -1,4 +1,3 @@
-import PushProvider
 import PushSender
 import PushStore
 import PushSupport
@@ -6,8 +5,10 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// What answers do to tokens.
-@Suite(.timeLimit(.minutes(5))) struct HygieneTests {
+@testable import PushProvider
+
+/// The effects of responses on tokens.
+@Suite(.timeLimit(.minutes(5))) struct TokenInvalidationPolicyTests {
     @Test(arguments: StoreBackend.available)
     func a410EndsTheDevice(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
@@ -29,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whoRegisteredAfterTheTimestampStays(backend: StoreBackend) async throws {
+    func devicesRegisteredAfterTheTimestampStay(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             let before = fixture.time.now
             fixture.time.advance(by: .seconds(10))
@@ -97,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func massDeathIsWithheldUntilSomebodyDecides(backend: StoreBackend) async throws {
+    func massDeathIsWithheldUntilAnOperatorDecides(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 50) { fixture in
             try await fixture.register(1...400)
             fixture.time.advance(by: .seconds(10))
@@ -162,7 +163,7 @@ import Testing
             try await fixture.register(garbage)
             try await fixture.register(4000...4010)
             for number in garbage { fixture.sender.script(.numbered(number), .refused(400, .badDeviceToken)) }
-            if isRestarted { fixture.hygiene.forget(app: fixture.app) }
+            if isRestarted { fixture.invalidation.forget(app: fixture.app) }
             let notification = try await fixture.accept([:])
             try await fixture.settle()
             let end = try await fixture.progress(of: notification)
@@ -175,7 +176,7 @@ import Testing
         }
     }
 
-    /// What was added long ago stands for the population, however much was accepted before.
+    /// Devices that were added long ago represent the population.
     @Test(arguments: StoreBackend.available)
     func badTokensOfThePopulationOpenTheBreaker(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 50) { fixture in
@@ -200,35 +201,5 @@ import Testing
 
     private func active(_ fixture: DispatchFixture) async throws -> Int {
         try await fixture.store.count(app: fixture.app, audience: .everyone, environment: nil)
-    }
-}
-
-@Suite struct BreakerMachineTests {
-    @Test func aFewDeadTokensAreNothing() {
-        var breaker = CircuitBreaker()
-        for _ in 0..<100 {
-            let opened = breaker.record(.init(accepted: 95, dead: 5))
-            #expect(!opened)
-        }
-        #expect(breaker.openReason == nil)
-    }
-
-    @Test func manyBadTokensOpenItOnce() {
-        var breaker = CircuitBreaker()
-        let early = breaker.record(.init(bad: 199))
-        let opened = breaker.record(.init(bad: 1))
-        let again = breaker.record(.init(bad: 1000))
-        #expect([early, opened, again] == [false, true, false])
-    }
-
-    @Test func oldAnswersFade() {
-        var breaker = CircuitBreaker()
-        _ = breaker.record(.init(accepted: 1_000_000))
-        var pages = 0
-        while breaker.openReason == nil, pages < 100 {
-            _ = breaker.record(.init(dead: 1000))
-            pages += 1
-        }
-        #expect(pages < 5)
     }
 }

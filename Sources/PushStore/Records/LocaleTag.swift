@@ -1,13 +1,16 @@
-/// A locale as devices and callers write it, BCP 47 (`pt-BR`, `zh-Hant-TW`) or POSIX (`de_DE.UTF-8@euro`), in one
-/// spelling: lower case, hyphens, no character set, no modifier.
-struct LocaleTag: Hashable {
-    /// Longest text looked at, in bytes.
-    static let maximumLength = 64
+import Foundation
 
-    let subtags: [String]
+/// A locale in one spelling: lower case, hyphens, no character set, no modifier.
+///
+/// Devices and callers write BCP 47 (`pt-BR`, `zh-Hant-TW`) or POSIX (`de_DE.UTF-8@euro`).
+package struct LocaleTag: Hashable, Sendable {
+    /// The maximum length of a text that is read, in bytes.
+    package static let maximumLength = 64
 
-    /// `nil` for text that cannot name a language.
-    init?(_ text: String) {
+    private let subtags: [String]
+
+    /// Reads a locale; `nil` for text that cannot name a language.
+    package init?(_ text: String) {
         guard text.utf8.count <= Self.maximumLength else { return nil }
         let name = text.prefix { $0 != "." && $0 != "@" }
         var subtags = name.lowercased().replacing("_", with: "-").split(
@@ -25,11 +28,17 @@ struct LocaleTag: Hashable {
         self.subtags = subtags
     }
 
-    var name: String { self.subtags.joined(separator: "-") }
+    /// The tag as text, in lower case with hyphens.
+    package var name: String { self.subtags.joined(separator: "-") }
 
-    /// What to look for, best first: the tag with fewer and fewer subtags (RFC 4647 section 3.4), and before the
-    /// language alone the language with the region only, and for Chinese with the script that the region writes.
-    var candidates: [String] {
+    /// Returns `locale` with the hyphens of RFC 5646, as it is stored; some systems write `de_DE`. The case is kept.
+    package static func stored(_ locale: String) -> String { locale.replacingOccurrences(of: "_", with: "-") }
+
+    /// The names of the tags that suit this one, best first.
+    ///
+    /// These are the tag with fewer and fewer subtags (RFC 4647 section 3.4). Before the language alone comes the language
+    /// with the region only, and for Chinese the language with the script that the region writes.
+    package var candidates: [String] {
         var names = (1...self.subtags.count).reversed().map { self.subtags.prefix($0).joined(separator: "-") }
         guard let language = names.popLast() else { return [] }
         if self.script != nil, let region = self.region { names.append("\(language)-\(region)") }
@@ -52,7 +61,7 @@ struct LocaleTag: Hashable {
         self.subtags.dropFirst(self.script == nil ? 1 : 2).first { $0.utf8.count == 2 || Int($0) != nil }
     }
 
-    /// Languages whose code has changed (IANA subtag registry), and `no`, which stands for Bokmål.
+    /// The languages whose code has changed (IANA subtag registry), and `no`, which means Bokmål.
     private static let aliases = ["iw": "he", "in": "id", "ji": "yi", "no": "nb"]
 
     private static func isLetter(_ byte: UInt8) -> Bool {

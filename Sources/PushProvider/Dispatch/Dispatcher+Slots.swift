@@ -1,0 +1,105 @@
+import Logging
+import PushStore
+import PushSupport
+import PushTypes
+
+extension Dispatcher {
+    /// Fills the slots of a lane while there is work, and sleeps otherwise.
+    func run(_ lane: NotificationRecord.Lane) async {
+        let slots = LaneSlots(lane, limits: self.limits, time: self.time)
+        await withDiscardingTaskGroup { group in
+            var isAwake = true
+            while isAwake, !self.isEnding {
+                do {
+                    slots.tick()
+                    if try await self.start(in: slots, of: lane, in: &group) { continue }
+                    let pause = try await self.pause(of: lane, slots)
+                    isAwake = await self.wakes[lane].wait(atMost: pause)
+                } catch {
+                    self.logger.error("dispatching failed, trying again", metadata: ["error": "\(error)"])
+                    isAwake = await self.wakes[lane].wait(atMost: self.limits.sleep)
+                }
+            }
+        }
+    }
+
+    /// Starts work for which there is a slot.
+    /// - Returns: `true` if there was any.
+    private func start(
+        in slots: LaneSlots,
+        of lane: NotificationRecord.Lane,
+        in group: inout DiscardingTaskGroup
+    ) async throws -> Bool {
+        let hasRetried = try await self.startRetries(in: slots, of: lane, in: &group)
+        let hasStarted = try await self.startShards(in: slots, of: lane, in: &group)
+        return hasRetried || hasStarted
+    }
+
+    private func startRetries(
+        in slots: LaneSlots,
+        of lane: NotificationRecord.Lane,
+        in group: inout DiscardingTaskGroup
+    ) async throws -> Bool {
+        for offer in slots.offers(.retries) {
+            let due = try await self.claimRetries(lane, excluding: Set(offer.excluded.map(\.app)))
+            guard let app = due.first?.notification.app else { continue }
+            let slot = slots.acquire(.retries, DispatchTarget(app: app, environment: nil))
+            group.addTask {
+                await self.retry(due, in: slot)
+                self.release(slot, of: lane)
+            }
+            return true
+        }
+        return false
+    }
+
+    private func startShards(
+        in slots: LaneSlots,
+        of lane: NotificationRecord.Lane,
+        in group: inout DiscardingTaskGroup
+    ) async throws -> Bool {
+        for offer in slots.offers(.shards) {
+            let limit = min(offer.limit, self.limits.urgentClaims)
+            let claims = try await self.claimShards(lane, limit: limit, excluding: offer.excluded)
+            guard !claims.isEmpty else { continue }
+            for claim in claims {
+                let slot = slots.acquire(.shards, DispatchTarget(claim.notification))
+                group.addTask {
+                    switch lane {
+                    case .bulk: await self.logged { try await self.sendShard(claim, in: slot) }
+                    case .urgent: await self.sendUrgent(claim, in: slot)
+                    }
+                    self.release(slot, of: lane)
+                }
+            }
+            return true
+        }
+        return false
+    }
+
+    private func release(_ slot: LaneSlots.Slot?, of lane: NotificationRecord.Lane) {
+        slot?.release()
+        self.wakes[lane].signal()
+    }
+
+    /// Returns the time to sleep without a signal.
+    ///
+    /// Work that is due already and was not taken waits for work in flight, the end of which is a signal. Work that becomes
+    /// due meanwhile, and a page that becomes late, end the sleep.
+    private func pause(of lane: NotificationRecord.Lane, _ slots: LaneSlots) async throws -> Duration {
+        let clocks = self.time.reading
+        let oldest = slots.isBusy ? clocks.steady : Timestamp(milliseconds: .min)
+        let due = try await self.store.nextDue(lane: lane, after: oldest, at: clocks)
+        guard let next = [due, slots.nextDeadline].compactMap({ $0 }).min() else { return self.limits.sleep }
+        let pause = next.since(clocks.steady)
+        return min(self.limits.sleep, max(.milliseconds(pause <= .zero ? 50 : 1), pause))
+    }
+
+    private func logged(_ body: () async throws -> Void) async {
+        do {
+            try await body()
+        } catch {
+            self.logger.error("sending failed, trying again when the lease ends", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import NIOCore
+import PushStore
+import PushSupport
+import PushTypes
+import Synchronization
+
+/// The parts of a notification that never change, decoded from their stored form.
+struct DecodedNotification: Sendable {
+    let ids: DeliveryID
+    /// `nil` if the content is damaged.
+    let renderer: ContentRenderer?
+    /// The push that all recipients share: without an id, and for a template without a payload.
+    let base: PushNotification
+    /// The time and the hours in which it may be sent; `nil` is at once, at any hour.
+    let delivery: DeliveryTime?
+    /// `nil` is as fast as possible.
+    let pace: PaceSettings?
+
+    init(_ record: NotificationRecord) {
+        let content = record.content
+        self.ids = DeliveryID(notification: record.id)
+        self.renderer = try? ContentRenderer(content)
+        self.base = PushNotification(
+            id: "",
+            topic: content.topic,
+            pushType: content.pushType,
+            priority: content.priority,
+            expiration: content.expiration,
+            collapseID: content.collapseID,
+            payload: content.isTemplate ? ByteBuffer() : ByteBuffer(bytes: content.payload)
+        )
+        self.delivery = record.delivery.flatMap { try? DeliveryTime(stored: JSONValue(parsing: $0)) }
+        self.pace = record.pace.flatMap { try? PaceSettings(stored: JSONValue(parsing: $0)) }
+    }
+
+    /// The hours in which it may be sent; `nil` is at any hour.
+    var hours: DeliveryTime? { self.delivery?.window == nil ? nil : self.delivery }
+
+    /// The parts of a recipient's profile that another try needs, and its events.
+    var retryNeeds: RecipientNeeds {
+        (self.renderer?.needs ?? []).union(self.delivery == nil ? [.user] : [.user, .timeZone])
+    }
+}
+
+/// Decodes notifications, each of them once, however often its shards and retries are claimed.
+///
+/// A notification's content, delivery time and pace never change after it was accepted. What is plain needs no decoding and
+/// is not remembered.
+final class NotificationDecoder: Sendable {
+    /// The number of notifications that are remembered.
+    private static let maximumCount = 1024
+    /// The maximum size of their stored contents together, in bytes.
+    private static let maximumSize = 32 * 1024 * 1024
+
+    private struct State {
+        var known: [UUID: DecodedNotification] = [:]
+        /// The size of the stored contents, in bytes.
+        var size = 0
+    }
+
+    private let state = Mutex(State())
+
+    func decode(_ record: NotificationRecord) -> DecodedNotification {
+        guard record.content.isTemplate || record.delivery != nil || record.pace != nil else {
+            return DecodedNotification(record)
+        }
+        if let known = self.state.withLock({ $0.known[record.id] }) { return known }
+        let decoded = DecodedNotification(record)
+        let size = record.content.payload.count
+        self.state.withLock { state in
+            if state.known.count >= Self.maximumCount || state.size + size > Self.maximumSize { state = State() }
+            if state.known.updateValue(decoded, forKey: record.id) == nil { state.size += size }
+        }
+        return decoded
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Plans a notification: the shards that it is split into, the time at which each of them begins, and the number of
+/// recipients.
+struct NotificationPlanner: Sendable {
+    /// The maximum number of time zones that get a shard of their own, more than have a name. The devices of other zones
+    /// are read with the last shard.
+    private static let maximumZones = 1000
+
+    /// The shards of a notification and the number of its recipients.
+    struct Plan {
+        var shards: [ShardPlan]
+        var recipients: Int
+    }
+
+    /// Counts the devices of an audience, which may take long.
+    typealias CountDevices = @Sendable (Int64, AudienceExpression, PushEnvironment?) async throws -> Int
+
+    private let store: any ProviderStore
+    private let time: any TimeSource
+    private let countDevices: CountDevices
+
+    init(store: any ProviderStore, time: any TimeSource, countDevices: CountDevices? = nil) {
+        self.store = store
+        self.time = time
+        self.countDevices =
+            countDevices ?? { app, audience, environment in
+                try await store.count(app: app, audience: audience, environment: environment)
+            }
+    }
+
+    /// Returns the plan; `nil` if planning takes longer than `budget`.
+    func plan(
+        _ notification: NotificationRecord,
+        _ delivery: DeliveryTime?,
+        within budget: Duration
+    ) async throws -> Plan? {
+        do {
+            return try await QueryCaller.$current.withValue(QueryCaller(budget: budget, purpose: .acceptance)) {
+                let shards = self.begun(try await self.shards(of: notification, delivery: delivery))
+                return Plan(shards: shards, recipients: try await self.count(notification))
+            }
+        } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
+            return nil
+        }
+    }
+
+    /// Marks the shards whose time has come as due by any clock, so that a step of the wall clock does not hold them up.
+    private func begun(_ plans: [ShardPlan]) -> [ShardPlan] {
+        let now = self.time.now
+        return plans.map { $0.notBefore > now ? $0 : ShardPlan(zone: $0.zone, notBefore: .atOnce) }
+    }
+
+    private func count(_ notification: NotificationRecord) async throws -> Int {
+        switch notification.audience {
+        case .tokens(let tokens): tokens.count
+        case .devices(let audience):
+            try await self.countDevices(notification.app, audience, notification.environment)
+        }
+    }
+
+    /// Returns one shard for all, or one for each time zone if those begin at different times.
+    private func shards(of notification: NotificationRecord, delivery: DeliveryTime?) async throws -> [ShardPlan] {
+        let acceptedAt = notification.createdAt
+        guard let delivery else { return [ShardPlan(notBefore: acceptedAt)] }
+        if delivery.isSameEverywhere || notification.audience.isTokens {
+            return delivery.start(for: nil, acceptedAt: acceptedAt).map { [ShardPlan(notBefore: $0)] } ?? []
+        }
+        let zones = try await self.store.timeZones(app: notification.app)
+        var plans: [ShardPlan] = []
+        for name in zones.keys.compactMap({ $0 }).sorted().prefix(Self.maximumZones) {
+            guard let start = delivery.start(for: TimeZone(named: name), acceptedAt: acceptedAt) else { continue }
+            plans.append(ShardPlan(zone: .named(name), notBefore: start))
+        }
+        if let start = delivery.start(for: nil, acceptedAt: acceptedAt) {
+            plans.append(ShardPlan(zone: .unknown, notBefore: start))
+        }
+        // A last shard finds the devices that move between zones meanwhile.
+        if let last = plans.map(\.notBefore).max() { plans.append(ShardPlan(zone: .leftOver, notBefore: last)) }
+        return plans
+    }
+}
+
+extension Audience {
+    fileprivate var isTokens: Bool { if case .tokens = self { true } else { false } }
+}
