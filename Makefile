@@ -7,6 +7,9 @@ TARGET ?= all
 export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS EXAMPLES SEED MARTLET LOAD \
 	POWER_STATES POWER_STARTS CHURN_DEVICES HISTORY_OPERATIONS NETWORK_TROUBLES GATEWAY_KILLS SIGTERMS BACKUPS WEEKS_DAYS
 
+# `martlet --version` shows the commit; empty in a source tree without git.
+export MARTLET_COMMIT := $(shell git rev-parse --short=9 HEAD 2>/dev/null)
+
 .PHONY: help demo build test check format setup clean bench-sender bench-gateway bench-campaign conformance fuzz \
 	fuzz-api torture-gateway torture
 

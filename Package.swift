@@ -154,10 +154,16 @@ let package = Package(
                 .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
+        // Only this is compiled anew for a commit; the Makefile hands the commit over.
+        .target(
+            name: "BuildInformation",
+            cSettings: Context.environment["MARTLET_COMMIT"].map { [.define("MARTLET_COMMIT", to: "\"\($0)\"")] }
+        ),
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "PushDevice", "PushGateway", "PushHTTP", "PushSupport", "PushTypes", "PushWire", "PushProvider",
+                "BuildInformation", "PushDevice", "PushGateway", "PushHTTP", "PushSupport", "PushTypes", "PushWire",
+                "PushProvider",
                 "PushSender", "ProviderAPI",
                 "PushStore", .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging, .metrics, .nioCore,
                 .nioHTTP1, .serviceLifecycle, .unixSignals,
@@ -259,7 +265,8 @@ let package = Package(
             [
                 "PushDevice", "PushGateway", "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender",
                 "ProviderAPI", "PushStore",
-                "PushTesting", "martlet", .argumentParser, .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1,
+                "PushTesting", "martlet", .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging,
+                .nioCore, .nioHTTP1,
                 .nioPosix,
                 .nioSSL,
             ]

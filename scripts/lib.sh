@@ -16,22 +16,47 @@ start() {
     servers+=($!)
 }
 
-# await PORT NAME: until a server listens, 10 s at most.
-await() {
+# listens PORT PID: waits until the process listens on the port, 10 s at most; fails if it does not, or ends.
+listens() {
     for _ in $(seq 100); do
-        (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return 0
+        kill -0 "$2" 2>/dev/null || return 1
+        if (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; then
+            # A server that finds its port taken by another one ends now.
+            sleep 0.1
+            kill -0 "$2" 2>/dev/null
+            return
+        fi
         sleep 0.1
     done
-    echo "$2 does not listen on port $1:" >&2
-    tail -n 15 "$work/$2.log" >&2
+    return 1
+}
+
+# start_listening NAME COMMAND…: starts `COMMAND… PORT` on a port that is free, and tries another one if it is taken
+# meanwhile; sets port and server_pid. COMMAND is a function that ends with exec, so that server_pid is the server's.
+start_listening() {
+    local name=$1
+    shift
+    for _ in 1 2 3 4 5; do
+        port=$(free_port)
+        start "$name" "$@" "$port"
+        server_pid=${servers[-1]}
+        listens "$port" "$server_pid" && return 0
+        stop_server "$server_pid"
+        unset 'servers[-1]'
+    done
+    echo "$name does not listen:" >&2
+    tail -n 15 "$work/$name.log" >&2
     exit 1
 }
 
-# free_port: one that nobody listens on now.
+# free_port: a port on which nothing listens now. It is below those that the system gives to outgoing connections, so that
+# none of these takes it before a server does.
 free_port() {
-    local port
+    local port first
+    read -r first _ </proc/sys/net/ipv4/ip_local_port_range || first=32768
+    [ "$first" -gt 12000 ] || first=32768
     while :; do
-        port=$((20000 + RANDOM % 20000))
+        port=$((10000 + (RANDOM * 32768 + RANDOM) % (first - 10000)))
         (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port"; return; }
     done
 }
@@ -45,6 +70,18 @@ make_identity() {
         '"sound":"default"},"id":12345678}' >"$work/payload.json"
 }
 
+# await_log NAME PID MESSAGE: waits until a server has logged a message, 30 s at most.
+await_log() {
+    for _ in $(seq 300); do
+        ! grep -q "\"$3\"" "$work/$1.log" || return 0
+        kill -0 "$2" 2>/dev/null || break
+        sleep 0.1
+    done
+    echo "the $1 does not open:" >&2
+    tail -n 15 "$work/$1.log" >&2
+    exit 1
+}
+
 # start_gateway DATA [OPTION…]: a gateway on free ports; sets gateway_pid, http2_port, courier_port and admin_port.
 start_gateway() {
     local data=$1
@@ -53,21 +90,24 @@ start_gateway() {
     start gateway "$martlet" gateway --data-directory "$data" --environment sandbox --port 0 \
         --log-format json "$@"
     gateway_pid=${servers[-1]}
-    for _ in $(seq 300); do
-        if grep -q '"gateway is open"' "$work/gateway.log"; then
-            http2_port=$(port_of http2) courier_port=$(port_of courier) admin_port=$(port_of admin)
-            return 0
-        fi
-        kill -0 "$gateway_pid" 2>/dev/null || break
-        sleep 0.1
-    done
-    echo "the gateway does not open:" >&2
-    tail -n 15 "$work/gateway.log" >&2
-    exit 1
+    await_log gateway "$gateway_pid" "gateway is open"
+    http2_port=$(port_of gateway http2) courier_port=$(port_of gateway courier) admin_port=$(port_of gateway admin)
 }
 
-# port_of DOOR: the first address of that name which the gateway has logged.
-port_of() { grep -oE "\"$1\":\"[^\"]+:[0-9]+\"" "$work/gateway.log" | head -n 1 | grep -oE '[0-9]+"$' | tr -d '"'; }
+# start_provider DATA [OPTION…]: a provider on a free port; sets provider_pid, api_port and, the first time, api_key.
+start_provider() {
+    local data=$1
+    shift
+    : >"$work/provider.log"
+    start provider "$martlet" serve --data-directory "$data" --port 0 --log-format json "$@"
+    provider_pid=${servers[-1]}
+    await_log provider "$provider_pid" "provider is open"
+    api_port=$(port_of provider api)
+    api_key=$(grep -m 1 -oE 'mk_[A-Za-z0-9_-]+' "$work/provider.log" || echo "${api_key:-}")
+}
+
+# port_of NAME LISTENER: the first address of that listener which a server has logged.
+port_of() { grep -oE "\"$2\":\"[^\"]+:[0-9]+\"" "$work/$1.log" | head -n 1 | grep -oE '[0-9]+"$' | tr -d '"'; }
 
 # stop_server PID: asks it to end and waits for that.
 stop_server() {

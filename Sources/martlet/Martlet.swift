@@ -1,5 +1,6 @@
 import ArgumentParser
 
+/// The command `martlet`.
 @main
 struct Martlet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -8,13 +9,14 @@ struct Martlet: AsyncParsableCommand {
         discussion: """
             Start with 'martlet demo': it runs all roles in one process and shows a notification on its way.
 
-            Each setting can be given as a flag, as an environment variable (MARTLET_GATEWAY_HTTP2_PORT for \
-            gateway.http2.port) or in a JSON file (--config, or martlet.json in the working directory). Flags win over \
-            the environment, the environment wins over the file.
+            Each setting can be given as a flag, as an environment variable (MARTLET_SERVE_DATA_DIRECTORY for \
+            serve.dataDirectory) or in a JSON file (--config, or martlet.json in the working directory). Flags win over \
+            the environment, the environment wins over the file. 'martlet help settings' lists all of them.
             """,
-        version: "0.1.0",
+        version: Version.text,
         subcommands: [
             ServeCommand.self, GatewayCommand.self, DeviceCommand.self, SendCommand.self, DemoCommand.self,
+            HelpCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
@@ -22,7 +24,7 @@ struct Martlet: AsyncParsableCommand {
                 subcommands: [
                     StatusCommand.self, AppCommand.self, CredentialCommand.self, UserCommand.self,
                     AudienceCommand.self, NotificationCommand.self, ScheduleCommand.self, WebhookCommand.self,
-                    HygieneCommand.self, KeyCommand.self, AuditCommand.self,
+                    TokenInvalidationCommand.self, KeyCommand.self, AuditCommand.self,
                 ]
             ),
             CommandGroup(

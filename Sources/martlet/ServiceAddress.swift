@@ -1,9 +1,10 @@
-/// A push service as options name it: a name, or HOST:PORT with an IPv6 address in brackets.
+/// The address of a push service as options name it: a name, or HOST:PORT with an IPv6 address in brackets.
 struct ServiceAddress {
     let host: String
+    /// `nil` for a name alone.
     let port: Int?
 
-    /// `nil` for an empty host, or a port that is none.
+    /// Returns `nil` for an empty host, or a port that is not a number from 1 to 65,535.
     init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
             self.host = Self.withoutBrackets(text[...])

@@ -4,7 +4,7 @@ import PushSupport
 
 /// The OpenAPI 3.1 document of the API.
 struct OpenAPIDocument {
-    static let version = "0.1.0"
+    static let version = MartletVersion.number
 
     let operations: [APIOperation]
 

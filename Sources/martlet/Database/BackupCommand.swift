@@ -2,30 +2,26 @@ import ArgumentParser
 import ProviderAPI
 import PushStore
 
+/// `martlet backup`: copies a provider's database.
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup",
-        abstract: "Copy a provider's database to a file, also while the provider runs.",
-        discussion: """
-            The copy is what was committed when it began; a damaged one does not get its name. The master key is not in \
-            it: keep a copy of that elsewhere, once.
-
-            Example: martlet backup --data-directory /var/lib/martlet --to /backup/martlet-$(date +%F).sqlite
-            """
+        "backup",
+        "Copy a provider's database to a file, also while the provider runs.",
+        """
+        The copy has what was committed when it began; a damaged one does not get its name. The master key is not in \
+        it: keep a copy of that elsewhere, once.
+        """,
+        example: "backup --data-directory /var/lib/martlet --to /backup/martlet-$(date +%F).sqlite"
     )
 
     @OptionGroup var data: DataDirectoryOptions
-
-    @Option(help: "The file; one that is there stays.")
-    var to: String
-
-    @Flag(help: "Leave out the check of the copy.")
-    var noCheck = false
+    @Option(help: "The file; an existing one is not overwritten.") var to: String
+    @Flag(help: "Leave out the check of the copy.") var noCheck = false
 
     func run() async throws {
-        let source = try await self.data.places().databasePath
+        let source = try await self.data.paths().databasePath
         let condition = try await SQLiteStoreFile(path: source).copy(to: self.to, isExamined: !self.noCheck)
-        // Better a copy of it than none.
+        // A copy with broken rules is better than none.
         for fault in condition?.brokenRules ?? [] { StandardError.line("warning: \(fault)") }
         StandardOutput.line("\(source) is saved in \(self.to)")
         StandardError.line("The master key is not in it: it is needed to restore.")

@@ -3,26 +3,22 @@ import Foundation
 import ProviderAPI
 import PushStore
 
+/// `martlet check`: examines a provider's database or a backup.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Examine a provider's database or a backup: every page, every reference, every rule of the store.",
-        discussion: """
-            Reads the whole file and changes nothing, also while the provider runs. The status is 0 if it is sound; else \
-            every fault is named. With --at-rest nothing may be under way either, as after an orderly end: no shard or \
-            retry may be leased and no delivery begun.
-
-            Example: martlet check /backup/martlet-2026-12-01.sqlite
-            """
+        "check",
+        "Examine a provider's database or a backup: every page, every reference, every rule of the store.",
+        """
+        Reads the whole file and changes nothing, also while the provider runs. The status is 0 if it is sound; else \
+        every fault is named. With --at-rest nothing may be in flight either, as after a graceful shutdown: no shard or \
+        retry may be leased and no delivery started.
+        """,
+        example: "check /backup/martlet-2026-12-01.sqlite"
     )
 
     @OptionGroup var data: DataDirectoryOptions
-
-    @Argument(help: "The file. Default: the database in the data directory.")
-    var file: String?
-
-    @Flag(help: "The provider has ended in order, so that nothing may be under way.")
-    var atRest = false
+    @Argument(help: "The file. Default: the database in the data directory.") var file: String?
+    @Flag(help: "The provider has shut down gracefully, so that nothing may be in flight.") var atRest = false
 
     func run() async throws {
         let path: String
@@ -30,23 +26,24 @@ struct CheckCommand: AsyncParsableCommand {
         if let file {
             path = file
         } else {
-            let places = try await self.data.places()
-            path = places.databasePath
-            // One that is made now would open nothing.
-            if FileManager.default.fileExists(atPath: places.masterKeyPath) {
-                masterKey = try MasterKey.load(orCreateAt: places.masterKeyPath)
+            let paths = try await self.data.paths()
+            path = paths.databasePath
+            // A key that is made now would open nothing.
+            if FileManager.default.fileExists(atPath: paths.masterKeyPath) {
+                masterKey = try MasterKey.load(orCreateAt: paths.masterKeyPath)
             }
         }
         let condition = try await SQLiteStoreFile(path: path).examine(isAtRest: self.atRest, masterKey: masterKey)
         try Self.expectNone(of: condition.faults, in: path)
         if condition.brokenRules == nil {
-            StandardError.line("Its migrations are not those of this version: the store's own rules were left out.")
+            StandardError.line("Its migrations are not those of this version: the store's own rules were not checked.")
         }
         let size = Int64(condition.size).formatted(.byteCount(style: .file))
         StandardOutput.line("\(path) is sound: \(size), migration \(condition.migrations.last ?? "none")")
     }
 
-    /// - Throws: ``SettingsError`` with everything that is wrong.
+    /// Checks that an examination has found no faults.
+    /// - Throws: ``SettingsError`` with all faults.
     static func expectNone(of faults: [String], in path: String) throws {
         guard faults.isEmpty else { throw SettingsError("\(path) is damaged:\n\(faults.joined(separator: "\n"))") }
     }

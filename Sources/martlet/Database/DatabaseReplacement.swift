@@ -9,93 +9,94 @@ import Darwin
 import Glibc
 #endif
 
-/// Puts a new database in the place of the old one.
+/// Replaces a database by another.
 ///
-/// After a crash at any moment, the old database is where it was, or ``ProviderConfiguration/replacementMarker`` lies there
-/// and nobody serves: the next attempt goes on, and what belongs together is kept under one name.
+/// After a crash at any time either the old database is where it was, or ``ProviderConfiguration/replacementMarker`` exists
+/// and no provider starts. The next attempt then continues, and keeps the files of the old database under one name.
 struct DatabaseReplacement {
-    /// The database and what may lie beside it, in the order in which they are moved. A log without its database is as
-    /// dangerous as the database: SQLite would replay it over the new one.
+    /// The suffixes of the database and of the files that may be beside it, in the order in which they are moved. A log
+    /// without its database is as dangerous as the database, because SQLite would replay it over the new one.
     static let suffixes = ["", "-wal", "-shm", "-journal"]
 
     private let target: String
     private let marker: String
-    private let folder: String
+    private let directory: String
 
-    init(_ places: ProviderConfiguration) {
-        self.target = places.databasePath
-        self.marker = places.replacementMarker
-        self.folder = places.dataDirectory
+    init(_ paths: ProviderConfiguration) {
+        self.target = paths.databasePath
+        self.marker = paths.replacementMarker
+        self.directory = paths.dataDirectory
     }
 
-    /// Whether anything of a database lies there.
-    var isSomethingThere: Bool { Self.isAnything(at: self.target) }
+    /// A value that is true if any file of a database exists.
+    var hasOldFiles: Bool { Self.hasFiles(at: self.target) }
 
-    /// Moves what lies there out of the way.
-    /// - Returns: where the old database is from now on; `nil` if there was none.
-    /// - Throws: ``SettingsError``. Then nobody serves until another attempt has come to its end.
+    /// Moves the files of the old database to another name.
+    /// - Returns: the path of the old database from now on; `nil` if there was none.
+    /// - Throws: ``SettingsError``. Then no provider starts until another attempt has succeeded.
     func setAside() throws -> String? {
-        let aside = try self.place()
+        let aside = try self.reservedName()
         for suffix in Self.suffixes where Self.exists(self.target + suffix) {
             try self.move(self.target + suffix, to: aside + suffix)
         }
-        try self.syncFolder()
-        return Self.isAnything(at: aside) ? aside : nil
+        try self.syncDirectory()
+        return Self.hasFiles(at: aside) ? aside : nil
     }
 
-    /// Gives a database, which needs no other file beside it, the name of the old one.
+    /// Gives the name of the old database to a new one, which needs no other file beside it.
     /// - Throws: ``SettingsError``.
-    func place(_ new: String) throws {
+    func moveIntoPlace(_ new: String) throws {
         guard DurableFile.sync(new) else { throw self.failure("\(new) cannot be written") }
         try self.move(new, to: self.target)
-        try self.syncFolder()
+        try self.syncDirectory()
     }
 
-    /// From now on it may be served from.
-    func end() throws {
+    /// Removes the marker, so that a provider may start.
+    func finish() throws {
         try FileManager.default.removeItem(atPath: self.marker)
-        try self.syncFolder()
+        try self.syncDirectory()
     }
 
-    /// The name to keep the old database under, once the marker tells it.
-    private func place() throws -> String {
-        // An attempt that was interrupted has moved the database already: what it left behind belongs to that one.
-        if !Self.exists(self.target), let name = self.interrupted,
+    /// Returns the name to keep the old database under, once the marker has it.
+    private func reservedName() throws -> String {
+        // An interrupted attempt has moved the database already: the files that it left belong to that one.
+        if !Self.exists(self.target), let name = self.interruptedName,
             !Self.suffixes.contains(where: { Self.exists(self.target + $0) && Self.exists(name + $0) })
         {
             return name
         }
         let name = self.freshName()
-        // Only the last part: the folder may be called otherwise the next time.
+        // Only the last part of the path, because the directory may have another name the next time.
         let text = Array(URL(fileURLWithPath: name).lastPathComponent.utf8)
         let new = "\(self.marker).new"
         if Self.exists(new) { try FileManager.default.removeItem(atPath: new) }
-        // There is a marker at every moment, the old one or the new one.
+        // At any time one of the two markers exists, the old one or the new one.
         guard DurableFile.create(new, text), rename(new, self.marker) == 0 else {
             throw self.failure("\(self.marker) cannot be written")
         }
-        try self.syncFolder()
+        try self.syncDirectory()
         return name
     }
 
-    /// What the marker of an attempt that did not come to its end tells.
-    private var interrupted: String? {
+    /// The name in the marker of an attempt that was interrupted; `nil` if there is none.
+    private var interruptedName: String? {
         guard let name = try? String(contentsOfFile: self.marker, encoding: .utf8),
             name.hasPrefix(URL(fileURLWithPath: self.target).lastPathComponent + ".before-"), !name.contains("/")
         else { return nil }
-        return "\(self.folder)/\(name)"
+        return "\(self.directory)/\(name)"
     }
 
+    /// Returns a name that no file has yet.
     private func freshName() -> String {
-        let moment = Date.now.formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
-        let name = "\(self.target).before-\(moment)"
+        let time = Date.now.formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
+        let name = "\(self.target).before-\(time)"
         var number = 1
-        while Self.isAnything(at: number == 1 ? name : "\(name)-\(number)") { number += 1 }
+        while Self.hasFiles(at: number == 1 ? name : "\(name)-\(number)") { number += 1 }
         return number == 1 ? name : "\(name)-\(number)"
     }
 
     private func move(_ path: String, to other: String) throws {
-        // Unlike rename, this never takes the place of what is there.
+        // Unlike rename, this never replaces an existing file.
         do {
             try FileManager.default.moveItem(atPath: path, toPath: other)
         } catch {
@@ -103,13 +104,13 @@ struct DatabaseReplacement {
         }
     }
 
-    private func syncFolder() throws {
-        guard DurableFile.sync(self.folder) else { throw self.failure("\(self.folder) cannot be written") }
+    private func syncDirectory() throws {
+        guard DurableFile.sync(self.directory) else { throw self.failure("\(self.directory) cannot be written") }
     }
 
     private func failure(_ what: String) -> SettingsError { SettingsError("\(what): \(DurableFile.lastError)") }
 
-    private static func isAnything(at path: String) -> Bool { Self.suffixes.contains { Self.exists(path + $0) } }
+    private static func hasFiles(at path: String) -> Bool { Self.suffixes.contains { Self.exists(path + $0) } }
 
     private static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 }

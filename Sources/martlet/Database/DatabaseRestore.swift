@@ -3,87 +3,93 @@ import ProviderAPI
 import PushStore
 import PushSupport
 
-/// Puts a backup in the place of a provider's database.
+/// Replaces a provider's database by a backup.
 struct DatabaseRestore {
-    struct Outcome: Hashable, Sendable {
-        /// Where the database is that was there before.
+    /// The result of a restore.
+    struct Result: Hashable, Sendable {
+        /// The path of the previous database; `nil` if there was none.
         var old: String?
-        /// Paused.
+        /// The number of notifications that were paused.
         var notifications = 0
+        /// The number of schedules that were paused.
         var schedules = 0
-        /// What does not fit together in it, in words. It is brought back all the same.
+        /// The rules of the store that the database breaks, in words. It is restored all the same.
         var faults: [String] = []
     }
 
+    /// The reason that paused notifications show.
     static let reason = "restored from a backup: what was sent since then is not known"
 
     let backup: String
-    let places: ProviderConfiguration
+    let paths: ProviderConfiguration
     let mayReplace: Bool
 
-    /// - Throws: ``SettingsError``, ``StoreError``. Then nothing has been replaced, or by half, so that nobody serves from it
-    ///   and another attempt goes on.
-    func run(pausing: Bool) async throws -> Outcome {
+    /// Restores the backup.
+    /// - Throws: ``SettingsError``, ``StoreError``. Then either nothing has been replaced, or no provider starts until another
+    ///   attempt has continued.
+    func run(pausing: Bool) async throws -> Result {
         let source = SQLiteStoreFile(path: self.backup)
-        // What only breaks the store's rules is told later and brought back all the same.
+        // Broken rules of the store are reported later; such a backup is restored all the same.
         try CheckCommand.expectNone(of: try await source.examine().damage, in: self.backup)
         let lock = try self.lock()
         defer { withExtendedLifetime(lock) {} }
-        let target = self.places.databasePath
-        let replacement = DatabaseReplacement(self.places)
-        guard !replacement.isSomethingThere || self.mayReplace else {
+        let target = self.paths.databasePath
+        let replacement = DatabaseReplacement(self.paths)
+        guard !replacement.hasOldFiles || self.mayReplace else {
             throw SettingsError(
-                "\(target) is there already, or a log of it: --replace puts the backup in its place and keeps it aside"
+                "\(target) exists already, or a log of it: --replace keeps it under another name and restores the backup"
             )
         }
-        guard FileManager.default.fileExists(atPath: self.places.masterKeyPath) else {
-            throw SettingsError("there is no master key at \(self.places.masterKeyPath): bring it back first")
+        guard FileManager.default.fileExists(atPath: self.paths.masterKeyPath) else {
+            throw SettingsError("there is no master key at \(self.paths.masterKeyPath): restore it first")
         }
         let new = "\(target).restoring"
         Self.remove(new)
         try await source.copy(to: new, isExamined: false)
-        var outcome = try await self.prepare(new, pausing: pausing)
-        outcome.old = try replacement.setAside()
-        try replacement.place(new)
-        // As whoever opens it next will find it.
+        var result = try await self.prepare(new, pausing: pausing)
+        result.old = try replacement.setAside()
+        try replacement.moveIntoPlace(new)
+        // The database is examined as the next start will find it.
         try CheckCommand.expectNone(of: try await SQLiteStoreFile(path: target).examine().damage, in: target)
-        try replacement.end()
-        return outcome
+        try replacement.finish()
+        return result
     }
 
+    /// Removes a database and the files beside it.
     private static func remove(_ path: String) {
         for suffix in DatabaseReplacement.suffixes { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
+    /// Takes the lock of the data directory, so that no provider uses it.
     private func lock() throws -> DataDirectoryLock {
         do {
             try FileManager.default.createDirectory(
-                atPath: self.places.dataDirectory,
+                atPath: self.paths.dataDirectory,
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
-            return DataDirectoryLock(lock: try DirectoryLock(folder: self.places.dataDirectory))
+            return DataDirectoryLock(lock: try DirectoryLock(folder: self.paths.dataDirectory))
         } catch DirectoryLock.Failure.taken {
-            throw SettingsError("a provider is using \(self.places.dataDirectory): stop it first")
+            throw SettingsError("a provider is using \(self.paths.dataDirectory): stop it first")
         } catch {
-            throw SettingsError("\(self.places.dataDirectory) cannot be used: \(ErrorDescription.of(error))")
+            throw SettingsError("\(self.paths.dataDirectory) cannot be used: \(ErrorDescription.of(error))")
         }
     }
 
-    /// Opens the new database as a provider would, so that what is wrong with it shows before it is needed.
-    private func prepare(_ path: String, pausing: Bool) async throws -> Outcome {
+    /// Opens the new database as a provider would, so that an unusable one is found before the old one is moved.
+    private func prepare(_ path: String, pausing: Bool) async throws -> Result {
         do {
-            let store = try SQLiteStore(path: path, masterKey: MasterKey.load(orCreateAt: self.places.masterKeyPath))
+            let store = try SQLiteStore(path: path, masterKey: MasterKey.load(orCreateAt: self.paths.masterKeyPath))
             let faults = try await store.checkIntegrity()
-            var outcome = Outcome()
+            var result = Result()
             if pausing {
-                (outcome.notifications, outcome.schedules) = try await store.pauseEverything(reason: Self.reason)
+                (result.notifications, result.schedules) = try await store.pauseEverything(reason: Self.reason)
             }
-            outcome.faults = faults
+            result.faults = faults
             try store.close()
-            // What is still in the log would stay behind under the old name.
+            // The content of the log would stay behind under the old name.
             try await SQLiteStoreFile(path: path).foldLog()
-            return outcome
+            return result
         } catch {
             Self.remove(path)
             throw error
@@ -91,7 +97,7 @@ struct DatabaseRestore {
     }
 }
 
-/// Keeps a lock as long as something has it.
+/// Holds a lock for as long as it exists.
 private final class DataDirectoryLock: Sendable {
     private let lock: DirectoryLock
 

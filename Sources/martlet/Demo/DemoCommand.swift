@@ -2,24 +2,23 @@ import ArgumentParser
 import Foundation
 import Logging
 
+/// `martlet demo`: runs all roles in one process.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Run gateway, provider and a device in one process and follow one notification through all of them.",
         discussion: """
-            Everything listens on free ports of 127.0.0.1 and lives in a temporary folder that is removed at the end. \
+            Everything listens on free ports of 127.0.0.1 and is kept in a temporary directory that is removed at the end. \
             Without --exit the demo keeps running and prints commands to try next; Ctrl-C ends it.
             """
     )
 
     @OptionGroup var common: CommonOptions
-
-    @Flag(help: "End after the first delivery, with status 0.")
-    var exit = false
+    @Flag(help: "End after the first delivery, with status 0.") var exit = false
 
     func run() async throws {
         let settings = try await self.common.settings()
-        let log = LogSetup(settings, defaultLevel: .error)
+        let log = LogConfiguration(settings, defaultLevel: .error)
         try settings.check()
         let directory = FileManager.default.temporaryDirectory.appending(path: "martlet-demo-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
@@ -29,6 +28,6 @@ struct DemoCommand: AsyncParsableCommand {
         )
         defer { try? FileManager.default.removeItem(at: directory) }
         let demo = DemoRun(directory: directory.path, endsAfterDelivery: self.exit, log: log)
-        try await ServiceRun.run([], endsWith: demo, logger: log.logger("martlet"))
+        try await ServiceRunner.run([], until: demo, logger: log.logger("martlet"))
     }
 }

@@ -1,7 +1,7 @@
 import PushGateway
 import PushSender
 
-/// The commands to try while the demo runs.
+/// The commands that are printed to be tried while the demo runs.
 struct DemoHints {
     let loop: DemoLoop
     let providerToken: String

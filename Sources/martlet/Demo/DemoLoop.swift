@@ -8,7 +8,7 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// The whole loop, set up over real sockets: gateway, provider, device, and how to reach each.
+/// The gateway, the provider and the device of the demo, connected over real sockets.
 struct DemoLoop: Sendable {
     static let bundleID = "com.example.MyApp"
     static let user = "alice"
@@ -16,7 +16,7 @@ struct DemoLoop: Sendable {
     static let keyID = "DEMOKEY001"
 
     let directory: String
-    let log: LogSetup
+    let log: LogConfiguration
     let narrator: DemoNarrator
     let privateKey = P256.Signing.PrivateKey().pemRepresentation
 
@@ -26,16 +26,21 @@ struct DemoLoop: Sendable {
     private(set) var deviceID = ""
     private(set) var deviceToken = ""
 
-    init(directory: String, log: LogSetup, narrator: DemoNarrator) {
+    init(directory: String, log: LogConfiguration, narrator: DemoNarrator) {
         self.directory = directory
         self.log = log
         self.narrator = narrator
     }
 
+    /// The file of the gateway's authority.
     var authorityFile: String { "\(self.directory)/gateway/authority.pem" }
-    var admin: HTTPCall { HTTPCall(baseURL: "http://127.0.0.1:\(self.gatewayPorts.admin)") }
-    var provider: HTTPCall { HTTPCall(baseURL: "http://127.0.0.1:\(self.providerPort)", apiKey: self.apiKey) }
+    /// A client of the gateway's admin API.
+    var admin: APIClient { APIClient(baseURL: "http://127.0.0.1:\(self.gatewayPorts.admin)", role: .gateway) }
+    /// A client of the provider's API.
+    var provider: APIClient { APIClient(baseURL: "http://127.0.0.1:\(self.providerPort)", apiKey: self.apiKey) }
 
+    /// Starts a gateway with the app and its key.
+    /// - Parameter start: runs a service.
     mutating func startGateway(_ start: (any Service) async -> Void) async throws -> Gateway {
         var configuration = GatewayConfiguration(dataDirectory: "\(self.directory)/gateway")
         configuration.listeners = [.sandbox: .free]
@@ -48,20 +53,19 @@ struct DemoLoop: Sendable {
         await start(gateway)
         self.gatewayPorts = try await gateway.addresses()
         let ports = self.gatewayPorts
-        self.narrator.say(
+        self.narrator.report(
             .gateway,
             "open: HTTP/2 on port \(ports.main.http2), devices on \(ports.main.deviceLink), admin on \(ports.admin)"
         )
-        try await self.admin(.post, "/v1/apps", body: ["teamId": Self.teamID, "bundleId": Self.bundleID])
-        try await self.admin(
-            .post,
-            "/v1/keys",
-            body: ["teamId": Self.teamID, "keyId": Self.keyID, "key": self.privateKey]
-        )
-        self.narrator.say(.gateway, "knows app \(Self.bundleID) and key \(Self.keyID) of team \(Self.teamID)")
+        let app = ["teamId": Self.teamID.json, "bundleId": Self.bundleID.json]
+        try await self.admin.send(APIRequest(.post, ["apps"], body: app))
+        let key = ["teamId": Self.teamID.json, "keyId": Self.keyID.json, "key": self.privateKey.json]
+        try await self.admin.send(APIRequest(.post, ["keys"], body: key))
+        self.narrator.report(.gateway, "knows app \(Self.bundleID) and key \(Self.keyID) of team \(Self.teamID)")
         return gateway
     }
 
+    /// Starts a provider with the app and its credential.
     mutating func startProvider(trusting authority: String, _ start: (any Service) async -> Void) async throws {
         let endpoint = PushServiceEndpoint(
             host: "localhost",
@@ -80,21 +84,19 @@ struct DemoLoop: Sendable {
         self.apiKey = server.firstAdminKey ?? ""
         await start(server)
         self.providerPort = try await server.port()
-        self.narrator.say(.provider, "open: http://127.0.0.1:\(self.providerPort)/v1")
-        try await self.provider(.post, "/v1/apps", body: ["bundleId": Self.bundleID])
-        try await self.provider(
-            .put,
-            "/v1/apps/\(Self.bundleID)/credentials/sandbox",
-            body: ["teamId": Self.teamID, "keyId": Self.keyID, "privateKey": self.privateKey]
-        )
-        self.narrator.say(.provider, "has the app and its credential for the sandbox")
+        self.narrator.report(.provider, "open: http://127.0.0.1:\(self.providerPort)/v1")
+        try await self.provider.send(APIRequest(.post, ["apps"], body: ["bundleId": Self.bundleID.json]))
+        let key = ["teamId": Self.teamID.json, "keyId": Self.keyID.json, "privateKey": self.privateKey.json]
+        try await self.provider.send(APIRequest(.put, ["apps", Self.bundleID, "credentials", "sandbox"], body: key))
+        self.narrator.report(.provider, "has the app and its credential for the sandbox")
     }
 
+    /// Starts a device and registers it at the provider.
     mutating func startDevice(_ start: (any Service) async -> Void) async throws -> Device {
         let activation = DeviceActivation(adminURL: "http://127.0.0.1:\(self.gatewayPorts.admin)")
         let identity = try await activation.activate(name: "demo device")
         self.deviceID = identity.deviceID
-        self.narrator.say(.device, "activated: it has a certificate as \(identity.deviceID)")
+        self.narrator.report(.device, "activated: it has a certificate as \(identity.deviceID)")
         let device = Device(
             identity: identity,
             configuration: DeviceConfiguration(port: self.gatewayPorts.main.deviceLink),
@@ -102,16 +104,13 @@ struct DemoLoop: Sendable {
         )
         await start(device)
         self.deviceToken = try await device.deviceToken(for: Self.bundleID)
-        self.narrator.say(
+        self.narrator.report(
             .device,
             "connected; device token \(self.deviceToken.prefix(16))… (\(self.deviceToken.count / 2) bytes)"
         )
-        try await self.provider(
-            .post,
-            "/v1/apps/\(Self.bundleID)/devices",
-            body: ["token": self.deviceToken, "environment": "sandbox", "user": Self.user]
-        )
-        self.narrator.say(.provider, "registered the device for user \(Self.user)")
+        let registration = ["token": self.deviceToken.json, "environment": "sandbox", "user": Self.user.json]
+        try await self.provider.send(APIRequest(.post, ["apps", Self.bundleID, "devices"], body: registration))
+        self.narrator.report(.provider, "registered the device for user \(Self.user)")
         return device
     }
 }

@@ -1,17 +1,16 @@
 import Foundation
 
-/// Tells what happens at each joint, one line each: seconds since the start, the role, what it did.
+/// Prints each step of the demo as one line: seconds since the start, the role, and what it did.
 struct DemoNarrator: Sendable {
+    /// The roles that take part.
     enum Role: String {
-        case gateway
-        case provider
-        case device
-        case demo
+        case gateway, provider, device
     }
 
     private let start = ContinuousClock.now
 
-    func say(_ role: Role, _ text: String) {
+    /// Prints one line.
+    func report(_ role: Role, _ text: String) {
         let milliseconds = (ContinuousClock.now - self.start) / .milliseconds(1)
         let time = String(format: "%7.3f s", milliseconds / 1000)
         StandardOutput.line("\(time)  \(role.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0))  \(text)")

@@ -6,16 +6,16 @@ import PushSender
 import PushSupport
 import ServiceLifecycle
 
-/// Sets up the loop, sends one notification through it and tells what happens at each joint.
+/// Sets up all roles, sends one notification through them and prints each step.
 struct DemoRun: Service {
-    /// For everything up to the first delivery.
+    /// The longest time of the set-up, and of the first delivery.
     private static let deadline: Duration = .seconds(60)
 
     let directory: String
     let endsAfterDelivery: Bool
-    let log: LogSetup
+    let log: LogConfiguration
 
-    /// The roles run in a group of their own, which ends when the story does.
+    /// Runs the roles in a group of their own, which ends when the story does.
     func run() async throws {
         let group = ServiceGroup(configuration: .init(services: [any Service](), logger: self.log.logger("demo")))
         await group.addServiceUnlessShutdown(
@@ -27,16 +27,19 @@ struct DemoRun: Service {
         try await group.run()
     }
 
+    /// The course of the demo as a service, so that its end shuts down the group.
     private struct DemoStory: Service {
         let run: DemoRun
         let group: ServiceGroup
 
         func run() async throws {
-            try await self.run.tell { await self.group.addServiceUnlessShutdown($0) }
+            try await self.run.perform { await self.group.addServiceUnlessShutdown($0) }
         }
     }
 
-    private func tell(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
+    /// Runs the demo.
+    /// - Parameter start: runs a service in the group.
+    private func perform(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
         let narrator = DemoNarrator()
         let (loop, device) = try await Self.within(Self.deadline) {
             var loop = DemoLoop(directory: self.directory, log: self.log, narrator: narrator)
@@ -54,50 +57,58 @@ struct DemoRun: Service {
         for await notification in device.notifications.cancelOnGracefulShutdown() {
             StandardOutput.line(NotificationText.plain(notification))
         }
-        // The device ends before this does, and its sequence with it.
+        // The device ends before this service does, and its sequence of notifications with it.
         try? await gracefulShutdown()
     }
 
+    /// Sends one notification and follows it to the device and back.
     private func sendFirst(
         _ loop: DemoLoop,
         _ device: Device,
         _ narrator: DemoNarrator
     ) async throws -> ReceivedNotification {
-        let answer = try await loop.provider(
-            .post,
-            "/v1/apps/\(DemoLoop.bundleID)/notifications",
-            headers: [("idempotency-key", UUID().uuidString)],
-            body: ["to": ["user": DemoLoop.user], "alert": ["title": "Hello", "body": "This went all the way round."]]
+        let response = try await loop.provider.send(
+            APIRequest(
+                .post,
+                ["apps", DemoLoop.bundleID, "notifications"],
+                headers: [("idempotency-key", UUID().uuidString)],
+                body: [
+                    "to": ["user": DemoLoop.user.json],
+                    "alert": ["title": "Hello", "body": "This went all the way round."],
+                ]
+            )
         )
-        guard let id = answer["id"] as? String else { throw SettingsError("the provider named no notification") }
-        narrator.say(.provider, "202 Accepted: notification \(id) is on disk")
+        guard let id = response["id"].stringValue else { throw SettingsError("the provider returned no notification") }
+        narrator.report(.provider, "202 Accepted: notification \(id) is on disk")
         var notifications = device.notifications.makeAsyncIterator()
         guard let received = await notifications.next() else { throw CancellationError() }
-        narrator.say(.device, "received and acknowledged apns-id \(received.apnsID ?? "?")")
-        let end = try await NotificationProgress(call: loop.provider, id: id).end(within: Self.deadline)
-        guard end.allAccepted else { throw SettingsError("the provider says: \(end.answer)") }
-        narrator.say(.provider, "ledger: accepted by the push service, notification done")
-        for name in try await self.events(loop, apnsID: received.apnsID) { narrator.say(.gateway, "event: \(name)") }
+        narrator.report(.device, "received and acknowledged apns-id \(received.apnsID ?? "?")")
+        let end = try await loop.provider.end(ofNotification: id, within: Self.deadline)
+        guard end.isDoneAndAccepted else { throw SettingsError("the notification was not accepted: \(try end.line)") }
+        narrator.report(.provider, "ledger: accepted by the push service, notification done")
+        for name in try await self.events(loop, apnsID: received.apnsID) { narrator.report(.gateway, "event: \(name)") }
         return received
     }
 
-    /// Oldest first; waits for the one that comes with the device's acknowledgement.
+    /// Returns the gateway's events of a notification, oldest first, once the device's acknowledgement is among them.
     private func events(_ loop: DemoLoop, apnsID: String?) async throws -> [String] {
         while true {
-            let answer = try await loop.admin(.get, "/v1/devices/\(loop.deviceID)/events")
-            let events = answer["events"] as? [[String: Any]] ?? []
-            let names = events.filter { $0["apnsId"] as? String == apnsID }.compactMap { $0["event"] as? String }
+            let response = try await loop.admin.send(APIRequest(.get, ["devices", loop.deviceID, "events"]))
+            let events = response["events"].elements.filter { $0["apnsId"].stringValue == apnsID }
+            let names = events.compactMap { $0["event"].stringValue }
             if names.contains(where: { $0.hasPrefix("Delivered") }) { return names.reversed() }
-            try await Task.sleep(for: NotificationProgress.interval)
+            try await Task.sleep(for: APIClient.pollInterval)
         }
     }
 
+    /// Returns the commands to try next, with a provider token that is valid now.
     private static func hints(_ loop: DemoLoop) throws -> String {
         let key = try ProviderKey(teamID: DemoLoop.teamID, keyID: DemoLoop.keyID, pem: loop.privateKey)
         var token = ProviderTokenSigner(key: key)
         return DemoHints(loop: loop, providerToken: try token.text(now: SystemTime().now)).text
     }
 
+    /// Returns the result of some work, or throws when the time is up.
     private static func within<Value: Sendable>(
         _ limit: Duration,
         _ work: @escaping @Sendable () async throws -> Value
@@ -106,7 +117,7 @@ struct DemoRun: Service {
             group.addTask { try await work() }
             group.addTask {
                 try await Task.sleep(for: limit)
-                throw SettingsError("the demo did not get through within \(limit)")
+                throw SettingsError("the demo was not done within \(limit)")
             }
             defer { group.cancelAll() }
             guard let value = try await group.next() else { throw CancellationError() }

@@ -1,74 +1,35 @@
 import ArgumentParser
-import Foundation
 import Logging
 import PushDevice
 import ServiceLifecycle
 
+/// `martlet device run`: is a device.
 struct DeviceRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run",
-        abstract: "Be a device: activate, connect to a gateway, print each notification.",
-        discussion: """
-            The first run activates a new device at the gateway's admin door and keeps its identity in a file; later \
-            runs are the same device with the same device tokens. Notifications go to standard output, everything else \
-            to standard error. Ends on Ctrl-C.
-
-            Example: martlet device --topic com.example.MyApp
-            """
+        "run",
+        "Be a device: activate, connect to a gateway, print each notification.",
+        """
+        The first run activates a new device over the gateway's admin API and keeps its identity in a file; later \
+        runs are the same device with the same device tokens. Notifications go to standard output, everything else \
+        to standard error. Ends on Ctrl-C.
+        """,
+        example: "device --topic com.example.MyApp"
     )
 
-    enum State: String, CaseIterable {
-        case active
-        case inactive
-    }
-
     @OptionGroup var common: CommonOptions
-
-    @Option(help: "The app to receive for, as its topic; repeat it for several (device.topics).")
-    var topic: [String] = []
-
-    @Option(help: "A broadcast channel to follow, as APP:ID with the id in base64; repeat it (device.channels).")
-    var channel: [String] = []
-
-    @Option(help: "active or inactive: one that is not in use gets less urgent pushes later (device.state).")
-    var state: String?
-
-    @Option(help: "Gateway's courier door (device.host; default: localhost).")
-    var host: String?
-
-    @Option(help: "Its port (device.port; default: 5223).")
-    var port: Int?
-
-    @Option(help: "Gateway's admin door, for the activation (device.admin; default: http://127.0.0.1:2198).")
-    var admin: String?
-
-    @Option(help: "File that keeps the identity (device.identity; default: martlet-data/device.json).")
-    var identity: String?
-
-    @Option(help: "How the gateway's lists call the device (device.name; default: Martlet device).")
-    var name: String?
-
-    @Flag(help: "One line of JSON per notification.")
-    var json = false
+    @OptionGroup var flags: SettingFlags<DeviceSettings>
+    @Flag(help: "One line of JSON per notification.") var json = false
 
     func run() async throws {
-        let settings = try await self.common.settings([
-            "device.topics": self.topic.setting(), "device.host": self.host.setting(),
-            "device.port": self.port.setting(), "device.admin": self.admin.setting(),
-            "device.identity": self.identity.setting(), "device.name": self.name.setting(),
-            "device.channels": self.channel.setting(), "device.state": self.state.setting(),
-        ])
-        var configuration = DeviceConfiguration(
-            host: settings.string("device.host", default: "localhost"),
-            port: settings.port("device.port", default: 5223)
-        )
-        configuration.isActive = settings.choice("device.state", default: State.active) == .active
-        let topics = settings.strings("device.topics") ?? []
-        let channels = try (settings.strings("device.channels") ?? []).map(FollowedChannel.init)
-        let file = IdentityFile(path: settings.string("device.identity", default: "martlet-data/device.json"))
-        let admin = settings.string("device.admin", default: "http://127.0.0.1:2198")
-        let name = settings.string("device.name", default: "Martlet device")
-        let log = LogSetup(settings, defaultLevel: .warning)
+        let settings = try await self.common.settings(self.flags.values)
+        var configuration = DeviceConfiguration.defaults
+        DeviceSettings.apply(settings, to: &configuration)
+        let topics = settings.strings(DeviceSettings.topics) ?? []
+        let channels = try (settings.strings(DeviceSettings.channels) ?? []).map(FollowedChannel.init)
+        let file = IdentityFile(path: settings.text(DeviceSettings.identity))
+        let admin = settings.text(DeviceSettings.admin)
+        let name = settings.text(DeviceSettings.name)
+        let log = LogConfiguration(settings, defaultLevel: .warning)
         try settings.check()
         guard !topics.isEmpty || !channels.isEmpty else {
             throw ValidationError("Name at least one app with --topic, or a channel with --channel.")
@@ -85,6 +46,21 @@ struct DeviceRunCommand: AsyncParsableCommand {
             file: file,
             asJSON: self.json
         )
-        try await ServiceRun.run([device], endsWith: printer, logger: log.logger("martlet"))
+        try await ServiceRunner.run([device], until: printer, logger: log.logger("martlet"))
+    }
+}
+
+/// A broadcast channel as the option names it: APP:ID.
+struct FollowedChannel {
+    let app: String
+    let id: String
+
+    /// - Throws: ``SettingsError`` for a text without a colon.
+    init(_ text: String) throws {
+        let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else {
+            throw SettingsError("device.channels: '\(text)' is not APP:ID, such as com.example.MyApp:dHN0LXNyY2g=")
+        }
+        (self.app, self.id) = (parts[0], parts[1])
     }
 }

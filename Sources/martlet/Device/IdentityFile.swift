@@ -6,7 +6,8 @@ import PushSupport
 struct IdentityFile: Sendable {
     let path: String
 
-    /// The identity in the file; if there is no file, a new one from `activate`, which is then kept.
+    /// Returns the identity in the file; if there is no file, a new one from `activate`, which is then kept.
+    /// - Throws: ``SettingsError`` for a file without an identity, or one that cannot be written.
     func loadOrCreate(_ activate: () async throws -> DeviceIdentity) async throws -> DeviceIdentity {
         if FileManager.default.fileExists(atPath: self.path) {
             do {
@@ -16,7 +17,7 @@ struct IdentityFile: Sendable {
                 )
             } catch {
                 throw SettingsError(
-                    "\(self.path) holds no device identity (remove it to activate anew): \(ErrorDescription.of(error))"
+                    "\(self.path) has no device identity (remove it to activate a new device): \(ErrorDescription.of(error))"
                 )
             }
         }
@@ -25,6 +26,7 @@ struct IdentityFile: Sendable {
         return identity
     }
 
+    /// Replaces the file durably.
     func save(_ identity: DeviceIdentity) throws {
         let folder = URL(filePath: self.path).deletingLastPathComponent().path
         if !FileManager.default.fileExists(atPath: folder) { _ = DurableFile.makePrivateFolder(folder) }

@@ -2,7 +2,7 @@ import Foundation
 import PushDevice
 import ServiceLifecycle
 
-/// Prints a device's tokens, then each notification, to standard output.
+/// Prints a device's tokens to standard error, then each notification to standard output.
 struct NotificationPrinter: Service {
     let device: Device
     let topics: [String]
@@ -20,7 +20,7 @@ struct NotificationPrinter: Service {
         StandardError.line("waiting for notifications; Ctrl-C ends")
         for await notification in self.device.notifications.cancelOnGracefulShutdown() {
             StandardOutput.line(
-                self.asJSON ? NotificationText.json(notification) : NotificationText.plain(notification)
+                self.asJSON ? try NotificationText.json(notification) : NotificationText.plain(notification)
             )
         }
     }

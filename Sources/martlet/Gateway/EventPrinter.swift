@@ -4,25 +4,25 @@ import NIOCore
 import PushSupport
 import ServiceLifecycle
 
-/// Prints events as a gateway tells them, until it ends or nobody reads any more.
+/// Prints events as a gateway streams them, until the stream ends or standard output is closed.
 struct EventPrinter: Service {
-    let call: HTTPCall
-    let path: String
+    let client: APIClient
+    let request: APIRequest
     let asJSON: Bool
 
     func run() async throws {
-        let body = try await self.call.stream(self.path)
+        let body = try await self.client.stream(self.request)
         var lines = LineBuffer()
         for try await bytes in body.cancelOnGracefulShutdown() {
-            for line in try lines.take(bytes) where line.hasPrefix("data: ") {
-                guard self.show(line.dropFirst(6)) else { return }
+            for line in try lines.append(bytes) where line.hasPrefix("data: ") {
+                guard self.print(line.dropFirst(6)) else { return }
             }
         }
-        if !Task.isShuttingDownGracefully { throw SettingsError("the gateway at \(self.call.baseURL) has ended") }
+        if !Task.isShuttingDownGracefully { throw SettingsError("the gateway at \(self.client.baseURL) has ended") }
     }
 
-    /// `false` when nobody reads any more.
-    private func show(_ data: Substring) -> Bool {
+    /// Prints one event; returns `false` once standard output is closed.
+    private func print(_ data: Substring) -> Bool {
         guard !self.asJSON, let event = try? JSONValue(parsing: Data(data.utf8)) else {
             return StandardOutput.line(String(data))
         }
@@ -30,15 +30,29 @@ struct EventPrinter: Service {
     }
 }
 
+/// The events of a gateway as text.
+enum EventText {
+    static let columns: [TextTable.Column] = [
+        .init("time", "timeMs", .time), .init("event", "event"), .init("environment", "environment"),
+        .init("topic", "topic"), .init("apns-id", "apnsId"), .init("device", "device"), .init("id", "id"),
+    ]
+
+    /// Returns one event as one line.
+    static func line(_ event: JSONValue) -> String {
+        let texts = Self.columns.dropLast().map { CellText.of($0.value(in: event), $0.style).printable }
+        return texts.filter { !$0.isEmpty }.joined(separator: "  ")
+    }
+}
+
 /// Splits a stream of bytes into lines.
 private struct LineBuffer {
-    /// Longest line, in bytes.
+    /// The longest line, in bytes.
     private static let maximum = 64 * 1024
 
     private var bytes = ByteBuffer()
 
-    /// The lines that are complete now, without their ends.
-    mutating func take(_ more: ByteBuffer) throws -> [String] {
+    /// Adds bytes and returns the lines that are complete now, without their ends.
+    mutating func append(_ more: ByteBuffer) throws -> [String] {
         self.bytes.writeImmutableBuffer(more)
         var lines: [String] = []
         while let end = self.bytes.readableBytesView.firstIndex(of: UInt8(ascii: "\n")),
@@ -48,7 +62,9 @@ private struct LineBuffer {
             lines.append(line)
         }
         self.bytes.discardReadBytes()
-        guard self.bytes.readableBytes <= Self.maximum else { throw SettingsError("the event stream makes no sense") }
+        guard self.bytes.readableBytes <= Self.maximum else {
+            throw SettingsError("a line of the event stream is too long")
+        }
         return lines
     }
 }

@@ -1,47 +1,39 @@
 import ArgumentParser
 import PushSupport
 
+/// `martlet gateway app`: manages the apps of a gateway.
 struct GatewayAppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "app",
-        abstract: "The apps that can be pushed to.",
-        discussion: "Example: martlet gateway app add com.example.MyApp --team DEF123GHIJ",
-        subcommands: [List.self, Add.self, Change.self, Remove.self]
+        "app",
+        "The apps that can be pushed to.",
+        example: "gateway app add com.example.MyApp --team DEF123GHIJ",
+        subcommands: [ListResources<App>.self, Add.self, Change.self, RemoveResource<App>.self]
     )
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List them.",
-            discussion: "Example: martlet gateway app list"
-        )
+    enum App: ListedResource, RemovedResource {
+        typealias ListAccess = AdminOptions
+        typealias Access = AdminOptions
 
-        @OptionGroup var admin: AdminOptions
+        static let path = ["apps"]
+        static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
+        static let columns: [TextTable.Column] = [
+            .init("bundle id", "bundleId"), .init("team", "teamId"), .init("broadcast", "broadcast"),
+            .init("token length", "tokenLength"),
+        ]
+        static let list = CommandConfiguration("list", "List all apps.", example: "gateway app list")
+        static let remove = CommandConfiguration("remove", "Remove an app: pushes to it are rejected from now on.")
+            .example("gateway app remove com.example.MyApp")
 
-        func run() async throws {
-            try await self.admin.list(
-                "apps",
-                ["apps"],
-                [
-                    .init("bundle id", "bundleId"), .init("team", "teamId"), .init("broadcast", "broadcast"),
-                    .init("token length", "tokenLength"),
-                ]
-            )
-        }
+        static func removed(_ id: String) -> String { "\(id) is removed" }
     }
 
-    struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Register one.",
-            discussion: "Example: martlet gateway app add com.example.MyApp --team DEF123GHIJ --broadcast"
-        )
+    struct Add: RequestCommand {
+        static let configuration = CommandConfiguration("add", "Register an app.")
+            .example("gateway app add com.example.MyApp --team DEF123GHIJ --broadcast")
 
-        @OptionGroup var admin: AdminOptions
-
-        @Argument(help: "Its bundle id.")
-        var bundleID: String
-
-        @Option(help: "The team that it belongs to, 10 letters or digits.")
-        var team: String
+        @OptionGroup var access: AdminOptions
+        @OptionGroup var app: ResourceID<App>
+        @Option(help: "The team that it belongs to, 10 letters or digits.") var team: String
 
         @Flag(inversion: .prefixedNo, help: "Whether it may use broadcast channels. Default: as the gateway decides.")
         var broadcast: Bool?
@@ -49,28 +41,29 @@ struct GatewayAppCommand: AsyncParsableCommand {
         @Option(help: "Bytes of its device tokens: 32, or 0 for varying ones. Default: as the gateway decides.")
         var tokenLength: Int?
 
-        func run() async throws {
-            let body: [String: JSONValue?] = [
-                "teamId": .string(self.team), "bundleId": .string(self.bundleID),
-                "broadcast": self.broadcast.map(JSONValue.bool),
-                "tokenLength": self.tokenLength.map { .integer(Int64($0)) },
-            ]
-            try await self.admin.show(APIRequest(.post, ["apps"], body: body)) { _ in
-                "\(self.bundleID) is registered for team \(self.team)"
-            }
+        var request: APIRequest {
+            APIRequest(
+                .post,
+                ["apps"],
+                body: [
+                    "teamId": self.team.json, "bundleId": self.app.id.json,
+                    "broadcast": self.broadcast.map(JSONValue.bool), "tokenLength": self.tokenLength?.json,
+                ]
+            )
         }
+
+        func text(of response: JSONValue) -> String { "\(self.app.id) is registered for team \(self.team)" }
     }
 
-    struct Change: AsyncParsableCommand {
+    struct Change: RequestCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change one. Devices get tokens of another length when they ask for them next.",
-            discussion: "Example: martlet gateway app change com.example.MyApp --token-length 32"
+            "change",
+            "Change an app. Devices get tokens of another length when they ask for them next.",
+            example: "gateway app change com.example.MyApp --token-length 32"
         )
 
-        @OptionGroup var admin: AdminOptions
-
-        @Argument(help: "Its bundle id.")
-        var bundleID: String
+        @OptionGroup var access: AdminOptions
+        @OptionGroup var app: ResourceID<App>
 
         @Flag(inversion: .prefixedNo, help: "Whether it may use broadcast channels; without, they are deleted.")
         var broadcast: Bool?
@@ -83,32 +76,16 @@ struct GatewayAppCommand: AsyncParsableCommand {
             throw ValidationError("--token-length is 32, 0 or default.")
         }
 
-        func run() async throws {
-            let body: [String: JSONValue?] = [
-                "broadcast": self.broadcast.map(JSONValue.bool),
-                "tokenLength": self.tokenLength.map { Int64($0).map(JSONValue.integer) ?? .null },
-            ]
-            try await self.admin.show(APIRequest(.patch, ["apps", self.bundleID], body: body)) { _ in
-                "\(self.bundleID) is changed"
-            }
+        var request: APIRequest {
+            self.app.request(
+                .patch,
+                body: [
+                    "broadcast": self.broadcast.map(JSONValue.bool),
+                    "tokenLength": self.tokenLength.map { Int64($0)?.json ?? .null },
+                ]
+            )
         }
-    }
 
-    struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Remove one: nobody can push to it any more.",
-            discussion: "Example: martlet gateway app remove com.example.MyApp"
-        )
-
-        @OptionGroup var admin: AdminOptions
-
-        @Argument(help: "Its bundle id.")
-        var bundleID: String
-
-        func run() async throws {
-            try await self.admin.show(APIRequest(.delete, ["apps", self.bundleID])) { _ in
-                "\(self.bundleID) is removed"
-            }
-        }
+        func text(of response: JSONValue) -> String { "\(self.app.id) is changed" }
     }
 }

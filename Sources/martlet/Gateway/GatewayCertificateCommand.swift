@@ -1,49 +1,34 @@
 import ArgumentParser
 
+/// `martlet gateway certificate`: manages the certificates of providers.
 struct GatewayCertificateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "certificate",
-        abstract: "The certificates by which providers are known.",
-        discussion: "Example: martlet gateway certificate create --topic com.example.MyApp",
-        subcommands: [List.self, GatewayCertificateCreateCommand.self, Revoke.self]
+        "certificate",
+        "The certificates by which providers authenticate.",
+        example: "gateway certificate create --topic com.example.MyApp",
+        subcommands: [
+            ListResources<Certificate>.self, GatewayCertificateCreateCommand.self, RemoveResource<Certificate>.self,
+        ]
     )
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List them.",
-            discussion: "Example: martlet gateway certificate list"
+    enum Certificate: ListedResource, RemovedResource {
+        typealias ListAccess = AdminOptions
+        typealias Access = AdminOptions
+
+        static let path = ["certificates"]
+        static let id = ArgumentHelp("Its serial number, as the list shows it.", valueName: "serial")
+        static let columns: [TextTable.Column] = [
+            .init("serial", "serial"), .init("topic", "topic"), .init("topics", "topics"),
+            .init("environments", "environments"), .init("expires", "expiresAt", .time),
+            .init("revoked", "revokedAt", .time),
+        ]
+        static let list = CommandConfiguration("list", "List all certificates.", example: "gateway certificate list")
+        static let remove = CommandConfiguration(
+            "revoke",
+            "Revoke a certificate: connections with it are rejected from now on.",
+            example: "gateway certificate revoke 4f2a…"
         )
 
-        @OptionGroup var admin: AdminOptions
-
-        func run() async throws {
-            try await self.admin.list(
-                "certificates",
-                ["certificates"],
-                [
-                    .init("serial", "serial"), .init("topic", "topic"), .init("topics", "topics"),
-                    .init("environments", "environments"), .init("expires", "expiresAt", .time),
-                    .init("revoked", "revokedAt", .time),
-                ]
-            )
-        }
-    }
-
-    struct Revoke: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Revoke one: connections with it are refused from now on.",
-            discussion: "Example: martlet gateway certificate revoke 4f2a…"
-        )
-
-        @OptionGroup var admin: AdminOptions
-
-        @Argument(help: "Its serial number, as the list shows it.")
-        var serial: String
-
-        func run() async throws {
-            try await self.admin.show(APIRequest(.delete, ["certificates", self.serial])) { _ in
-                "certificate \(self.serial) is revoked"
-            }
-        }
+        static func removed(_ id: String) -> String { "certificate \(id) is revoked" }
     }
 }

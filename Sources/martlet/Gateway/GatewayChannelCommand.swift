@@ -2,82 +2,74 @@ import ArgumentParser
 import PushSupport
 import PushTypes
 
+/// `martlet gateway channel`: manages the broadcast channels of an app.
 struct GatewayChannelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "channel",
-        abstract: "Broadcast channels.",
-        discussion: "Example: martlet gateway channel create com.example.MyApp --environment sandbox --stores",
+        "channel",
+        "Broadcast channels.",
+        example: "gateway channel create com.example.MyApp --environment sandbox --stores",
         subcommands: [List.self, Create.self, Delete.self]
     )
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List those of an app.",
-            discussion: "Example: martlet gateway channel list com.example.MyApp --environment sandbox"
-        )
+    /// The app whose channels a command is about.
+    struct App: ParsableArguments {
+        @Argument(help: "The app's bundle id.") var bundleID: String
+        @Option(help: "sandbox or production.") var environment: PushEnvironment
+    }
 
-        @OptionGroup var admin: AdminOptions
-        @OptionGroup var app: ChannelOptions
+    struct List: ListCommand {
+        static let configuration = CommandConfiguration("list", "List the channels of an app.")
+            .example("gateway channel list com.example.MyApp --environment sandbox")
+        static let member = "channels"
+        static let columns: [TextTable.Column] = [
+            .init("channel", "channelId"), .init("policy", "policy"), .init("created", "createdAt", .time),
+        ]
 
-        func run() async throws {
-            try await self.admin.list(
-                "channels",
-                ["channels"],
-                query: [("environment", self.app.environment.rawValue), ("bundleId", self.app.bundleID)],
-                [
-                    .init("channel", "channelId"), .init("policy", "policy"), .init("created", "createdAt", .time),
-                ]
-            )
+        @OptionGroup var access: AdminOptions
+        @OptionGroup var app: App
+
+        var request: APIRequest {
+            let query = [("environment", self.app.environment.rawValue), ("bundleId", self.app.bundleID)]
+            return APIRequest(.get, ["channels"], query: query)
         }
     }
 
-    struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Create one; prints its id.",
-            discussion: "Example: martlet gateway channel create com.example.MyApp --environment sandbox --stores"
-        )
+    struct Create: RequestCommand {
+        static let configuration = CommandConfiguration("create", "Create a channel and print its id.")
+            .example("gateway channel create com.example.MyApp --environment sandbox --stores")
 
-        @OptionGroup var admin: AdminOptions
-        @OptionGroup var app: ChannelOptions
+        @OptionGroup var access: AdminOptions
+        @OptionGroup var app: App
 
         @Flag(help: "Keep the newest broadcast for devices that are away (message storage policy 1).")
         var stores = false
 
-        func run() async throws {
-            let body: [String: JSONValue?] = [
-                "environment": .string(self.app.environment.rawValue), "bundleId": .string(self.app.bundleID),
-                "policy": .integer(self.stores ? 1 : 0),
-            ]
-            try await self.admin.show(APIRequest(.post, ["channels"], body: body)) {
-                $0["channelId"].stringValue?.printable ?? ""
-            }
+        var request: APIRequest {
+            APIRequest(
+                .post,
+                ["channels"],
+                body: [
+                    "environment": self.app.environment.rawValue.json, "bundleId": self.app.bundleID.json,
+                    "policy": .integer(self.stores ? 1 : 0),
+                ]
+            )
         }
+
+        func text(of response: JSONValue) -> String { response["channelId"].stringValue?.printable ?? "" }
     }
 
-    struct Delete: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Delete one.",
-            discussion: "Example: martlet gateway channel delete com.example.MyApp dHN0… --environment sandbox"
-        )
+    struct Delete: RequestCommand {
+        static let configuration = CommandConfiguration("delete", "Delete a channel.")
+            .example("gateway channel delete com.example.MyApp dHN0… --environment sandbox")
 
-        @OptionGroup var admin: AdminOptions
-        @OptionGroup var app: ChannelOptions
+        @OptionGroup var access: AdminOptions
+        @OptionGroup var app: App
+        @Argument(help: "The channel's id, in base64.") var channel: String
 
-        @Argument(help: "The channel's id, in base64.")
-        var channel: String
-
-        func run() async throws {
-            let path = ["channels", self.app.environment.rawValue, self.app.bundleID, self.channel]
-            try await self.admin.show(APIRequest(.delete, path)) { _ in "channel \(self.channel) is deleted" }
+        var request: APIRequest {
+            APIRequest(.delete, ["channels", self.app.environment.rawValue, self.app.bundleID, self.channel])
         }
+
+        func text(of response: JSONValue) -> String { "channel \(self.channel) is deleted" }
     }
-}
-
-/// Whose channels.
-struct ChannelOptions: ParsableArguments {
-    @Argument(help: "The app's bundle id.")
-    var bundleID: String
-
-    @Option(help: "sandbox or production.")
-    var environment: PushEnvironment
 }

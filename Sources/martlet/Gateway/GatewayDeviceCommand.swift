@@ -1,80 +1,136 @@
 import ArgumentParser
+import PushSupport
+import PushTypes
 
+/// `martlet gateway device`: manages the devices of a gateway.
 struct GatewayDeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device",
-        abstract: "The devices of a gateway. ('martlet device' is one.)",
-        discussion: "Example: martlet gateway device list --online",
+        "device",
+        "The devices of a gateway. ('martlet device' is one.)",
+        example: "gateway device list --online",
         subcommands: [
-            GatewayDeviceListCommand.self, Show.self, GatewayDeviceAddCommand.self, GatewayDeviceReinstallCommand.self,
-            GatewayDeviceRestoreCommand.self, Revoke.self, Disconnect.self, Remove.self,
-            GatewayDeviceRemoveAppCommand.self,
+            List.self, ShowResource<GatewayDevice>.self, GatewayDeviceAddCommand.self,
+            GatewayDeviceReinstallCommand.self, GatewayDeviceRestoreCommand.self, Revoke.self, Disconnect.self,
+            RemoveResource<GatewayDevice>.self, RemoveApp.self,
         ]
     )
 
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Show one with its device tokens.",
-            discussion: "Example: martlet gateway device show 3F1C… --json"
-        )
+    struct List: ListCommand {
+        static let configuration = CommandConfiguration("list", "List devices, oldest first.")
+            .example("gateway device list --topic com.example.MyApp --online")
+        static let member = "devices"
+        static let columns: [TextTable.Column] = [
+            .init("device", "deviceId"), .init("name", "name"), .init("online", "online"), .init("revoked", "revoked"),
+            .init("last seen", "lastSeenAt", .time), .init("topics", "topics"),
+        ]
 
-        @OptionGroup var admin: AdminOptions
-        @OptionGroup var device: DeviceArgument
+        @OptionGroup var access: AdminOptions
+        @Flag(inversion: .prefixedNo, help: "Only those that are connected, or are not.") var online: Bool?
+        @Option(help: "Only those with this app.") var topic: String?
+        @Option(help: "Only those with this in their name.") var name: String?
+        @Option(help: "The most entries to show.") var limit: Int?
 
-        func run() async throws {
-            try await self.admin.show(APIRequest(.get, ["devices", self.device.id]), DeviceText.details)
+        var request: APIRequest {
+            let query = [("online", self.online.map { "\($0)" }), ("topic", self.topic), ("name", self.name)]
+            return APIRequest(.get, GatewayDevice.path, query: query)
         }
     }
 
-    struct Revoke: AsyncParsableCommand {
+    struct Revoke: RequestCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revoke its certificate: it cannot connect any more; its tokens stay registered.",
-            discussion: "Example: martlet gateway device revoke 3F1C…"
+            "revoke",
+            "Revoke its certificate: it cannot connect any more; its tokens stay registered.",
+            example: "gateway device revoke 3F1C…"
         )
 
-        @OptionGroup var admin: AdminOptions
-        @OptionGroup var device: DeviceArgument
+        @OptionGroup var access: AdminOptions
+        @OptionGroup var device: ResourceID<GatewayDevice>
 
-        func run() async throws {
-            let request = APIRequest(.delete, ["devices", self.device.id, "certificate"])
-            try await self.admin.show(request) { _ in "the certificate of \(self.device.id) is revoked" }
+        var request: APIRequest { self.device.request(.delete, ["certificate"]) }
+
+        func text(of response: JSONValue) -> String { "the certificate of \(self.device.id) is revoked" }
+    }
+
+    struct Disconnect: RequestCommand {
+        static let configuration = CommandConfiguration(
+            "disconnect",
+            "End its connections; it may connect again at once.",
+            example: "gateway device disconnect 3F1C…"
+        )
+
+        @OptionGroup var access: AdminOptions
+        @OptionGroup var device: ResourceID<GatewayDevice>
+
+        var request: APIRequest { self.device.request(.post, ["disconnect"]) }
+
+        func text(of response: JSONValue) -> String {
+            "\(response["connections"].integerValue ?? 0) connection(s) ended"
         }
     }
 
-    struct Disconnect: AsyncParsableCommand {
+    struct RemoveApp: RequestCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End its connections; it may come again at once.",
-            discussion: "Example: martlet gateway device disconnect 3F1C…"
+            "remove-app",
+            "Remove an app from a device: its token is answered with 410 from now on.",
+            example: "gateway device remove-app 3F1C… com.example.MyApp --delay 60"
         )
 
-        @OptionGroup var admin: AdminOptions
-        @OptionGroup var device: DeviceArgument
+        @OptionGroup var access: AdminOptions
+        @OptionGroup var device: ResourceID<GatewayDevice>
+        @Argument(help: "The app's topic.") var topic: String
+        @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
+        @Option(help: "Seconds until the token is answered with 410; Apple may take hours. Default: 0.") var delay: Int?
 
-        func run() async throws {
-            let request = APIRequest(.post, ["devices", self.device.id, "disconnect"])
-            try await self.admin.show(request) { "\($0["connections"].integerValue ?? 0) connection(s) ended" }
+        var request: APIRequest {
+            self.device.request(
+                .delete,
+                ["topics", self.topic],
+                query: [("environment", self.environment?.rawValue), ("delaySeconds", self.delay.map { "\($0)" })]
+            )
         }
-    }
 
-    struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Delete it: its tokens answer 410 from now on.",
-            discussion: "Example: martlet gateway device remove 3F1C…"
-        )
-
-        @OptionGroup var admin: AdminOptions
-        @OptionGroup var device: DeviceArgument
-
-        func run() async throws {
-            try await self.admin.show(APIRequest(.delete, ["devices", self.device.id])) { _ in
-                "\(self.device.id) is deleted"
-            }
-        }
+        func text(of response: JSONValue) -> String { "\(self.topic) is removed from \(self.device.id)" }
     }
 }
 
-/// Names a device.
-struct DeviceArgument: ParsableArguments {
-    @Argument(help: "The device's id.")
-    var id: String
+/// The devices of a gateway.
+enum GatewayDevice: ShownResource, RemovedResource {
+    typealias Access = AdminOptions
+
+    static let path = ["devices"]
+    static let id = ArgumentHelp("The device's id.")
+    static let show = CommandConfiguration("show", "Show a device with its device tokens.")
+        .example("gateway device show 3F1C… --json")
+    static let remove = CommandConfiguration("remove", "Delete a device: its tokens are answered with 410 from now on.")
+        .example("gateway device remove 3F1C…")
+
+    static func removed(_ id: String) -> String { "\(id) is deleted" }
+
+    static func details(_ device: JSONValue) -> String {
+        let head = TextTable.details(
+            [
+                .init("device", "deviceId"), .init("name", "name"), .init("activated", "activatedAt", .time),
+                .init("last seen", "lastSeenAt", .time), .init("certificate", "certificateSerial"),
+                .init("revoked", "revokedAt", .time), .init("epoch", "epoch"),
+            ],
+            device
+        )
+        let connections = TextTable(
+            [
+                .init("environment", "environment"), .init("online", "online"), .init("in use", "active"),
+                .init("unacknowledged", "unacknowledged"), .init("channels", "channels"),
+            ],
+            device["connections"].elements
+        )
+        let installs = device["installs"].elements
+        guard !installs.isEmpty else { return "\(head)\n\n\(connections.text)\n\nno apps" }
+        let apps = TextTable(
+            [
+                .init("topic", "topic"), .init("environment", "environment"), .init("generation", "generation"),
+                .init("minted", "mintedAt", .time), .init("ended", "endedAt", .time), .init("token", "token"),
+            ],
+            installs
+        )
+        return "\(head)\n\n\(connections.text)\n\n\(apps.text)"
+    }
 }

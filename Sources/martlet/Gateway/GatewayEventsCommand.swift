@@ -1,25 +1,21 @@
 import ArgumentParser
 import Logging
+import PushSupport
+import PushTypes
 
+/// `martlet gateway events`: lists events, or follows them.
 struct GatewayEventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events",
-        abstract: "What happened to notifications and devices, newest first; or as it happens.",
-        discussion: """
-            With --follow, events are printed until Ctrl-C, one line each; with --after, those since then come first.
-
-            Example: martlet gateway events --token 01a2… --follow
-            """
+        "events",
+        "What happened to notifications and devices, newest first; or as it happens.",
+        "With --follow, events are printed until Ctrl-C, one line each; with --after, those since then come first.",
+        example: "gateway events --token 01a2… --follow"
     )
 
-    @OptionGroup var admin: AdminOptions
-    @OptionGroup(title: "Which events") var which: EventOptions
-
-    @Option(help: "At most so many, up to 1000. Default: 50.")
-    var limit: Int?
-
-    @Flag(help: "Print events as they happen, until Ctrl-C.")
-    var follow = false
+    @OptionGroup var access: AdminOptions
+    @OptionGroup(title: "Which events") var filter: EventFilter
+    @Option(help: "The most entries to show, up to 1000. Default: 50.") var limit: Int?
+    @Flag(help: "Print events as they happen, until Ctrl-C.") var follow = false
 
     func validate() throws {
         guard !self.follow || self.limit == nil else {
@@ -28,19 +24,86 @@ struct GatewayEventsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let connection = try await self.access.connection()
         guard self.follow else {
-            let query = self.which.query + [("limit", self.limit.map { "\($0)" })]
-            return try await self.admin.show(APIRequest(.get, ["events"], query: query)) { answer in
-                let events = answer["events"].elements
+            let query = self.filter.query + [("limit", self.limit.map { "\($0)" })]
+            let response = try await connection.send(APIRequest(.get, ["events"], query: query))
+            return try self.access.print(response) { response in
+                let events = response["events"].elements
                 return events.isEmpty ? "(none)" : TextTable(EventText.columns, events).text
             }
         }
-        let request = APIRequest(.get, ["events", "stream"], query: self.which.query)
-        let printer = EventPrinter(call: try await self.admin.call(), path: request.path, asJSON: self.admin.json)
-        try await ServiceRun.run(
-            [],
-            endsWith: printer,
-            logger: Logger(label: "martlet") { _ in SwiftLogNoOpLogHandler() }
+        let printer = EventPrinter(
+            client: connection.client,
+            request: APIRequest(.get, ["events", "stream"], query: self.filter.query),
+            asJSON: self.access.json
         )
+        let logger = Logger(label: "martlet") { _ in SwiftLogNoOpLogHandler() }
+        try await ServiceRunner.run([], until: printer, logger: logger)
+    }
+}
+
+/// The options that choose events. Events are shown that fit all options.
+struct EventFilter: ParsableArguments {
+    @Option(help: "Of the device with this id.") var device: String?
+    @Option(help: "Of the device and app that this device token, in hexadecimal, is for.") var token: String?
+    @Option(help: "Of the notification with this apns-id.") var apnsID: String?
+    @Option(help: "Of this topic.") var topic: String?
+    @Option(help: "sandbox or production.") var environment: PushEnvironment?
+    @Option(help: "Only events after the one with this id, oldest first.") var after: Int64?
+
+    var query: [(String, String?)] {
+        [
+            ("device", self.device), ("token", self.token), ("apnsId", self.apnsID), ("topic", self.topic),
+            ("environment", self.environment?.rawValue), ("after", self.after.map { "\($0)" }),
+        ]
+    }
+}
+
+/// `martlet gateway notification`: shows the state and the events of one notification.
+struct GatewayNotificationCommand: RequestCommand {
+    static let configuration = CommandConfiguration("notification", "The state of one notification, and its events.")
+        .example("gateway notification EC1BF194-B3B2-424A-89A9-5A918A6E6B5D")
+
+    @OptionGroup var access: AdminOptions
+    @Argument(help: "Its apns-id, or the apns-request-id of a broadcast.") var apnsID: String
+
+    var request: APIRequest { APIRequest(.get, ["notifications", self.apnsID]) }
+
+    func text(of response: JSONValue) -> String {
+        let state = response["state"].stringValue?.printable ?? ""
+        return "\(state)\n\n\(TextTable(EventText.columns, response["events"].elements).text)"
+    }
+}
+
+/// `martlet gateway feedback`: shows what waits for the legacy feedback service.
+struct GatewayFeedbackCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "feedback",
+        "Tokens that wait for a provider to read the legacy feedback service.",
+        example: "gateway feedback list --topic com.example.MyApp",
+        subcommands: [List.self]
+    )
+
+    struct List: ListCommand {
+        static let configuration = CommandConfiguration(
+            "list",
+            "List the tokens; reading them here does not take them away.",
+            example: "gateway feedback list --environment sandbox"
+        )
+        static let member = "feedback"
+        static let columns: [TextTable.Column] = [
+            .init("since", "sinceMs", .time), .init("environment", "environment"), .init("topic", "topic"),
+            .init("token", "token"),
+        ]
+
+        @OptionGroup var access: AdminOptions
+        @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
+        @Option(help: "Only those of this topic.") var topic: String?
+
+        var request: APIRequest {
+            let query = [("environment", self.environment?.rawValue), ("topic", self.topic)]
+            return APIRequest(.get, ["feedback"], query: query)
+        }
     }
 }

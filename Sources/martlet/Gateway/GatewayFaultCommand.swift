@@ -2,87 +2,80 @@ import ArgumentParser
 import Foundation
 import PushSupport
 
+/// `martlet gateway fault`: manages the faults of a gateway.
 struct GatewayFaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fault",
-        abstract: "What a gateway does wrong on command.",
-        discussion: "Example: martlet gateway fault add reason=TooManyRequests,topic=com.example.MyApp,percent=20",
-        subcommands: [List.self, Add.self, Remove.self, Clear.self]
+        "fault",
+        "What a gateway does wrong on command.",
+        example: "gateway fault add reason=TooManyRequests,topic=com.example.MyApp,percent=20",
+        subcommands: [ListResources<Fault>.self, Add.self, RemoveResource<Fault>.self, Clear.self]
     )
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List them, with how often each has struck.",
-            discussion: "Example: martlet gateway fault list"
-        )
+    enum Fault: ListedResource, RemovedResource {
+        typealias ListAccess = AdminOptions
+        typealias Access = AdminOptions
 
-        @OptionGroup var admin: AdminOptions
+        static let path = ["faults"]
+        static let id = ArgumentHelp("Its id.")
+        static let columns: [TextTable.Column] = [
+            .init("id", "rule.id"), .init("fault", "text"), .init("from", "source"), .init("seen", "seen"),
+            .init("hits", "hits"),
+        ]
+        static let list = CommandConfiguration("list", "List all faults, with how often each has struck.")
+            .example("gateway fault list")
+        static let remove = CommandConfiguration("remove", "Remove a fault.")
+            .example("gateway fault remove fault-1")
 
-        func run() async throws {
-            try await self.admin.list(
-                "faults",
-                ["faults"],
-                [
-                    .init("id", "rule.id"), .init("fault", "text"), .init("from", "source"), .init("seen", "seen"),
-                    .init("hits", "hits"),
-                ]
-            )
-        }
+        static func removed(_ id: String) -> String { "fault \(id) is off" }
     }
 
-    struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Add one.",
-            discussion: "Example: martlet gateway fault add latency=50ms..200ms,percent=10"
-        )
+    struct Add: RequestCommand {
+        static let configuration = CommandConfiguration("add", "Add a fault.")
+            .example("gateway fault add latency=50ms..200ms,percent=10")
 
-        @OptionGroup var admin: AdminOptions
+        @OptionGroup var access: AdminOptions
+        @Argument(help: "The fault as name=value,name=value,…, or a JSON file with one fault.") var fault: String
 
-        @Argument(help: "The fault as name=value,name=value,…, or a JSON file with one fault.")
-        var fault: String
-
-        func run() async throws {
-            let isFile = FileManager.default.fileExists(atPath: self.fault)
-            let body = isFile ? try Self.file(self.fault) : FaultMembers.of(self.fault)
-            try await self.admin.show(APIRequest(.post, ["faults"], body: body)) {
-                "fault \($0["rule"]["id"].stringValue?.printable ?? "?") is on"
+        var request: APIRequest {
+            get throws {
+                let isFile = FileManager.default.fileExists(atPath: self.fault)
+                let body: [String: JSONValue?] = isFile ? try InputFile.object(self.fault) : Self.members(self.fault)
+                return APIRequest(.post, Fault.path, body: body)
             }
         }
 
-        private static func file(_ path: String) throws -> [String: JSONValue?] {
-            guard case .object(let members) = try JSONValue(parsing: Data(OutputFile.read(path).utf8)) else {
-                throw SettingsError("\(path) holds no JSON object")
+        func text(of response: JSONValue) -> String {
+            "fault \(response["rule"]["id"].stringValue?.printable ?? "?") is on"
+        }
+
+        /// The members of a fault that are numbers; all others are texts.
+        private static let numbers: Set<String> = [
+            "retryAfter", "goAway", "slow", "streamLimit", "after", "dropDevice", "percent", "first", "every", "times",
+            "untilMs",
+        ]
+
+        /// Returns the text form of a fault as members of a JSON object. A member without a value is `true`. The gateway
+        /// checks them.
+        private static func members(_ text: String) -> [String: JSONValue] {
+            let pairs = text.split(separator: ",").map { part -> (String, JSONValue) in
+                let sides = part.split(separator: "=", maxSplits: 1).map(String.init)
+                guard sides.count == 2 else { return (String(part), true) }
+                guard self.numbers.contains(sides[0]) else { return (sides[0], sides[1].json) }
+                let number = Int64(sides[1])?.json ?? Double(sides[1]).map(JSONValue.number)
+                return (sides[0], number ?? sides[1].json)
             }
-            return members
+            return Dictionary(pairs) { $1 }
         }
     }
 
-    struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Remove one.",
-            discussion: "Example: martlet gateway fault remove fault-1"
-        )
+    struct Clear: RequestCommand {
+        static let configuration = CommandConfiguration("clear", "Remove all faults.")
+            .example("gateway fault clear")
 
-        @OptionGroup var admin: AdminOptions
+        @OptionGroup var access: AdminOptions
 
-        @Argument(help: "Its id.")
-        var id: String
+        var request: APIRequest { APIRequest(.delete, Fault.path) }
 
-        func run() async throws {
-            try await self.admin.show(APIRequest(.delete, ["faults", self.id])) { _ in "fault \(self.id) is off" }
-        }
-    }
-
-    struct Clear: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Remove all of them.",
-            discussion: "Example: martlet gateway fault clear"
-        )
-
-        @OptionGroup var admin: AdminOptions
-
-        func run() async throws {
-            try await self.admin.show(APIRequest(.delete, ["faults"])) { _ in "all faults are off" }
-        }
+        func text(of response: JSONValue) -> String { "all faults are off" }
     }
 }

@@ -1,75 +1,89 @@
 import ArgumentParser
 import PushSupport
 
+/// `martlet gateway key`: manages the keys that sign provider tokens.
 struct GatewayKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key",
-        abstract: "The keys that sign provider tokens.",
-        discussion: "Example: martlet gateway key create --team DEF123GHIJ",
-        subcommands: [List.self, GatewayKeyCreateCommand.self, Add.self, Revoke.self]
+        "key",
+        "The keys that sign provider tokens.",
+        example: "gateway key create --team DEF123GHIJ",
+        subcommands: [ListResources<Key>.self, Create.self, Add.self, RemoveResource<Key>.self]
     )
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List them.",
-            discussion: "Example: martlet gateway key list"
+    enum Key: ListedResource, RemovedResource {
+        typealias ListAccess = AdminOptions
+        typealias Access = AdminOptions
+
+        static let path = ["keys"]
+        static let id = ArgumentHelp("Its id.", valueName: "key-id")
+        static let columns: [TextTable.Column] = [
+            .init("key id", "keyId"), .init("team", "teamId"), .init("scope", "scope"),
+            .init("environment", "environment"), .init("topics", "topics"), .init("revoked", "revokedAt", .time),
+        ]
+        static let list = CommandConfiguration("list", "List all keys.", example: "gateway key list")
+        static let remove = CommandConfiguration(
+            "revoke",
+            "Revoke a key: its provider tokens are rejected from now on.",
+            example: "gateway key revoke ABC123DEFG"
         )
 
-        @OptionGroup var admin: AdminOptions
-
-        func run() async throws {
-            try await self.admin.list(
-                "keys",
-                ["keys"],
-                [
-                    .init("key id", "keyId"), .init("team", "teamId"), .init("scope", "scope"),
-                    .init("environment", "environment"), .init("topics", "topics"),
-                    .init("revoked", "revokedAt", .time),
-                ]
-            )
-        }
+        static func removed(_ id: String) -> String { "key \(id) is revoked" }
     }
 
-    struct Add: AsyncParsableCommand {
+    struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Register a key that exists; the gateway keeps its public part only.",
-            discussion: "Example: martlet gateway key add AuthKey_ABC123DEFG.p8 --key-id ABC123DEFG --team DEF123GHIJ"
+            "create",
+            "Make a key, as Apple would issue it: AuthKey_<id>.p8 for the provider.",
+            example: "gateway key create --team DEF123GHIJ --scope environment --environment sandbox"
         )
 
-        @OptionGroup var admin: AdminOptions
+        @OptionGroup var access: AdminOptions
         @OptionGroup var scope: KeyScopeOptions
-
-        @Argument(help: "The .p8 file, or a public key in PEM.")
-        var file: String
-
-        @Option(help: "Its id, 10 letters or digits.")
-        var keyID: String
+        @Option(help: "Its id, 10 letters or digits. Default: a new one.") var keyID: String?
+        @Option(help: "The directory for the file. Default: the working directory.") var output = "."
 
         func run() async throws {
-            let body = self.scope.members.merging([
-                "keyId": .string(self.keyID), "key": .string(try OutputFile.read(self.file)),
-            ]) { $1 }
-            try await self.admin.show(APIRequest(.post, ["keys"], body: body)) { _ in
-                "key \(self.keyID) is registered for team \(self.scope.team)"
+            let connection = try await self.access.connection()
+            let body = self.scope.members.merging(["generate": true, "keyId": self.keyID?.json]) { $1 }
+            let response = try await connection.send(APIRequest(.post, Key.path, body: body))
+            guard let id = response["keyId"].stringValue, let key = response["privateKey"].stringValue else {
+                throw SettingsError("the gateway made no key: is it of another version?")
             }
+            let path = "\(self.output)/AuthKey_\(id).p8"
+            do {
+                try OutputFile.write(pem: key, to: path, isSecret: true)
+            } catch {
+                // Without its private part the key is of no use.
+                _ = try? await connection.send(APIRequest(.delete, Key.path + [id]))
+                throw error
+            }
+            try self.access.print(["keyId": id.json, "file": path.json]) { _ in "key \(id) is in \(path)" }
         }
     }
 
-    struct Revoke: AsyncParsableCommand {
+    struct Add: RequestCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revoke a key: its provider tokens are refused from now on.",
-            discussion: "Example: martlet gateway key revoke ABC123DEFG"
+            "add",
+            "Register a key that exists; the gateway keeps its public part only.",
+            example: "gateway key add AuthKey_ABC123DEFG.p8 --key-id ABC123DEFG --team DEF123GHIJ"
         )
 
-        @OptionGroup var admin: AdminOptions
+        @OptionGroup var access: AdminOptions
+        @OptionGroup var scope: KeyScopeOptions
+        @Argument(help: "The .p8 file, or a public key in PEM.") var file: String
+        @Option(help: "Its id, 10 letters or digits.") var keyID: String
 
-        @Argument(help: "Its id.")
-        var keyID: String
-
-        func run() async throws {
-            try await self.admin.show(APIRequest(.delete, ["keys", self.keyID])) { _ in
-                "key \(self.keyID) is revoked"
+        var request: APIRequest {
+            get throws {
+                let key: [String: JSONValue?] = [
+                    "keyId": self.keyID.json, "key": try InputFile.text(self.file).json,
+                ]
+                return APIRequest(.post, Key.path, body: self.scope.members.merging(key) { $1 })
             }
+        }
+
+        func text(of response: JSONValue) -> String {
+            "key \(self.keyID) is registered for team \(self.scope.team)"
         }
     }
 }

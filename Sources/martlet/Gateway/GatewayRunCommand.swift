@@ -1,60 +1,52 @@
 import ArgumentParser
-import Configuration
-import Foundation
 import Logging
 import PushGateway
 import PushSupport
 
+/// `martlet gateway run`: runs a gateway.
 struct GatewayRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run",
-        abstract: "Run a gateway.",
-        discussion: """
-            The first start makes an authority, certificates and a token key in the data directory. What a provider has \
-            to trust is authority.pem there. Apps, keys and devices are managed at the admin door. Ends on Ctrl-C.
-
-            Example: martlet gateway --environment sandbox --fault reason=TooManyRequests,percent=20
-            """
+        "run",
+        "Run a gateway.",
+        """
+        The first start makes an authority, certificates and a token key in the data directory. What a provider has to \
+        trust is authority.pem there. Apps, keys and devices are managed over the admin API. Ends on Ctrl-C. \
+        'martlet help settings gateway' lists all settings.
+        """,
+        example: "gateway --environment sandbox --fault reason=TooManyRequests,percent=20"
     )
 
     @OptionGroup var common: CommonOptions
-
-    @Option(
-        help: "Where certificates, keys and stored messages are (gateway.dataDirectory; default: martlet-data/gateway)."
-    )
-    var dataDirectory: String?
-
-    @Option(help: "A name in the server certificate; repeat it for several (gateway.serverNames; default: localhost).")
-    var serverName: [String] = []
-
-    @Option(help: "Kind of key in the server certificate: p256 or rsa (gateway.serverKey; default: p256).")
-    var serverKey: String?
-
-    @OptionGroup(title: "Doors") var doors: GatewayListenerOptions
-    @OptionGroup(title: "Behaviour") var behaviour: GatewayBehaviourOptions
-    @OptionGroup(title: "Admission") var admission: GatewayAdmissionOptions
+    @OptionGroup var general: SettingFlags<GatewaySettings.General>
+    @OptionGroup(title: "Listeners") var listeners: SettingFlags<GatewaySettings.Listeners>
+    @OptionGroup(title: "Listeners") var freePorts: FreePortsOption
+    @OptionGroup(title: "Behaviour") var behaviour: SettingFlags<GatewaySettings.Behaviour>
+    @OptionGroup(title: "Admission") var admission: SettingFlags<GatewaySettings.Admission>
 
     func run() async throws {
-        let flags: [String: ConfigValue?] = [
-            "gateway.dataDirectory": self.dataDirectory.setting(), "gateway.serverNames": self.serverName.setting(),
-            "gateway.serverKey": self.serverKey.setting(),
-        ]
         let settings = try await self.common.settings(
-            flags.merging(self.doors.settings) { $1 }.merging(self.behaviour.settings) { $1 }
-                .merging(self.admission.settings) { $1 }
+            self.general.values,
+            self.listeners.values,
+            self.behaviour.values,
+            self.admission.values
         )
-        var configuration = GatewayConfiguration(
-            dataDirectory: settings.string("gateway.dataDirectory", default: "martlet-data/gateway")
-        )
-        configuration.serverNames = settings.strings("gateway.serverNames") ?? ["localhost"]
-        configuration.serverKey = settings.choice("gateway.serverKey", default: ServerKeyType.p256)
-        self.doors.apply(settings, to: &configuration)
-        self.admission.apply(settings, to: &configuration)
-        self.behaviour.apply(settings, to: &configuration)
-        let log = LogSetup(settings)
+        let configuration = Self.configuration(settings, freePorts: self.freePorts.port != nil)
+        let log = LogConfiguration(settings)
         try settings.check()
 
         let gateway = try Gateway(configuration: configuration, time: SystemTime(), logger: log.logger("gateway"))
-        try await ServiceRun.run([gateway], logger: log.logger("martlet"))
+        try await ServiceRunner.run([gateway], logger: log.logger("martlet"))
+    }
+
+    /// Returns the configuration that the settings describe; ``Settings/check()`` comes after that.
+    static func configuration(_ settings: Settings, freePorts: Bool = false) -> GatewayConfiguration {
+        var configuration = GatewayConfiguration.defaults
+        GatewaySettings.General.apply(settings, to: &configuration)
+        GatewaySettings.Listeners.apply(settings, freePorts: freePorts, to: &configuration)
+        GatewaySettings.Admission.apply(settings, to: &configuration)
+        GatewaySettings.Behaviour.apply(settings, to: &configuration)
+        // Single rules win over the preset that the behaviour has chosen.
+        GatewaySettings.Rules.apply(settings, to: &configuration)
+        return configuration
     }
 }

@@ -11,7 +11,7 @@ enum JSONLogLine {
         var metadata: [String: String]?
     }
 
-    /// - Returns: `nil` for an entry that cannot be encoded.
+    /// Returns the line; `nil` for an entry that cannot be encoded.
     static func make(
         _ time: String,
         _ level: Logger.Level,

@@ -3,7 +3,7 @@ import Logging
 
 /// Writes each log entry as one line to standard error.
 struct LineLogHandler: LogHandler {
-    /// Makes the line of an entry, without its end; `nil` leaves the entry out.
+    /// A function that makes the line of an entry, without its end; `nil` leaves the entry out.
     typealias Format =
         @Sendable (
             _ time: String, _ level: Logger.Level, _ label: String, _ metadata: Logger.Metadata, _ message: String

@@ -2,9 +2,10 @@ import Logging
 
 /// A log entry as one line of text: time, level, label, metadata, message.
 ///
-/// Messages and metadata may hold text from outside. Newlines and other control characters are written as
-/// `\n` or `\u{1B}`, so that nobody else can write a line of the log, or steer the terminal that shows it.
+/// Messages and metadata may have text from outside. Line breaks and other control characters are written as `\n` or
+/// `\u{1B}`, so that such text can neither add a line to the log nor control the terminal that shows it.
 enum TextLogLine {
+    /// Returns the line.
     static func make(
         _ time: String,
         _ level: Logger.Level,
@@ -16,7 +17,7 @@ enum TextLogLine {
         return Self.escaped("\(time) \(level) \(label):\(pairs) \(message)")
     }
 
-    /// The text without control characters, line separators and marks that change the direction of writing.
+    /// Returns the text without control characters, line separators and marks that change the direction of writing.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

@@ -1,14 +1,18 @@
 import Foundation
 import PushDevice
+import PushSupport
 
-/// A notification as text.
+/// A received notification as text.
 enum NotificationText {
-    /// Several lines: where it came from, what the user would see, the payload.
+    /// Returns several lines: topic and push type, the parts of the alert, the payload.
     static func plain(_ notification: ReceivedNotification) -> String {
         let time = Self.time(notification.sentAt)
         var lines = ["── \(time) \(notification.topic ?? "unknown topic") \(notification.pushType ?? "")"]
-        let alert = Alert(payload: notification.payload)
-        for (name, text) in [("title", alert.title), ("subtitle", alert.subtitle), ("body", alert.body)] {
+        let alert = (try? JSONValue(parsing: notification.payload))?["aps"]["alert"] ?? .null
+        let body = alert["body"].stringValue ?? alert.stringValue
+        for (name, text) in [
+            ("title", alert["title"].stringValue), ("subtitle", alert["subtitle"].stringValue), ("body", body),
+        ] {
             if let text { lines.append("   \(name): \(text.printable)") }
         }
         lines.append("   payload: \(String(decoding: notification.payload, as: UTF8.self).printable)")
@@ -17,44 +21,19 @@ enum NotificationText {
         return lines.joined(separator: "\n")
     }
 
-    /// One line. A payload that is no JSON stands there as a string.
-    static func json(_ notification: ReceivedNotification) -> String {
-        var members: [String: Any] = [
-            "deviceToken": notification.deviceToken,
-            "sentAt": Self.time(notification.sentAt),
-            "payload": (try? JSONSerialization.jsonObject(with: notification.payload))
-                ?? String(decoding: notification.payload, as: UTF8.self),
-        ]
-        members["topic"] = notification.topic
-        members["apnsId"] = notification.apnsID
-        members["pushType"] = notification.pushType
-        members["priority"] = notification.priority
-        members["collapseId"] = notification.collapseID
-        members["channelId"] = notification.channelID
-        let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
-        let data = (try? JSONSerialization.data(withJSONObject: members, options: options)) ?? Data()
-        return String(decoding: data, as: UTF8.self)
+    /// Returns one line of JSON. A payload that is not JSON is a string in it.
+    static func json(_ notification: ReceivedNotification) throws -> String {
+        try JSONValue.members([
+            "deviceToken": notification.deviceToken.json, "sentAt": Self.time(notification.sentAt).json,
+            "payload": (try? JSONValue(parsing: notification.payload))
+                ?? String(decoding: notification.payload, as: UTF8.self).json,
+            "topic": notification.topic?.json, "apnsId": notification.apnsID?.json,
+            "pushType": notification.pushType?.json, "priority": notification.priority?.json,
+            "collapseId": notification.collapseID?.json, "channelId": notification.channelID?.json,
+        ]).line
     }
 
     private static func time(_ date: Date) -> String {
         date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
-
-    /// What the user would see of an alert.
-    private struct Alert {
-        var title: String?
-        var subtitle: String?
-        var body: String?
-
-        init(payload: Data) {
-            let aps = (try? JSONSerialization.jsonObject(with: payload) as? [String: Any])?["aps"] as? [String: Any]
-            if let text = aps?["alert"] as? String {
-                self.body = text
-            } else if let alert = aps?["alert"] as? [String: Any] {
-                self.title = alert["title"] as? String
-                self.subtitle = alert["subtitle"] as? String
-                self.body = alert["body"] as? String
-            }
-        }
     }
 }

@@ -1,5 +1,5 @@
 extension String {
-    /// Without control characters: what comes from elsewhere must not steer the terminal.
+    /// The text without control characters, because text from elsewhere must not control the terminal.
     var printable: String {
         String(
             String.UnicodeScalarView(self.unicodeScalars.map { $0.properties.generalCategory == .control ? "�" : $0 })

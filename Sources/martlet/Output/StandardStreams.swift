@@ -1,20 +1,18 @@
 import Foundation
 
-/// Results, for people and programs; written at once, also into a pipe.
+/// Standard output, for results. Everything is written at once, also into a pipe.
 enum StandardOutput {
-    /// Where everything goes; `false` when nobody reads any more.
+    /// The function that writes; it returns `false` once the output is closed. Tests replace it.
     @TaskLocal static var write: @Sendable (Data) -> Bool = { data in
         (try? FileHandle.standardOutput.write(contentsOf: data)) != nil
     }
 
-    /// `false` when nobody reads any more, as after `| head`.
+    /// Writes a line. Returns `false` once the output is closed, as after `| head`.
     @discardableResult
-    static func line(_ text: String) -> Bool {
-        self.write(Data("\(text)\n".utf8))
-    }
+    static func line(_ text: String, terminator: String = "\n") -> Bool { self.write(Data((text + terminator).utf8)) }
 }
 
-/// Everything that is no result.
+/// Standard error, for everything but results.
 enum StandardError {
     static func line(_ text: String) {
         self.write("\(text)\n")

@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// A line at the end of standard error that is written again and again; nothing where that is no terminal.
+/// A line at the end of standard error that is updated in place. It is not shown where standard error is no terminal.
 final class StatusLine: Sendable {
-    /// Between two texts, so that showing takes no time.
+    /// The shortest time between two updates, so that they cost nothing.
     private static let interval: Duration = .milliseconds(200)
 
     let isShown = isatty(STDERR_FILENO) == 1
     private let shownAt = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Shows the text in place of the one before, unless that is too new.
+    /// Replaces the text, unless the last update was too recent.
     func show(_ text: @autoclosure () -> String) {
         guard self.isShown else { return }
         let now = ContinuousClock.now
@@ -21,18 +21,20 @@ final class StatusLine: Sendable {
         if isDue { StandardError.write("\r\u{1b}[K\(text().printable)") }
     }
 
+    /// Removes the line.
     func clear() {
         if self.isShown { StandardError.write("\r\u{1b}[K") }
     }
 }
 
-/// How far something is, as a bar with numbers.
+/// A progress bar with numbers.
 enum ProgressText {
     private static let width = 30
 
+    /// Returns the bar.
     /// - Parameters:
-    ///   - total: `nil` where it is not known, then there is no bar.
-    ///   - rate: per second.
+    ///   - total: the number at the end; `nil` where it is not known, and then there is no bar.
+    ///   - rate: the number per second.
     static func of(done: Int, total: Int?, rate: Double? = nil, secondsLeft: Int? = nil) -> String {
         var text = "\(done)"
         if let total, total > 0 {
@@ -48,7 +50,7 @@ enum ProgressText {
         return text
     }
 
-    /// Such as 0:07, 12:30 or 3:05:00.
+    /// Returns a time such as 0:07, 12:30 or 3:05:00.
     static func time(_ seconds: Int) -> String {
         let seconds = max(0, seconds)
         let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60)

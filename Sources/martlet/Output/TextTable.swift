@@ -3,17 +3,19 @@ import PushSupport
 
 /// Rows of text in aligned columns, for people; the same on a terminal and in a pipe.
 struct TextTable {
-    /// What a column shows of a JSON object.
+    /// A column with the member of the JSON objects that it shows.
     struct Column {
+        /// The presentation of a value.
         enum Style {
-            /// Texts, numbers; lists with commas; yes or nothing.
+            /// Texts and numbers as they are, lists with commas, booleans as yes or nothing.
             case plain
             /// Milliseconds since 1970.
             case time
         }
 
+        /// The heading, which is shown in capitals.
         var title: String
-        /// With dots where it stands in an inner object.
+        /// The name of the member, with dots for one of an inner object.
         var member: String
         var style: Style
 
@@ -23,11 +25,13 @@ struct TextTable {
             self.style = style
         }
 
+        /// Returns the member of an object.
         func value(in object: JSONValue) -> JSONValue {
             self.member.split(separator: ".").reduce(object) { $0[String($1)] }
         }
     }
 
+    /// The cells, the headings first.
     private var rows: [[String]]
 
     init(_ columns: [Column], _ objects: [JSONValue]) {
@@ -37,7 +41,7 @@ struct TextTable {
         }
     }
 
-    /// Two spaces between columns, none at the end of a line.
+    /// The table, with two spaces between columns and none at the end of a line.
     var text: String {
         let widths = (self.rows.first ?? []).indices.map { column in self.rows.map { $0[column].count }.max() ?? 0 }
         let lines = self.rows.map { row in
@@ -47,7 +51,7 @@ struct TextTable {
         return lines.joined(separator: "\n")
     }
 
-    /// One object as lines of name and value; members without a value are left out.
+    /// Returns one object as lines of name and value; members without a value are left out.
     static func details(_ columns: [Column], _ object: JSONValue) -> String {
         let width = columns.map(\.title.count).max() ?? 0
         return columns.compactMap { column in
@@ -60,6 +64,7 @@ struct TextTable {
 
 /// A JSON value as the text of a cell.
 enum CellText {
+    /// Returns the text of a value; empty for `null` and `false`.
     static func of(_ value: JSONValue, _ style: TextTable.Column.Style = .plain) -> String {
         switch (value, style) {
         case (.integer(let milliseconds), .time): Self.time(milliseconds)
@@ -74,6 +79,7 @@ enum CellText {
         }
     }
 
+    /// Returns a time in ISO 8601 with milliseconds, in UTC.
     static func time(_ milliseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(milliseconds) / 1000)
             .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))

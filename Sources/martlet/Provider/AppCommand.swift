@@ -1,94 +1,70 @@
 import ArgumentParser
 import PushSupport
 
+/// `martlet app`: manages the apps of a provider.
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "app",
-        abstract: "The apps that a provider sends for.",
-        discussion: "Example: martlet app add com.example.MyApp --name 'My App'",
-        subcommands: [List.self, Show.self, Add.self, Set.self]
+        "app",
+        "The apps that a provider sends for.",
+        example: "app add com.example.MyApp --name 'My App'",
+        subcommands: [ListResources<App>.self, ShowResource<App>.self, Add.self, Set.self]
     )
 
-    static let columns: [TextTable.Column] = [
-        .init("bundle id", "bundleId"), .init("name", "name"), .init("credentials", "environments"),
-        .init("rate", "rate"), .init("since", "createdAtMs", .time),
-    ]
+    enum App: ListedResource, ShownResource {
+        typealias ListAccess = ProviderOptions
+        typealias Access = ProviderOptions
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List them.",
-            discussion: "Example: martlet app list"
-        )
+        static let path = ["apps"]
+        static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
+        static let columns: [TextTable.Column] = [
+            .init("bundle id", "bundleId"), .init("name", "name"), .init("credentials", "environments"),
+            .init("rate", "rate"), .init("since", "createdAtMs", .time),
+        ]
+        static let list = CommandConfiguration("list", "List all apps.", example: "app list")
+        static let show = CommandConfiguration("show", "Show an app.", example: "app show com.example.MyApp")
 
-        @OptionGroup var provider: ProviderAccess
-
-        func run() async throws {
-            try await self.provider.list("apps", APIRequest(.get, ["apps"]), AppCommand.columns)
-        }
+        static func details(_ response: JSONValue) -> String { TextTable.details(self.columns, response) }
     }
 
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Show one.",
-            discussion: "Example: martlet app show com.example.MyApp"
-        )
+    struct Add: RequestCommand {
+        static let configuration = CommandConfiguration("add", "Add an app; nothing happens if it exists already.")
+            .example("app add com.example.MyApp --name 'My App'")
 
-        @OptionGroup var provider: ProviderAccess
+        @OptionGroup var access: ProviderOptions
+        @OptionGroup var app: ResourceID<App>
+        @Option(help: "Its name in lists.") var name: String?
+        @Option(help: "Pushes per second of all its campaigns together. Default: as fast as possible.") var rate: Int?
 
-        @Argument(help: "Its bundle id.")
-        var bundleID: String
-
-        func run() async throws {
-            try await self.provider.show(APIRequest(.get, ["apps", self.bundleID])) {
-                TextTable.details(AppCommand.columns, $0)
-            }
+        var request: APIRequest {
+            let body = ["bundleId": self.app.id.json, "name": self.name?.json, "rate": self.rate?.json]
+            return APIRequest(.post, App.path, body: body)
         }
+
+        func text(of response: JSONValue) -> String { App.details(response) }
     }
 
-    struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Add one; nothing happens if it is there already.",
-            discussion: "Example: martlet app add com.example.MyApp --name 'My App'"
-        )
+    struct Set: RequestCommand {
+        static let configuration = CommandConfiguration("set", "Change its name or its rate.")
+            .example("app set com.example.MyApp --rate 2000")
 
-        @OptionGroup var provider: ProviderAccess
+        @OptionGroup var access: ProviderOptions
+        @OptionGroup var app: ResourceID<App>
+        @Option(help: "Its name in lists.") var name: String?
+        @Option(help: "Pushes per second of all its campaigns together.") var rate: Int?
+        @Flag(help: "As fast as possible again.") var noRate = false
 
-        @Argument(help: "Its bundle id.")
-        var bundleID: String
-
-        @Option(help: "How lists call it.")
-        var name: String?
-
-        @Option(help: "Pushes per second of all its campaigns together. Default: as fast as possible.")
-        var rate: Int?
-
-        func run() async throws {
-            let body: [String: JSONValue?] = [
-                "bundleId": .string(self.bundleID), "name": self.name.map(JSONValue.string),
-                "rate": self.rate.map { .integer(Int64($0)) },
-            ]
-            try await self.provider.show(APIRequest(.post, ["apps"], body: body)) {
-                TextTable.details(AppCommand.columns, $0)
+        func validate() throws {
+            guard self.rate == nil || !self.noRate else { throw ValidationError("Give --rate or --no-rate, not both.") }
+            guard self.name != nil || self.rate != nil || self.noRate else {
+                throw ValidationError("Say what to change: --name, --rate or --no-rate.")
             }
         }
-    }
 
-    struct Set: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Change its name or its rate.",
-            discussion: "Example: martlet app set com.example.MyApp --rate 2000"
-        )
-
-        @OptionGroup var provider: ProviderAccess
-        @OptionGroup var change: AppChange
-
-        @Argument(help: "Its bundle id.")
-        var bundleID: String
-
-        func run() async throws {
-            try await self.provider.show(APIRequest(.patch, ["apps", self.bundleID], body: self.change.members)) {
-                TextTable.details(AppCommand.columns, $0)
-            }
+        var request: APIRequest {
+            let body = ["name": self.name?.json, "rate": self.noRate ? JSONValue.null : self.rate?.json]
+            return self.app.request(.patch, body: body)
         }
+
+        func text(of response: JSONValue) -> String { App.details(response) }
     }
 }

@@ -1,51 +1,54 @@
 import ArgumentParser
 import PushSupport
 
+/// `martlet audience`: counts and shows the devices of an audience.
 struct AudienceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audience",
-        abstract: "Whom a condition would reach.",
-        discussion: "Example: martlet audience count --app com.example.MyApp --tag beta --locale de",
+        "audience",
+        "The devices that an audience would reach.",
+        example: "audience count --app com.example.MyApp --tag beta --locale de",
         subcommands: [Count.self, Preview.self]
     )
 
-    struct Count: AsyncParsableCommand {
+    struct Count: RequestCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Count the active devices that it holds for.",
-            discussion: """
-                Example: martlet audience count --app com.example.MyApp --query '{"or":[{"tag":"a"},{"tag":"b"}]}'
-                """
+            "count",
+            "Count the active devices of an audience.",
+            example: #"audience count --app com.example.MyApp --query '{"or":[{"tag":"a"},{"tag":"b"}]}'"#
         )
 
-        @OptionGroup var access: AppAccess
-        @OptionGroup var audience: AudienceForm
+        @OptionGroup var access: AppOptions
+        @OptionGroup var audience: AudienceOptions
 
-        func run() async throws {
-            try await self.access.show(.post, ["audience"], action: "count", body: try self.audience.members) {
-                CellText.of($0["count"])
-            }
+        var request: APIRequest {
+            get throws { APIRequest(.post, ["audience"], action: "count", body: try self.audience.members) }
         }
+
+        func text(of response: JSONValue) -> String { CellText.of(response["count"]) }
     }
 
-    struct Preview: AsyncParsableCommand {
+    struct Preview: RequestCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Count them, and list some, inactive ones too.",
-            discussion: "Example: martlet audience preview --app com.example.MyApp --attribute plan=gold --limit 5"
+            "preview",
+            "Count the active devices, and list some, inactive ones too.",
+            example: "audience preview --app com.example.MyApp --attribute plan=gold --limit 5"
         )
 
-        @OptionGroup var access: AppAccess
-        @OptionGroup var audience: AudienceForm
+        @OptionGroup var access: AppOptions
+        @OptionGroup var audience: AudienceOptions
+        @Option(help: "The most devices to show, up to 1000.") var limit: Int = 10
 
-        @Option(help: "So many devices are shown at most, up to 1000.")
-        var limit: Int = 10
-
-        func run() async throws {
-            let body = try self.audience.members.merging(["limit": .integer(Int64(self.limit))]) { $1 }
-            try await self.access.show(.post, ["audience"], action: "preview", body: body) { answer in
-                let devices = answer["devices"].elements
-                let head = "\(CellText.of(answer["count"])) active"
-                return devices.isEmpty ? head : "\(head)\n\n\(TextTable(DeviceColumns.short, devices).text)"
+        var request: APIRequest {
+            get throws {
+                let body = try self.audience.members.merging(["limit": self.limit.json]) { $1 }
+                return APIRequest(.post, ["audience"], action: "preview", body: body)
             }
+        }
+
+        func text(of response: JSONValue) -> String {
+            let devices = response["devices"].elements
+            let head = "\(CellText.of(response["count"])) active"
+            return devices.isEmpty ? head : "\(head)\n\n\(TextTable(DeviceColumns.short, devices).text)"
         }
     }
 }

@@ -1,24 +1,17 @@
 import ArgumentParser
 
-struct AuditCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "audit",
-        abstract: "List who changed what at a provider, newest first.",
-        discussion: "Example: martlet audit --limit 20"
-    )
+/// `martlet audit`: lists the changes that API keys have made.
+struct AuditCommand: ListCommand {
+    static let configuration = CommandConfiguration("audit", "List the changes at a provider by API key, newest first.")
+        .example("audit --limit 20")
+    static let member = "entries"
+    static let columns: [TextTable.Column] = [
+        .init("at", "atMs", .time), .init("key", "keyName"), .init("action", "action"), .init("status", "status"),
+    ]
 
-    @OptionGroup var provider: ProviderAccess
+    @OptionGroup var access: ProviderOptions
     @OptionGroup var shown: LimitOption
 
-    func run() async throws {
-        try await self.provider.list(
-            "entries",
-            ["audit"],
-            limit: self.shown.limit,
-            [
-                .init("at", "atMs", .time), .init("key", "keyName"), .init("action", "action"),
-                .init("status", "status"),
-            ]
-        )
-    }
+    var limit: Int? { self.shown.limit }
+    var request: APIRequest { APIRequest(.get, ["audit"]) }
 }

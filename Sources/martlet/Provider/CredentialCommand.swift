@@ -1,72 +1,104 @@
 import ArgumentParser
+import Foundation
+import PushSender
+import PushSupport
 import PushTypes
 
+/// The setting that opens a credential.
+enum CredentialSettings: SettingSection {
+    static let passphrase = Setting("credential.passphrase", flag: "passphrase", kind: .secret)
+        .help("Passphrase of the credential; better given as MARTLET_CREDENTIAL_PASSPHRASE")
+
+    static let settings = [passphrase]
+}
+
+/// `martlet credential`: manages the credentials of an app.
 struct CredentialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "credential",
-        abstract: "What an app pushes with, one for each environment.",
-        discussion: "Example: martlet credential set production AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app …",
-        subcommands: [List.self, Set.self, Remove.self]
+        "credential",
+        "The credentials that an app pushes with, one for each environment.",
+        example: "credential set production AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app …",
+        subcommands: [ListResources<Credential>.self, Set.self, Remove.self]
     )
 
-    static let columns: [TextTable.Column] = [
-        .init("environment", "environment"), .init("kind", "kind"), .init("team", "teamId"), .init("key", "keyId"),
-        .init("subject", "subject"), .init("topics", "topics"), .init("expires", "expiresAtMs", .time),
-        .init("fault", "fault"),
-    ]
+    enum Credential: ListedResource {
+        typealias ListAccess = AppOptions
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List them, without their secrets.",
-            discussion: "Example: martlet credential list --app com.example.MyApp"
-        )
-
-        @OptionGroup var access: AppAccess
-
-        func run() async throws {
-            try await self.access.list("credentials", CredentialCommand.columns)
-        }
+        static let path = ["credentials"]
+        static let columns: [TextTable.Column] = [
+            .init("environment", "environment"), .init("kind", "kind"), .init("team", "teamId"), .init("key", "keyId"),
+            .init("subject", "subject"), .init("topics", "topics"), .init("expires", "expiresAtMs", .time),
+            .init("fault", "fault"),
+        ]
+        static let list = CommandConfiguration("list", "List all credentials, without their secrets.")
+            .example("credential list --app com.example.MyApp")
     }
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set one from a .p8 key, a .p12 archive or a PEM file; it replaces the one before.",
-            discussion: """
-                The file is read and checked here, then sent to the provider, which seals it.
-
-                Example: martlet credential set sandbox AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ \
-                --app com.example.MyApp
-                """
+            "set",
+            "Set a credential from a .p8 key, a .p12 archive or a PEM file; it replaces the one before.",
+            "The file is read and checked here, then sent to the provider, which seals it.",
+            example: "credential set sandbox AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app com.example.MyApp"
         )
 
-        @OptionGroup var access: AppAccess
-        @OptionGroup var source: CredentialSource
+        @OptionGroup var access: AppOptions
+        @Argument(help: "sandbox or production.") var environment: PushEnvironment
+        @Argument(help: "A .p8 key, a .p12 archive or a PEM file.") var file: String
+        @Option(help: "The private key of a PEM certificate, if it is in another file.") var keyFile: String?
+        @Option(help: "Team id, for a .p8 key.") var teamID: String?
+        @Option(help: "Key id, for a .p8 key; default: from the file name AuthKey_<key id>.p8.") var keyID: String?
+        @OptionGroup var flags: SettingFlags<CredentialSettings>
 
         func run() async throws {
-            let (app, settings) = try await self.access.named(["credential.passphrase": self.source.passphrase])
-            let body = try self.source.members(passphrase: settings.secret("credential.passphrase"))
-            let path = ["apps", app, "credentials", self.source.environment.rawValue]
-            try await self.access.provider.show(APIRequest(.put, path, body: body), with: settings) {
-                TextTable.details(CredentialCommand.columns, $0)
+            let settings = try await self.access.settings(self.flags.values)
+            let connection = try AppOptions.connection(settings)
+            let body = try self.members(passphrase: settings.string(CredentialSettings.passphrase))
+            let path = Credential.path + [self.environment.rawValue]
+            try self.access.print(try await connection.send(APIRequest(.put, path, body: body))) {
+                TextTable.details(Credential.columns, $0)
             }
+        }
+
+        /// Returns the members of the request.
+        /// - Throws: ``CredentialError`` for files that could not be used.
+        private func members(passphrase: String?) throws -> [String: JSONValue?] {
+            let credential = try PushCredential.load(
+                file: self.file,
+                passphrase: passphrase,
+                teamID: self.teamID,
+                keyID: self.keyID,
+                keyFile: self.keyFile
+            )
+            let content = try InputFile.data(self.file)
+            let text = String(decoding: content, as: UTF8.self)
+            if case .token(let key) = credential {
+                return ["teamId": key.teamID.json, "keyId": key.keyID.json, "privateKey": text.json]
+            }
+            guard text.contains("-----BEGIN ") else {
+                guard self.keyFile == nil else {
+                    throw ValidationError("A provider takes a certificate with a key of its own in PEM, not in DER.")
+                }
+                return ["p12": content.base64EncodedString().json, "passphrase": passphrase?.json]
+            }
+            let key = try self.keyFile.map { String(decoding: try InputFile.data($0), as: UTF8.self) }
+            let parts = [text, key].compactMap { $0 }.map { $0.hasSuffix("\n") ? $0 : $0 + "\n" }
+            return ["certificate": parts.joined().json, "passphrase": passphrase?.json]
         }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: RequestCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove one: the app cannot push there any more.",
-            discussion: "Example: martlet credential remove sandbox --app com.example.MyApp"
+            "remove",
+            "Remove a credential: the app cannot push there any more.",
+            example: "credential remove sandbox --app com.example.MyApp"
         )
 
-        @OptionGroup var access: AppAccess
+        @OptionGroup var access: AppOptions
+        @Argument(help: "sandbox or production.") var environment: PushEnvironment
 
-        @Argument(help: "sandbox or production.")
-        var environment: PushEnvironment
+        var request: APIRequest { APIRequest(.delete, Credential.path + [self.environment.rawValue]) }
 
-        func run() async throws {
-            try await self.access.show(.delete, ["credentials", self.environment.rawValue]) { _ in
-                "the credential for \(self.environment.rawValue) is removed"
-            }
-        }
+        func text(of response: JSONValue) -> String { "the credential for \(self.environment.rawValue) is removed" }
     }
 }

@@ -3,54 +3,39 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 
+/// `martlet device export`: writes the devices of an app to a file.
 struct DeviceExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export",
-        abstract: "Write the devices of an app, in the form that import takes.",
-        discussion: "Example: martlet device export --app com.example.MyApp --output devices.ndjson"
+        "export",
+        "Write the devices of an app, in the form that import takes.",
+        example: "device export --app com.example.MyApp --output devices.ndjson"
     )
 
-    @OptionGroup var access: AppAccess
-
-    @Option(help: "ndjson or csv. Default: as the name of --output ends, else ndjson.")
-    var format: DeviceFileFormat?
-
-    @Option(help: "active, inactive or all. Default: active.")
-    var state: String?
-
-    @Option(help: "The file; one that is there stays. Default: standard output.")
-    var output: String?
+    @OptionGroup var access: AppOptions
+    @Option(help: "ndjson or csv. Default: as the name of --output ends, else ndjson.") var format: DeviceFileFormat?
+    @Option(help: "active, inactive or all. Default: active.") var state: String?
+    @Option(help: "The file; an existing one is not overwritten. Default: standard output.") var output: String?
 
     func run() async throws {
-        let (app, settings) = try await self.access.named()
-        let call = try self.access.provider.call(settings)
+        let connection = try await self.access.connection()
         let format = self.format ?? self.output.flatMap(DeviceFileFormat.init(fileName:)) ?? .ndjson
-        let request = APIRequest(
-            .get,
-            ["apps", app, "devices"],
-            action: "export",
-            query: [("format", format.rawValue), ("state", self.state)]
-        )
-        let sink: FileHandle
-        do {
-            let body = try await call.stream(request.path)
-            sink = try self.sink()
-            let status = StatusLine()
-            var size = 0
-            for try await bytes in body {
-                size += bytes.readableBytes
-                try sink.write(contentsOf: Data(bytes.readableBytesView))
-                if self.output != nil { status.show("\(size >> 10) KiB") }
-            }
-            status.clear()
-            if self.output != nil { try sink.close() }
-        } catch let refused as HTTPCall.Refused {
-            throw ProviderAccess.explained(refused, call.baseURL)
+        let query = [("format", format.rawValue), ("state", self.state)]
+        let request = APIRequest(.get, ["devices"], action: "export", query: query)
+        let body = try await connection.client.stream(connection.absolute(request))
+        let file = try self.openOutput()
+        let status = StatusLine()
+        var size = 0
+        for try await bytes in body {
+            size += bytes.readableBytes
+            try file.write(contentsOf: Data(bytes.readableBytesView))
+            if self.output != nil { status.show("\(size >> 10) KiB") }
         }
+        status.clear()
+        if self.output != nil { try file.close() }
     }
 
-    /// Tokens are written where only the owner can read them.
-    private func sink() throws -> FileHandle {
+    /// Opens the file, which only its owner can read because it holds device tokens.
+    private func openOutput() throws -> FileHandle {
         guard let output else { return .standardOutput }
         try OutputFile.write(Data(), to: output, isSecret: true)
         return try FileHandle(forWritingTo: URL(filePath: output))

@@ -1,65 +1,53 @@
 import ArgumentParser
 import Foundation
+import NIOCore
 import PushSupport
+import Synchronization
 
+/// `martlet device import`: registers the devices in a file.
 struct DeviceImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import",
-        abstract: "Register the devices in a file, one line each; any number of them.",
-        discussion: """
-            The file is sent as it is read. At the end it is told how many devices are new, and which lines were \
-            refused and why; all others are registered. The status is 0 if none was refused. Importing a file again \
-            changes nothing.
-
-            Example: martlet device import devices.ndjson --app com.example.MyApp
-            """
+        "import",
+        "Register the devices in a file, one line each; any number of them.",
+        """
+        The file is sent as it is read. At the end the command prints how many devices are new, and which lines were \
+        rejected and why; all others are registered. The status is 0 if none was rejected. Importing a file again changes \
+        nothing.
+        """,
+        example: "device import devices.ndjson --app com.example.MyApp"
     )
 
-    @OptionGroup var access: AppAccess
-
-    @Argument(help: "The file; '-' is standard input.")
-    var file: String
-
-    @Option(help: "ndjson or csv. Default: as the file's name ends.")
-    var format: DeviceFileFormat?
+    @OptionGroup var access: AppOptions
+    @Argument(help: "The file; '-' is standard input.") var file: String
+    @Option(help: "ndjson or csv. Default: as the file's name ends.") var format: DeviceFileFormat?
 
     func run() async throws {
         guard let format = self.format ?? DeviceFileFormat(fileName: self.file) else {
-            throw ValidationError("Say what the file holds: --format ndjson or csv.")
+            throw ValidationError("Name the format of the file: --format ndjson or csv.")
         }
-        let (app, settings) = try await self.access.named()
-        let call = try self.access.provider.call(settings)
+        let connection = try await self.access.connection()
         let upload = try FileUpload(path: self.file)
-        let path = APIRequest(.post, ["apps", app, "devices"], action: "import").path
-        let data: Data
-        do {
-            data = try await call.upload(
-                upload.chunks,
-                length: upload.size,
-                contentType: format.contentType,
-                to: path
-            )
-        } catch let refused as HTTPCall.Refused {
-            throw ProviderAccess.explained(refused, call.baseURL)
-        }
+        let response = try await connection.client.upload(
+            upload.chunks,
+            length: upload.size,
+            contentType: format.contentType,
+            to: connection.absolute(APIRequest(.post, ["devices"], action: "import"))
+        )
         upload.status.clear()
-        let report = ImportText(try JSONValue(parsing: data))
-        if self.access.json {
-            StandardOutput.line(try report.answer.line)
-        } else {
-            StandardOutput.line(report.text)
-        }
-        if report.hasRefusals { throw ExitCode.failure }
+        let report = ImportReport(response)
+        try self.access.print(response) { _ in report.text }
+        if report.hasRejections { throw ExitCode.failure }
     }
 }
 
-/// How files hold devices.
+/// The forms of files with devices.
 enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// One JSON object per line.
     case ndjson
-    /// With the names of the columns in the first line.
+    /// A first line with the names of the columns, then one device per line.
     case csv
 
+    /// Returns the format that a file's extension stands for; `nil` for an unknown one.
     init?(fileName: String) {
         switch URL(filePath: fileName).pathExtension.lowercased() {
         case "ndjson", "jsonl": self = .ndjson
@@ -76,31 +64,61 @@ enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     }
 }
 
-/// What an import came to.
-struct ImportText {
-    let answer: JSONValue
+/// The result of an import as text.
+struct ImportReport {
+    private let response: JSONValue
 
-    init(_ answer: JSONValue) {
-        self.answer = answer
-    }
+    init(_ response: JSONValue) { self.response = response }
 
-    private var refusals: [JSONValue] { self.answer["refusals"].elements }
+    private var rejections: [JSONValue] { self.response["refusals"].elements }
 
-    var hasRefusals: Bool { !self.refusals.isEmpty || (self.answer["refused"].integerValue ?? 0) > 0 }
+    var hasRejections: Bool { !self.rejections.isEmpty || (self.response["refused"].integerValue ?? 0) > 0 }
 
-    /// The refused lines as a table, then all counts.
+    /// The rejected lines as a table, then all counts.
     var text: String {
         var counts: [String] = []
-        if case .object(let members) = self.answer {
+        if case .object(let members) = self.response {
             counts = members.sorted { $0.key < $1.key }.compactMap { name, value in
                 value.integerValue.map { "\(name) \($0)" }
             }
         }
         let sum = counts.joined(separator: ", ")
-        guard !self.refusals.isEmpty else { return sum }
+        guard !self.rejections.isEmpty else { return sum }
         let columns: [TextTable.Column] = [
             .init("line", "line"), .init("code", "code"), .init("field", "field"), .init("message", "message"),
         ]
-        return "\(TextTable(columns, self.refusals).text)\n\n\(sum)"
+        return "\(TextTable(columns, self.rejections).text)\n\n\(sum)"
+    }
+}
+
+/// A file that is sent while it is read, with its progress on the terminal.
+private struct FileUpload: Sendable {
+    private static let chunk = 1 << 16
+
+    /// The size in bytes; `nil` for a pipe.
+    let size: Int64?
+    let status = StatusLine()
+    private let file: FileHandle
+
+    init(path: String) throws {
+        self.file = try InputFile.open(path)
+        self.size = InputFile.size(path)
+    }
+
+    /// The content of the file in pieces. It can be read once.
+    var chunks: AsyncThrowingStream<ByteBuffer, any Error> {
+        let start = ContinuousClock.now
+        let total = self.size.map { Int(clamping: $0) >> 10 }
+        let sent = Mutex(0)
+        return AsyncThrowingStream {
+            guard let data = try self.file.read(upToCount: Self.chunk), !data.isEmpty else { return nil }
+            let bytes = sent.withLock {
+                $0 += data.count
+                return $0
+            }
+            let rate = Double(bytes >> 10) / max(0.001, (.now - start) / .seconds(1))
+            self.status.show(ProgressText.of(done: bytes >> 10, total: total, rate: rate) + " (KiB)")
+            return ByteBuffer(bytes: data)
+        }
     }
 }

@@ -1,74 +1,48 @@
 import ArgumentParser
 import PushSupport
 
+/// `martlet key`: manages the API keys of a provider.
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key",
-        abstract: "The API keys of a provider.",
-        discussion: "Example: martlet key create backend --scope send --scope register",
-        subcommands: [List.self, Create.self, Revoke.self]
+        "key",
+        "The API keys of a provider.",
+        example: "key create backend --scope send --scope register",
+        subcommands: [ListResources<Key>.self, Create.self, RemoveResource<Key>.self]
     )
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List them, without their texts.",
-            discussion: "Example: martlet key list"
-        )
+    enum Key: ListedResource, RemovedResource {
+        typealias ListAccess = ProviderOptions
+        typealias Access = ProviderOptions
 
-        @OptionGroup var provider: ProviderAccess
+        static let path = ["keys"]
+        static let id = ArgumentHelp("Its id.")
+        static let columns: [TextTable.Column] = [
+            .init("id", "id"), .init("name", "name"), .init("scopes", "scopes"), .init("since", "createdAtMs", .time),
+        ]
+        static let list = CommandConfiguration("list", "List all keys, without their texts.", example: "key list")
+        static let remove = CommandConfiguration("revoke", "Revoke a key: requests with it are rejected from now on.")
+            .example("key revoke 9E1C…")
 
-        func run() async throws {
-            try await self.provider.list(
-                "keys",
-                APIRequest(.get, ["keys"]),
-                [
-                    .init("id", "id"), .init("name", "name"), .init("scopes", "scopes"),
-                    .init("since", "createdAtMs", .time),
-                ]
+        static func removed(_ id: String) -> String { "the key is revoked" }
+    }
+
+    struct Create: RequestCommand {
+        static let configuration = CommandConfiguration("create", "Make a key; its text is shown only now.")
+            .example("key create dashboard --scope read")
+
+        @OptionGroup var access: ProviderOptions
+        @Argument(help: "Its name in lists and in the audit.") var name: String
+        @Option(help: "admin (everything), send, register or read; repeat it for several.") var scope: [String]
+
+        var request: APIRequest {
+            APIRequest(.post, Key.path, body: ["name": self.name.json, "scopes": .array(self.scope.map(\.json))])
+        }
+
+        func text(of response: JSONValue) -> String {
+            TextTable.details(
+                [.init("id", "id"), .init("scopes", "scopes"), .init("key (shown only now)", "key")],
+                response
             )
-        }
-    }
-
-    struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Make a key; its text is shown only now.",
-            discussion: "Example: martlet key create dashboard --scope read"
-        )
-
-        @OptionGroup var provider: ProviderAccess
-
-        @Argument(help: "How lists and the audit call it.")
-        var name: String
-
-        @Option(help: "admin (everything), send, register or read; repeat it for several.")
-        var scope: [String]
-
-        func run() async throws {
-            let body: [String: JSONValue?] = [
-                "name": .string(self.name), "scopes": .array(self.scope.map(JSONValue.string)),
-            ]
-            try await self.provider.show(APIRequest(.post, ["keys"], body: body)) {
-                TextTable.details(
-                    [.init("id", "id"), .init("scopes", "scopes"), .init("key (shown only now)", "key")],
-                    $0
-                )
-            }
-        }
-    }
-
-    struct Revoke: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "End a key: it is refused from now on.",
-            discussion: "Example: martlet key revoke 9E1C…"
-        )
-
-        @OptionGroup var provider: ProviderAccess
-
-        @Argument(help: "Its id.")
-        var id: String
-
-        func run() async throws {
-            try await self.provider.show(APIRequest(.delete, ["keys", self.id])) { _ in "the key is revoked" }
         }
     }
 }

@@ -1,31 +1,33 @@
 import PushSupport
 
-/// A notification's progress in one line.
+/// The progress of a notification in one line.
 enum NotificationProgressText {
-    static func of(_ answer: JSONValue) -> String {
-        let state = answer["state"].stringValue ?? "unknown"
+    /// Returns the line: the state, a bar, and the counts of everything but success.
+    static func of(_ notification: JSONValue) -> String {
+        let state = notification["state"].stringValue ?? "unknown"
         var parts: [String] = []
         switch state {
-        case "scheduled": parts.append("scheduled for \(CellText.of(answer["startsAtMs"], .time))")
-        case "paused": parts.append(answer["pauseReason"].stringValue.map { "paused, \($0)" } ?? state)
+        case "scheduled": parts.append("scheduled for \(CellText.of(notification["startsAtMs"], .time))")
+        case "paused": parts.append(notification["pauseReason"].stringValue.map { "paused, \($0)" } ?? state)
         default: parts.append(state)
         }
-        let done = NotificationCounts(answer)
-        let recipients = answer["recipients"].integerValue.flatMap(Int.init(exactly:))
-        if done.finished > 0 || recipients ?? 0 > 0 {
+        let counts = NotificationCounts(notification)
+        let recipients = notification["recipients"].integerValue.flatMap(Int.init(exactly:))
+        if counts.finished > 0 || recipients ?? 0 > 0 {
             let isMoving = state == "sending" || state == "accepted"
+            let secondsLeft = notification["secondsLeft"].integerValue.flatMap(Int.init(exactly:))
             parts.append(
                 ProgressText.of(
-                    done: done.finished,
+                    done: counts.finished,
                     total: recipients,
-                    rate: answer["ratePerSecond"].numberValue,
-                    secondsLeft: isMoving ? answer["secondsLeft"].integerValue.flatMap(Int.init(exactly:)) : nil
+                    rate: notification["ratePerSecond"].numberValue,
+                    secondsLeft: isMoving ? secondsLeft : nil
                 )
             )
         }
         let troubles = [
-            ("rejected", done.rejected), ("failed", done.failed), ("skipped", done.skipped),
-            ("retrying", done.retrying),
+            ("rejected", counts.rejected), ("failed", counts.failed), ("skipped", counts.skipped),
+            ("retrying", counts.retrying),
         ]
         parts += troubles.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
         return parts.joined(separator: "; ").printable
@@ -40,19 +42,27 @@ struct NotificationCounts {
     let skipped: Int
     let retrying: Int
 
-    init(_ answer: JSONValue) {
+    /// Reads the counters of a notification; those that are missing are 0.
+    init(_ notification: JSONValue) {
         func count(_ name: String) -> Int {
-            answer["counters"][name].integerValue.map { Int(clamping: $0) } ?? 0
+            notification["counters"][name].integerValue.map { Int(clamping: $0) } ?? 0
         }
         (self.accepted, self.rejected) = (count("accepted"), count("rejected"))
         (self.failed, self.skipped, self.retrying) = (count("failed"), count("skipped"), count("retrying"))
     }
 
-    /// Recipients with an outcome.
-    var finished: Int {
-        [self.accepted, self.rejected, self.failed, self.skipped].reduce(0, &+)
-    }
+    /// The number of recipients in a final state.
+    var finished: Int { [self.accepted, self.rejected, self.failed, self.skipped].reduce(0, &+) }
 
-    /// Whether everything that could be sent was accepted: a device that has left is no failure.
+    /// A value that is true if everything that could be sent was accepted. A skipped recipient is a device that has left,
+    /// not a failure.
     var allAccepted: Bool { self.rejected == 0 && self.failed == 0 }
+}
+
+extension JSONValue {
+    /// A value that is true once this notification does not change any more.
+    var hasEnded: Bool { ["done", "cancelled"].contains(self["state"].stringValue) }
+
+    /// A value that is true if this notification is done and everything that could be sent was accepted.
+    var isDoneAndAccepted: Bool { self["state"].stringValue == "done" && NotificationCounts(self).allAccepted }
 }

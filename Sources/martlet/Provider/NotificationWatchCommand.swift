@@ -1,49 +1,44 @@
 import ArgumentParser
 import Foundation
 
+/// `martlet notification watch`: follows a notification.
 struct NotificationWatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch",
-        abstract: "Follow a notification until it is done or cancelled.",
-        discussion: """
-            On a terminal it is a bar with rate and time left, elsewhere a line whenever something has changed, with \
-            --json the whole answer. The status is 0 if every push was accepted, 1 if not.
-
-            Example: martlet notification watch 9e1c…
-            """
+        "watch",
+        "Follow a notification until it is done or cancelled.",
+        """
+        On a terminal it is a bar with rate and time left, elsewhere a line whenever something has changed, with \
+        --json the whole response. The status is 0 if every push was accepted, 1 if not.
+        """,
+        example: "notification watch 9e1c…"
     )
 
-    @OptionGroup var provider: ProviderAccess
-    @OptionGroup var notification: NotificationArgument
-
-    @Option(help: "Seconds between two looks.")
-    var interval: Double = 1
+    @OptionGroup var access: ProviderOptions
+    @OptionGroup var notification: ResourceID<ProviderNotification>
+    @Option(help: "Seconds between two requests.") var interval: Double = 1
 
     func validate() throws {
         guard (0.1...3600).contains(self.interval) else { throw ValidationError("--interval is 0.1 to 3600 seconds.") }
     }
 
     func run() async throws {
-        let call = try self.provider.call(try await self.provider.settings())
-        let request = APIRequest(.get, ["notifications", self.notification.id])
+        let connection = try await self.access.connection()
         let status = StatusLine()
-        // A bar and lines in the same place would be in each other's way.
-        let hasBar = !self.provider.json && status.isShown && isatty(STDOUT_FILENO) == 1
+        // A bar on standard error and lines on the same terminal would overwrite each other.
+        let hasBar = !self.access.json && status.isShown && isatty(STDOUT_FILENO) == 1
         var last: String?
         while true {
-            let answer = try await ProviderAccess.answer(request, from: call)
-            let text = self.provider.json ? try answer.line : NotificationProgressText.of(answer)
-            let hasEnded = ["done", "cancelled"].contains(answer["state"].stringValue)
-            if hasBar && !hasEnded {
+            let response = try await connection.send(self.notification.request(.get))
+            let text = self.access.json ? try response.line : NotificationProgressText.of(response)
+            if hasBar && !response.hasEnded {
                 status.show(text)
             } else if text != last {
                 if hasBar { status.clear() }
                 guard StandardOutput.line(text) else { throw ExitCode.failure }
             }
             last = text
-            if hasEnded {
-                let isGood = answer["state"].stringValue == "done" && NotificationCounts(answer).allAccepted
-                guard isGood else { throw ExitCode.failure }
+            if response.hasEnded {
+                guard response.isDoneAndAccepted else { throw ExitCode.failure }
                 return
             }
             try await Task.sleep(for: .seconds(self.interval))

@@ -1,106 +1,142 @@
 import ArgumentParser
 import PushSupport
 
+/// `martlet schedule`: manages recurring notifications.
 struct ScheduleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schedule",
-        abstract: "Notifications that are sent again and again.",
-        discussion: "Example: martlet schedule list --app com.example.MyApp",
+        "schedule",
+        "Recurring notifications.",
+        example: "schedule list --app com.example.MyApp",
         subcommands: [
-            List.self, Show.self, ScheduleAddCommand.self, ScheduleSetCommand.self, SchedulePauseCommand.self,
-            ScheduleResumeCommand.self, Remove.self, Runs.self, SchedulePreviewCommand.self,
+            List.self, ShowResource<Schedule>.self, Add.self, Set.self, PerformAction<Pause>.self,
+            PerformAction<Resume>.self, RemoveResource<Schedule>.self, Runs.self, Preview.self,
         ]
     )
 
-    static let columns: [TextTable.Column] = [
-        .init("id", "id"), .init("name", "name"), .init("cron", "schedule.cron"),
-        .init("time zone", "schedule.timeZone"), .init("paused", "paused"), .init("next run", "nextRunAtMs", .time),
-        .init("last run", "lastRunAtMs", .time),
-    ]
+    enum Schedule: ShownResource, RemovedResource {
+        typealias Access = ProviderOptions
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List them.",
-            discussion: "Example: martlet schedule list --app com.example.MyApp"
-        )
+        static let path = ["schedules"]
+        static let id = ArgumentHelp("The schedule's id.")
+        static let columns: [TextTable.Column] = [
+            .init("id", "id"), .init("name", "name"), .init("cron", "schedule.cron"),
+            .init("time zone", "schedule.timeZone"), .init("paused", "paused"),
+            .init("next run", "nextRunAtMs", .time), .init("last run", "lastRunAtMs", .time),
+        ]
+        static let show = CommandConfiguration("show", "Show a schedule, with what it sends.")
+            .example("schedule show 7d6f…")
+        static let remove = CommandConfiguration("remove", "Remove a schedule; notifications of earlier runs continue.")
+            .example("schedule remove 7d6f…")
 
-        @OptionGroup var access: AppAccess
+        static func details(_ response: JSONValue) -> String {
+            let rest: [TextTable.Column] = [.init("rule", "schedule"), .init("sends", "notification")]
+            return TextTable.details(self.columns + rest, response)
+        }
+
+        static func removed(_ id: String) -> String { "the schedule is removed" }
+    }
+
+    struct List: ListCommand {
+        static let configuration = CommandConfiguration("list", "List the schedules of an app.")
+            .example("schedule list --app com.example.MyApp")
+        static let member = "schedules"
+        static let columns = Schedule.columns
+
+        @OptionGroup var access: AppOptions
         @OptionGroup var shown: LimitOption
 
-        func run() async throws {
-            try await self.access.list(
-                "schedules",
-                ["schedules"],
-                query: [],
-                limit: self.shown.limit,
-                ScheduleCommand.columns
+        var limit: Int? { self.shown.limit }
+        var request: APIRequest { APIRequest(.get, Schedule.path) }
+    }
+
+    struct Add: RequestCommand {
+        static let configuration = CommandConfiguration("add", "Add a schedule.")
+            .example(
+                """
+                schedule add digest.json --name digest --cron '0 9 * * mon-fri' --time-zone Europe/Berlin \
+                --missed-runs skip --app com.example.MyApp
+                """
             )
+
+        @OptionGroup var access: AppOptions
+        @OptionGroup var schedule: ScheduleOptions
+
+        var request: APIRequest {
+            get throws { APIRequest(.post, Schedule.path, body: try self.schedule.members) }
         }
+
+        func text(of response: JSONValue) -> String { TextTable.details(Schedule.columns, response) }
     }
 
-    struct Show: AsyncParsableCommand {
+    struct Set: RequestCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show one, with what it sends.",
-            discussion: "Example: martlet schedule show 7d6f…"
+            "set",
+            "Replace a schedule: its name, when it runs and what it sends.",
+            example: """
+                schedule set digest.json --id 7d6f… --name digest --cron '0 8 * * *' --time-zone Europe/Berlin
+                """
         )
 
-        @OptionGroup var provider: ProviderAccess
-        @OptionGroup var schedule: ScheduleArgument
+        @OptionGroup var access: ProviderOptions
+        @OptionGroup var schedule: ScheduleOptions
+        @Option(help: "The schedule's id.") var id: String
 
-        func run() async throws {
-            try await self.provider.show(APIRequest(.get, ["schedules", self.schedule.id])) { answer in
-                let rest: [TextTable.Column] = [.init("rule", "schedule"), .init("sends", "notification")]
-                return TextTable.details(ScheduleCommand.columns + rest, answer)
-            }
+        var request: APIRequest {
+            get throws { APIRequest(.put, Schedule.path + [self.id], body: try self.schedule.members) }
         }
+
+        func text(of response: JSONValue) -> String { TextTable.details(Schedule.columns, response) }
     }
 
-    struct Remove: AsyncParsableCommand {
+    enum Pause: ResourceAction {
+        typealias Kind = Schedule
+
+        static let configuration = CommandConfiguration("pause", "Suspend all runs until it is resumed.")
+            .example("schedule pause 7d6f…")
+
+        static func text(of response: JSONValue) -> String { "paused" }
+    }
+
+    enum Resume: ResourceAction {
+        typealias Kind = Schedule
+
         static let configuration = CommandConfiguration(
-            abstract: "Forget one; what it has sent goes on.",
-            discussion: "Example: martlet schedule remove 7d6f…"
+            "resume",
+            "Continue with the next run; runs that were missed while it was paused are not made up for.",
+            example: "schedule resume 7d6f…"
         )
 
-        @OptionGroup var provider: ProviderAccess
-        @OptionGroup var schedule: ScheduleArgument
-
-        func run() async throws {
-            try await self.provider.show(APIRequest(.delete, ["schedules", self.schedule.id])) { _ in
-                "the schedule is removed"
-            }
+        static func text(of response: JSONValue) -> String {
+            "next run: \(CellText.of(response["nextRunAtMs"], .time))"
         }
     }
 
-    struct Runs: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Show its next runs.",
-            discussion: "Example: martlet schedule runs 7d6f… --count 3"
-        )
+    struct Runs: RequestCommand {
+        static let configuration = CommandConfiguration("runs", "Show the next runs of a schedule.")
+            .example("schedule runs 7d6f… --count 3")
 
-        @OptionGroup var provider: ProviderAccess
-        @OptionGroup var schedule: ScheduleArgument
+        @OptionGroup var access: ProviderOptions
+        @OptionGroup var schedule: ResourceID<Schedule>
+        @OptionGroup var shown: RunsOption
 
-        @Option(help: "How many, up to 100.")
-        var count: Int = 10
+        var request: APIRequest { self.schedule.request(.get, ["runs"], query: self.shown.query) }
 
-        func run() async throws {
-            let query = [("count", Optional("\(self.count)"))]
-            let request = APIRequest(.get, ["schedules", self.schedule.id, "runs"], query: query)
-            try await self.provider.show(request, RunsText.of)
-        }
+        func text(of response: JSONValue) -> String { self.shown.text(of: response) }
     }
-}
 
-/// A schedule as an argument.
-struct ScheduleArgument: ParsableArguments {
-    @Argument(help: "The schedule's id.")
-    var id: String
-}
+    struct Preview: RequestCommand {
+        static let configuration = CommandConfiguration("preview", "Show when a schedule would run.")
+            .example("schedule preview --cron '0 9 * * 1' --time-zone Asia/Tokyo --app com.example.MyApp")
 
-/// Moments, a line each.
-enum RunsText {
-    static func of(_ answer: JSONValue) -> String {
-        let runs = answer["runs"].elements.map { CellText.of($0, .time) }
-        return runs.isEmpty ? "(none)" : runs.joined(separator: "\n")
+        @OptionGroup var access: AppOptions
+        @OptionGroup var rule: ScheduleRule
+        @OptionGroup var shown: RunsOption
+
+        var request: APIRequest {
+            let body = ["schedule": Optional(self.rule.json)]
+            return APIRequest(.post, Schedule.path, action: "preview", query: self.shown.query, body: body)
+        }
+
+        func text(of response: JSONValue) -> String { self.shown.text(of: response) }
     }
 }

@@ -1,30 +1,20 @@
 import ArgumentParser
-import PushSupport
 
+/// `martlet status`: tells whether a provider is ready.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status",
-        abstract: "Tell whether a provider is ready: it runs, and its store can be read and written.",
-        discussion: """
-            Needs no API key. The status is 0 if it is ready, 1 if not.
-
-            Example: martlet status --server http://127.0.0.1:8080
-            """
+        "status",
+        "Show whether a provider is ready: it runs, and its store can be read and written.",
+        "Needs no API key. The status is 0 if it is ready, 1 if not.",
+        example: "status --server http://127.0.0.1:8080"
     )
 
-    @OptionGroup var provider: ProviderAccess
+    @OptionGroup var access: ProviderOptions
 
     func run() async throws {
-        let call = try self.provider.openCall(try await self.provider.settings())
-        do {
-            let data = try await call.data(.get, "/ready")
-            let answer = try JSONValue(parsing: data)
-            guard answer["status"].stringValue == "ready" else { throw ProviderAccess.noProvider(call.baseURL) }
-            try self.provider.print(answer) { _ in "the provider at \(call.baseURL) is ready" }
-        } catch is RequestError {
-            throw ProviderAccess.noProvider(call.baseURL)
-        } catch let refused as HTTPCall.Refused {
-            throw ProviderAccess.explained(refused, call.baseURL)
-        }
+        let client = try APISettings.client(try await self.access.settings())
+        let response = try await client.send(APIRequest(.get, []), to: "/ready")
+        guard response["status"].stringValue == "ready" else { throw client.notAnAPI }
+        try self.access.print(response) { _ in "the provider at \(client.baseURL) is ready" }
     }
 }

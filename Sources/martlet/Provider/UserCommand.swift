@@ -1,50 +1,50 @@
 import ArgumentParser
 import PushSupport
 
+/// `martlet user`: shows what a provider knows of a user.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "user",
-        abstract: "What a provider knows of a user.",
-        discussion: "Example: martlet user history alice --app com.example.MyApp",
+        "user",
+        "The history and the badge of a user.",
+        example: "user history alice --app com.example.MyApp",
         subcommands: [History.self, Badge.self]
     )
 
-    struct History: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Everything that happened to the user's devices; newest first.",
-            discussion: "Example: martlet user history alice --app com.example.MyApp"
-        )
+    enum User: IdentifiedResource {
+        typealias Access = AppOptions
 
-        @OptionGroup var access: AppAccess
-        @OptionGroup var shown: LimitOption
-
-        @Argument(help: "The user's id.")
-        var user: String
-
-        func run() async throws {
-            let query = [("limit", Optional("\(self.shown.limit)"))]
-            try await self.access.show(.get, ["users", self.user, "history"], query: query, HistoryText.of)
-        }
+        static let path = ["users"]
+        static let id = ArgumentHelp("The user's id.", valueName: "user")
     }
 
-    struct Badge: AsyncParsableCommand {
+    struct History: RequestCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show or set the user's badge count.",
-            discussion: "Example: martlet user badge alice --set 0 --app com.example.MyApp"
+            "history",
+            "The deliveries and token events of the user's devices, newest first.",
+            example: "user history alice --app com.example.MyApp"
         )
 
-        @OptionGroup var access: AppAccess
+        @OptionGroup var access: AppOptions
+        @OptionGroup var shown: LimitOption
+        @OptionGroup var user: ResourceID<User>
 
-        @Argument(help: "The user's id.")
-        var user: String
+        var request: APIRequest { self.user.request(.get, ["history"], query: [("limit", "\(self.shown.limit)")]) }
 
-        @Option(help: "What it is from now on.")
-        var set: Int?
+        func text(of response: JSONValue) -> String { HistoryText.of(response) }
+    }
 
-        func run() async throws {
-            let path = ["users", self.user, "badge"]
-            let body: [String: JSONValue?]? = self.set.map { ["count": .integer(Int64($0))] }
-            try await self.access.show(self.set == nil ? .get : .put, path, body: body) { CellText.of($0["count"]) }
+    struct Badge: RequestCommand {
+        static let configuration = CommandConfiguration("badge", "Show or set the user's badge count.")
+            .example("user badge alice --set 0 --app com.example.MyApp")
+
+        @OptionGroup var access: AppOptions
+        @OptionGroup var user: ResourceID<User>
+        @Option(help: "The count from now on.") var set: Int?
+
+        var request: APIRequest {
+            self.user.request(self.set == nil ? .get : .put, ["badge"], body: self.set.map { ["count": $0.json] })
         }
+
+        func text(of response: JSONValue) -> String { CellText.of(response["count"]) }
     }
 }

@@ -1,76 +1,137 @@
 import ArgumentParser
 import PushSupport
 
+/// `martlet webhook`: manages the webhooks of a provider.
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "webhook",
-        abstract: "Where a provider posts what happens.",
-        discussion: "Example: martlet webhook add https://hooks.example.com/push --app com.example.MyApp",
+        "webhook",
+        "The URLs that a provider posts events to.",
+        example: "webhook add https://hooks.example.com/push --app com.example.MyApp",
         subcommands: [
-            List.self, Show.self, WebhookAddCommand.self, WebhookSetCommand.self, Remove.self,
-            WebhookEnableCommand.self, WebhookReplayCommand.self, WebhookRotateCommand.self,
-            WebhookFinishRotationCommand.self,
+            ListResources<Webhook>.self, ShowResource<Webhook>.self, Add.self, Set.self, RemoveResource<Webhook>.self,
+            PerformAction<Enable>.self, Replay.self, PerformAction<Rotate>.self, PerformAction<FinishRotation>.self,
         ]
     )
 
-    static let columns: [TextTable.Column] = [
-        .init("id", "id"), .init("url", "url"), .init("events", "events"), .init("active", "active"),
-        .init("block", "block"), .init("failures", "failures"), .init("last success", "lastSuccessAtMs", .time),
-        .init("last error", "lastError"),
-    ]
+    enum Webhook: ListedResource, ShownResource, RemovedResource {
+        typealias ListAccess = AppOptions
+        typealias Access = ProviderOptions
 
-    static func details(_ answer: JSONValue) -> String {
-        let more: [TextTable.Column] = [
-            .init("next try", "nextTryAtMs", .time), .init("since", "createdAtMs", .time),
-            .init("secret (shown only now)", "secret"),
+        static let path = ["webhooks"]
+        static let id = ArgumentHelp("The webhook's id.")
+        static let columns: [TextTable.Column] = [
+            .init("id", "id"), .init("url", "url"), .init("events", "events"), .init("active", "active"),
+            .init("block", "block"), .init("failures", "failures"), .init("last success", "lastSuccessAtMs", .time),
+            .init("last error", "lastError"),
         ]
-        return TextTable.details(Self.columns + more, answer)
-    }
+        static let list = CommandConfiguration("list", "List the webhooks of an app.")
+            .example("webhook list --app com.example.MyApp")
+        static let show = CommandConfiguration("show", "Show a webhook.", example: "webhook show 52c4…")
+        static let remove = CommandConfiguration("remove", "Remove a webhook.", example: "webhook remove 52c4…")
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List them.",
-            discussion: "Example: martlet webhook list --app com.example.MyApp"
-        )
-
-        @OptionGroup var access: AppAccess
-
-        func run() async throws { try await self.access.list("webhooks", WebhookCommand.columns) }
-    }
-
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Show one.",
-            discussion: "Example: martlet webhook show 52c4…"
-        )
-
-        @OptionGroup var provider: ProviderAccess
-        @OptionGroup var webhook: WebhookArgument
-
-        func run() async throws {
-            try await self.provider.show(APIRequest(.get, ["webhooks", self.webhook.id]), WebhookCommand.details)
+        static func details(_ response: JSONValue) -> String {
+            let more: [TextTable.Column] = [
+                .init("next try", "nextTryAtMs", .time), .init("since", "createdAtMs", .time),
+                .init("secret (shown only now)", "secret"),
+            ]
+            return TextTable.details(Self.columns + more, response)
         }
+
+        static func removed(_ id: String) -> String { "the webhook is removed" }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Add: RequestCommand {
+        static let configuration = CommandConfiguration("add", "Add a webhook; its secret is shown only now.")
+            .example("webhook add https://hooks.example.com/push --event token --app com.example.MyApp")
+
+        @OptionGroup var access: AppOptions
+        @Argument(help: "The URL to post to: https.") var url: String
+        @Option(help: "delivery or token; repeat it for both. Default: both.") var event: [String] = []
+
+        var request: APIRequest {
+            APIRequest(.post, Webhook.path, body: ["url": self.url.json, "events": .texts(self.event)])
+        }
+
+        func text(of response: JSONValue) -> String { Webhook.details(response) }
+    }
+
+    struct Set: RequestCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget one.",
-            discussion: "Example: martlet webhook remove 52c4…"
+            "set",
+            "Change the URL or the events of a webhook, or switch it off.",
+            example: "webhook set 52c4… --no-active"
         )
 
-        @OptionGroup var provider: ProviderAccess
-        @OptionGroup var webhook: WebhookArgument
+        @OptionGroup var access: ProviderOptions
+        @OptionGroup var webhook: ResourceID<Webhook>
+        @Option(help: "The URL to post to: https.") var url: String?
+        @Option(help: "delivery or token; repeat it for both.") var event: [String] = []
+        @Flag(inversion: .prefixedNo, help: "Whether anything is posted.") var active: Bool?
 
-        func run() async throws {
-            try await self.provider.show(APIRequest(.delete, ["webhooks", self.webhook.id])) { _ in
-                "the webhook is removed"
+        func validate() throws {
+            guard self.url != nil || !self.event.isEmpty || self.active != nil else {
+                throw ValidationError("Say what to change: --url, --event, --active or --no-active.")
             }
         }
-    }
-}
 
-/// A webhook as an argument.
-struct WebhookArgument: ParsableArguments {
-    @Argument(help: "The webhook's id.")
-    var id: String
+        var request: APIRequest {
+            self.webhook.request(
+                .patch,
+                body: [
+                    "url": self.url?.json, "events": .texts(self.event), "active": self.active.map(JSONValue.bool),
+                ]
+            )
+        }
+
+        func text(of response: JSONValue) -> String { Webhook.details(response) }
+    }
+
+    enum Enable: ResourceAction {
+        typealias Kind = Webhook
+
+        static let configuration = CommandConfiguration("enable", "Resume where the webhook was disabled.")
+            .example("webhook enable 52c4…")
+    }
+
+    struct Replay: RequestCommand {
+        static let configuration = CommandConfiguration(
+            "replay",
+            "Post events again, from a time or from a block of events on.",
+            example: "webhook replay 52c4… --since 2026-12-01T08:00:00Z"
+        )
+
+        @OptionGroup var access: ProviderOptions
+        @OptionGroup var webhook: ResourceID<Webhook>
+        @Option(help: "The time, as 2026-12-01T08:00:00Z.") var since: String?
+        @Option(help: "The block: the first number in a post's id.") var block: Int?
+
+        func validate() throws {
+            guard (self.since == nil) != (self.block == nil) else {
+                throw ValidationError("Give --since or --block, one of both.")
+            }
+        }
+
+        var request: APIRequest {
+            self.webhook.request(.post, action: "replay", body: ["since": self.since?.json, "block": self.block?.json])
+        }
+
+        func text(of response: JSONValue) -> String { Webhook.details(response) }
+    }
+
+    enum Rotate: ResourceAction {
+        typealias Kind = Webhook
+
+        static let configuration = CommandConfiguration(
+            "rotate",
+            "Sign with a new secret beside the old one; it is shown only now.",
+            example: "webhook rotate 52c4…"
+        )
+    }
+
+    enum FinishRotation: ResourceAction {
+        typealias Kind = Webhook
+
+        static let configuration = CommandConfiguration("finish-rotation", "Sign with the newest secret only.")
+            .example("webhook finish-rotation 52c4…")
+    }
 }

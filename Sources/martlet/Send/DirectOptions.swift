@@ -1,22 +1,12 @@
 import ArgumentParser
 import PushSender
 
-/// What sending without a provider needs.
+/// The options for sending straight to a push service.
 struct DirectOptions: ParsableArguments {
-    @Option(help: "A .p8 key, a .p12 archive or a PEM file: sends straight to a push service.")
-    var credential: String?
-
-    @Option(help: "The private key of a PEM certificate, if it lies in another file.")
-    var credentialKey: String?
-
-    @Option(help: "Team id, for a .p8 key.")
-    var teamID: String?
-
-    @Option(help: "Key id, for a .p8 key; default: from the file name AuthKey_<key id>.p8.")
-    var keyID: String?
-
-    @Option(help: "Passphrase of the credential; better given as MARTLET_SEND_PASSPHRASE.")
-    var passphrase: String?
+    @Option(help: "A .p8 key, a .p12 archive or a PEM file: sends straight to a push service.") var credential: String?
+    @Option(help: "The private key of a PEM certificate, if it is in another file.") var credentialKey: String?
+    @Option(help: "Team id, for a .p8 key.") var teamID: String?
+    @Option(help: "Key id, for a .p8 key; default: from the file name AuthKey_<key id>.p8.") var keyID: String?
 
     @Option(help: "production or sandbox for Apple's services (port 2197: production:2197), else HOST:PORT.")
     var service: String?
@@ -27,37 +17,25 @@ struct DirectOptions: ParsableArguments {
     @Option(help: "The topic; default: --app with the suffix of the push type, or the certificate's own topic.")
     var topic: String?
 
-    @Option(help: "A file with one device token per line; '-' is standard input.")
-    var tokens: String?
-
-    @Option(help: "apns-id, for a single token; default: a new one for each.")
-    var id: String?
+    @Option(help: "A file with one device token per line; '-' is standard input.") var tokens: String?
+    @Option(help: "apns-id, for a single token; default: a new one for each.") var id: String?
 
     @Option(help: "NAME=VALUE, a request header; replaces one of the same name. Repeat it for several.")
     var header: [String] = []
 
-    @Option(help: "http://[USER:PASSWORD@]HOST:PORT, a proxy that gives tunnels (send.proxy).")
-    var proxy: String?
-
-    @Option(help: "Connections at most.")
-    var connections = 1
-
-    @Option(help: "Requests in flight per connection at most.")
-    var inFlight = 1000
-
-    @Option(help: "Seconds that a push may wait for a connection.")
-    var patience = 10
-
-    @Flag(help: "One JSON line per outcome, also on a terminal.")
-    var json = false
+    @OptionGroup var flags: SettingFlags<SendSettings.Direct>
+    @Option(help: "The most connections.") var connections = 1
+    @Option(help: "The most requests in flight per connection.") var inFlight = 1000
+    @Option(help: "Seconds that a push may wait for a connection.") var patience = 10
+    @Flag(help: "One JSON line per outcome, also on a terminal.") var json = false
 
     func validate() throws {
         guard self.credential != nil else {
             let given = [
-                self.credentialKey, self.teamID, self.keyID, self.passphrase, self.service, self.authority, self.topic,
-                self.tokens, self.id, self.proxy,
+                self.credentialKey, self.teamID, self.keyID, self.service, self.authority, self.topic, self.tokens,
+                self.id,
             ]
-            guard given.allSatisfy({ $0 == nil }), self.header.isEmpty else {
+            guard given.allSatisfy({ $0 == nil }), self.header.isEmpty, self.flags.values.isEmpty else {
                 throw ValidationError("Sending straight to a push service needs --credential.")
             }
             return
@@ -70,6 +48,7 @@ struct DirectOptions: ParsableArguments {
         guard (1...3600).contains(self.patience) else { throw ValidationError("--patience is 1 to 3600 seconds.") }
     }
 
+    /// Returns the additional request headers.
     func headers() throws -> [HeaderField] {
         try self.header.map { text in
             guard let equals = text.firstIndex(of: "="),
@@ -77,7 +56,7 @@ struct DirectOptions: ParsableArguments {
                     name: String(text[..<equals]),
                     value: String(text[text.index(after: equals)...])
                 )
-            else { throw ValidationError("'\(text)' is no header NAME=VALUE.") }
+            else { throw ValidationError("'\(text)' is not a header NAME=VALUE.") }
             return field
         }
     }

@@ -5,16 +5,18 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// The push that every device of a direct send gets, apart from its token and id.
+/// The push that every device of a direct send gets, apart from token and id.
 struct DirectPush {
     private let notification: PushNotification
     private let headers: [HeaderField]
     private let id: String?
 
+    /// Makes the push from the options.
+    /// - Throws: a validation error that names the option.
     init(_ options: DirectOptions, content: ContentOptions, app: String?, credential: PushCredential) throws {
         var headers = try options.headers()
         let type = content.pushType.flatMap(PushType.init(rawValue:))
-        // What our own types do not know goes out all the same: the service shall judge it.
+        // Values that the library's types do not have are sent all the same: the push service decides about them.
         func pass(_ name: String, _ value: String?) {
             if let value, let field = HeaderField(name: name, value: value) { headers.append(field) }
         }
@@ -36,12 +38,14 @@ struct DirectPush {
         )
     }
 
+    /// Returns the push for one token.
     func push(to token: DeviceToken) -> Push {
         var notification = self.notification
         notification.id = self.id ?? UUID().uuidString.lowercased()
         return Push(notification, to: token, additionalHeaders: self.headers)
     }
 
+    /// Returns the topic that the options name, else the one of the certificate.
     private static func topic(
         _ options: DirectOptions,
         type: PushType,
@@ -49,7 +53,7 @@ struct DirectPush {
         credential: PushCredential
     ) throws -> Topic {
         if let text = options.topic ?? app.map({ $0 + type.topicSuffix }) {
-            guard let topic = Topic(text) else { throw ValidationError("'\(text)' is no topic.") }
+            guard let topic = Topic(text) else { throw ValidationError("'\(text)' is not a topic.") }
             return topic
         }
         if case .certificate(let certificate) = credential, let topic = certificate.defaultTopic { return topic }
@@ -58,32 +62,12 @@ struct DirectPush {
 }
 
 extension ContentOptions {
-    /// The file of `--payload` byte by byte, or a payload made from the other options.
+    /// Returns the file of `--payload` byte by byte, or a payload made from the other options.
     func payloadBytes(for type: PushType) throws -> Data {
-        if let payload { return try Self.bytes(ofFile: payload) }
-        var alert: [String: Any] = [:]
-        alert["title"] = self.title
-        alert["subtitle"] = self.subtitle
-        alert["body"] = self.body
-        var aps: [String: Any] = [:]
-        aps["alert"] = alert.isEmpty ? nil : alert
-        aps["badge"] = self.badge
-        aps["sound"] = self.sound
-        if type == .background { aps["content-available"] = 1 }
-        guard !aps.isEmpty else { throw ValidationError("Give --title, --body, --badge, --sound or --payload.") }
-        return try JSONSerialization.data(
-            withJSONObject: ["aps": aps],
-            options: [.sortedKeys, .withoutEscapingSlashes]
-        )
-    }
-
-    /// - Parameter path: `-` is standard input.
-    static func bytes(ofFile path: String) throws -> Data {
-        do {
-            return path == "-"
-                ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(filePath: path))
-        } catch {
-            throw SettingsError("--payload: \(path) cannot be read: \(ErrorDescription.of(error))")
+        if let payload { return try InputFile.data(payload, for: "--payload") }
+        guard let aps = self.aps(isBackground: type == .background) else {
+            throw ValidationError("Give --title, --body, --badge, --sound or --payload.")
         }
+        return try JSONValue.object(["aps": aps]).text
     }
 }

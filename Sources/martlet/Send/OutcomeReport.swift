@@ -2,7 +2,7 @@ import Foundation
 import PushSender
 import PushTypes
 
-/// Shows outcomes: one JSON line each for programs; for people a progress bar, what went wrong, and a sum.
+/// Prints outcomes: one JSON line each for programs; for people a progress bar, the failures, and a sum.
 final class OutcomeReport {
     private let asJSON: Bool
     private let total: Int?
@@ -10,40 +10,42 @@ final class OutcomeReport {
     private var counts: [String: Int] = [:]
     private var done = 0
     private let status = StatusLine()
-    /// Whether anybody still reads the outcomes.
-    private(set) var hasReader = true
+    /// A value that is true while standard output is open.
+    private(set) var isOpen = true
 
-    /// - Parameter total: how many outcomes there will be, if that is known.
+    /// - Parameter total: the number of outcomes to come; `nil` if it is not known.
     init(asJSON: Bool, total: Int?) {
         self.asJSON = asJSON || isatty(STDOUT_FILENO) == 0
         self.total = total
     }
 
+    /// A value that is true if there were outcomes and all are accepted.
     var allAccepted: Bool { self.done > 0 && self.counts["accepted"] == self.done }
 
-    func add(_ outcome: Outcome, for entry: TokenSource.Entry) {
-        self.add(OutcomeText(outcome), for: entry)
+    /// Adds the outcome of a push to one token.
+    func add(_ outcome: Outcome, for entry: TokenSource.Entry) throws {
+        try self.add(OutcomeText(outcome), for: entry)
     }
 
-    /// A line that is no device token.
-    func addInvalid(_ entry: TokenSource.Entry) {
-        self.add(OutcomeText(kind: "invalid", fields: ["detail": "this is no device token"]), for: entry)
+    /// Adds a line that is not a device token.
+    func addInvalid(_ entry: TokenSource.Entry) throws {
+        try self.add(OutcomeText(kind: "invalid", fields: ["detail": "this is not a device token"]), for: entry)
     }
 
-    private func add(_ text: OutcomeText, for entry: TokenSource.Entry) {
+    private func add(_ text: OutcomeText, for entry: TokenSource.Entry) throws {
         self.done += 1
         self.counts[text.kind, default: 0] += 1
         if self.asJSON {
-            self.show(text.json(line: entry.line, token: entry.token?.hex ?? entry.text))
+            self.print(try text.json(line: entry.line, token: entry.token?.hex ?? entry.text))
         } else if text.kind != "accepted" {
             self.status.clear()
             let token = entry.token.map { "\($0)" } ?? "'\(entry.text.prefix(12))…'"
-            self.show("line \(entry.line), \(token): \(text.sentence)")
+            self.print("line \(entry.line), \(token): \(text.sentence)")
         }
         self.status.show(ProgressText.of(done: self.done, total: self.total, rate: self.rate))
     }
 
-    /// The sum, on standard error.
+    /// Prints the sum to standard error.
     func finish() {
         self.status.clear()
         let seconds = max(0.001, (ContinuousClock.now - self.start) / .seconds(1))
@@ -54,8 +56,8 @@ final class OutcomeReport {
         )
     }
 
-    private func show(_ line: String) {
-        if !StandardOutput.line(line) { self.hasReader = false }
+    private func print(_ line: String) {
+        if !StandardOutput.line(line) { self.isOpen = false }
     }
 
     private var rate: Double { Double(self.done) / max(0.001, (.now - self.start) / .seconds(1)) }

@@ -1,53 +1,50 @@
 import Foundation
 import PushSender
+import PushSupport
 import PushTypes
 
 /// An outcome in words and as JSON.
 struct OutcomeText {
     /// accepted, rejected, not sent, unknown or invalid.
     let kind: String
-    /// Members of the JSON line besides line, token and outcome.
-    let fields: [String: Any]
+    /// The members of the JSON line besides line, token and outcome; those without a value are left out.
+    let fields: [String: JSONValue?]
 
-    init(kind: String, fields: [String: Any]) {
+    init(kind: String, fields: [String: JSONValue?]) {
         self.kind = kind
         self.fields = fields
     }
 
     init(_ outcome: Outcome) {
-        var fields: [String: Any] = [:]
         switch outcome {
         case .accepted(let accepted):
-            self.kind = "accepted"
-            fields["id"] = accepted.id
-            fields["uniqueId"] = accepted.uniqueID
+            self.init(kind: "accepted", fields: ["id": accepted.id.json, "uniqueId": accepted.uniqueID?.json])
         case .rejected(let rejection):
-            self.kind = "rejected"
-            fields["status"] = rejection.status
-            fields["reason"] = rejection.reasonText
-            fields["timestamp"] = rejection.timestamp?.milliseconds
-            fields["advice"] = Self.text(of: rejection.advice)
-        case .notSent(let failure):
-            self.kind = "not sent"
-            fields["detail"] = failure.description
-        case .unknown(let failure):
-            self.kind = "unknown"
-            fields["detail"] = failure.description
+            self.init(
+                kind: "rejected",
+                fields: [
+                    "status": rejection.status.json, "reason": rejection.reasonText.json,
+                    "timestamp": rejection.timestamp?.milliseconds.json, "advice": Self.text(of: rejection.advice).json,
+                ]
+            )
+        case .notSent(let failure): self.init(kind: "not sent", fields: ["detail": failure.description.json])
+        case .unknown(let failure): self.init(kind: "unknown", fields: ["detail": failure.description.json])
         }
-        self.fields = fields
     }
 
-    func json(line: Int, token: String) -> String {
-        let members = self.fields.merging(["line": line, "token": token, "outcome": self.kind]) { $1 }
-        let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
-        let data = (try? JSONSerialization.data(withJSONObject: members, options: options)) ?? Data()
-        return String(decoding: data, as: UTF8.self)
+    /// Returns the outcome as one line of JSON.
+    func json(line: Int, token: String) throws -> String {
+        try JSONValue.members(
+            self.fields.merging(["line": line.json, "token": token.json, "outcome": self.kind.json]) { $1 }
+        ).line
     }
 
-    /// For people.
+    /// The outcome for people.
     var sentence: String {
-        let details = ["status", "reason", "detail", "advice"].compactMap { self.fields[$0].map { "\($0)" } }
-        // The service's words must not steer the terminal.
+        let details = ["status", "reason", "detail", "advice"].compactMap { name in
+            (self.fields[name] ?? nil).map { CellText.of($0) }
+        }
+        // The push service's words must not control the terminal.
         return "\(self.kind): \(details.joined(separator: ", "))".filter { (" "..."~").contains($0) }
     }
 

@@ -3,17 +3,18 @@ import Foundation
 import Logging
 import PushSender
 
+/// `martlet send`: sends one notification.
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
         abstract: "Send a notification, through a running provider or straight to a push service.",
         discussion: """
-            Exactly one of --token, --tokens, --user, --tag and --all says to whom.
+            Exactly one of --token, --tokens, --user, --tag and --all names the recipients.
 
-            Through a provider the answer is printed as JSON; with --wait the command ends only when every device has \
+            Through a provider the response is printed as JSON; with --wait the command ends only when every device has \
             its outcome. With --credential it goes straight to Apple or a gateway: failures and a sum are printed, or \
-            one JSON line per outcome where the output is no terminal. The status is 0 if every push was accepted, 1 \
-            if not, 64 for options that make no sense.
+            one JSON line per outcome where the output is not a terminal. The status is 0 if every push was accepted, 1 \
+            if not, 64 for options that do not fit together.
 
             martlet send --app com.example.MyApp --all --title Hello --body World --wait
             martlet send --credential AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --service sandbox \
@@ -22,20 +23,17 @@ struct SendCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var common: CommonOptions
-
-    @Option(help: "The app's bundle id.")
-    var app: String?
-
-    @OptionGroup(title: "To whom") var audience: AudienceOptions
+    @Option(help: "The app's bundle id.") var app: String?
+    @OptionGroup(title: "Recipients") var target: TargetOptions
     @OptionGroup(title: "Content") var content: ContentOptions
-    @OptionGroup(title: "Through a provider") var provider: ProviderOptions
+    @OptionGroup(title: "Through a provider") var provider: ProviderDeliveryOptions
     @OptionGroup(title: "Straight to a push service") var direct: DirectOptions
 
     func validate() throws {
-        let tokenCount = self.audience.token.count
+        let tokenCount = self.target.token.count
         let given = [
-            tokenCount > 0, self.direct.tokens != nil, self.audience.user != nil, self.audience.tag != nil,
-            self.audience.all,
+            tokenCount > 0, self.direct.tokens != nil, self.target.user != nil, self.target.tag != nil,
+            self.target.all,
         ]
         guard given.count(where: { $0 }) == 1 else {
             throw ValidationError("Give exactly one of --token, --tokens, --user, --tag and --all.")
@@ -49,9 +47,7 @@ struct SendCommand: AsyncParsableCommand {
         guard tokenCount > 0 || self.direct.tokens != nil else {
             throw ValidationError("Only a provider knows users, tags and all devices: give --token or --tokens.")
         }
-        guard self.content.environment == nil, self.provider.server == nil, !self.provider.wait,
-            self.provider.idempotencyKey == nil
-        else {
+        guard self.content.environment == nil, !self.provider.isGiven else {
             throw ValidationError("--environment, --server, --wait and --idempotency-key are for a provider.")
         }
         guard self.direct.id == nil || tokenCount == 1 else {
@@ -63,45 +59,43 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try await self.common.settings([
-            "send.server": self.provider.server.setting(), "send.apiKey": self.provider.apiKey.setting(),
-            "send.passphrase": self.direct.passphrase.setting(), "send.proxy": self.direct.proxy.setting(),
-        ])
+        let settings = try await self.common.settings(self.provider.flags.values, self.direct.flags.values)
         let allAccepted =
             self.direct.credential == nil
-            ? try await self.provider.send(self.content, to: self.audience, app: self.app ?? "", settings: settings)
+            ? try await self.provider.send(self.content, to: self.target, app: self.app ?? "", settings: settings)
             : try await self.sendDirectly(settings)
         if !allAccepted { throw ExitCode.failure }
     }
 
+    /// Sends without a provider, until every token has its outcome.
     private func sendDirectly(_ settings: Settings) async throws -> Bool {
-        let target = try DirectTarget(self.direct, settings: settings)
-        let log = LogSetup(settings, defaultLevel: .warning)
+        let destination = try DirectDestination(self.direct, settings: settings)
+        let log = LogConfiguration(settings, defaultLevel: .warning)
         try settings.check()
         let push = try DirectPush(
             self.direct,
             content: self.content,
             app: self.app,
-            credential: target.credential
+            credential: destination.credential
         )
         let tokens =
             if let file = self.direct.tokens { try TokenSource(file: file) } else {
-                TokenSource(tokens: self.audience.token)
+                TokenSource(tokens: self.target.token)
             }
-        let total = self.direct.tokens.map(TokenSource.count(file:)) ?? self.audience.token.count
+        let total = self.direct.tokens.map(TokenSource.count(file:)) ?? self.target.token.count
         let sender = try Sender(
-            to: target.endpoint,
-            credential: target.credential,
-            configuration: target.configuration,
+            to: destination.endpoint,
+            credential: destination.credential,
+            configuration: destination.configuration,
             logger: log.logger("sender")
         )
-        let run = DirectSend(
+        let service = DirectSendService(
             sender: sender,
             push: push,
             tokens: tokens,
             report: OutcomeReport(asJSON: self.direct.json, total: total)
         )
-        try await ServiceRun.run([], endsWith: run, logger: log.logger("send"))
-        return await run.allAccepted
+        try await ServiceRunner.run([], until: service, logger: log.logger("send"))
+        return await service.allAccepted
     }
 }

@@ -1,21 +1,21 @@
 import Foundation
-import PushSupport
 import PushTypes
 
 /// Device tokens from the command line or a file, a page at a time.
 ///
-/// Empty lines and lines that begin with `#` are left out. A line that is too long or no token is reported with its
+/// Empty lines and lines that begin with `#` are left out. A line that is too long or not a token is reported with its
 /// number and does not end the run.
 struct TokenSource {
+    /// One line with its token.
     struct Entry {
-        /// From 1.
+        /// The number of the line, from 1.
         var line: Int
         var text: String
-        /// `nil` where the text is no device token.
+        /// `nil` where the text is not a device token.
         var token: DeviceToken?
     }
 
-    /// Longest line read, in bytes.
+    /// The longest line that is read, in bytes.
     private static let maximumLine = 4096
     private static let chunk = 1 << 16
 
@@ -24,27 +24,25 @@ struct TokenSource {
     private var line = 0
     private var atEnd: Bool
 
+    /// Reads tokens from the command line.
     init(tokens: [String]) {
         self.file = nil
         self.rest = Array(tokens.map { $0 + "\n" }.joined().utf8)
         self.atEnd = true
     }
 
+    /// Reads tokens from a file.
     /// - Parameter path: `-` is standard input.
     /// - Throws: ``SettingsError`` for a file that cannot be opened.
     init(file path: String) throws {
-        do {
-            self.file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
-        } catch {
-            throw SettingsError("--tokens: \(path) cannot be read: \(ErrorDescription.of(error))")
-        }
+        self.file = try InputFile.open(path, for: "--tokens")
         self.rest = []
         self.atEnd = false
     }
 
-    /// How many lines a regular file has; `nil` where that cannot be told before the end.
+    /// Returns the number of lines of a regular file; `nil` for a pipe, whose lines would be lost by counting them.
     static func count(file path: String) -> Int? {
-        guard path != "-", Self.isRegularFile(path), let handle = try? FileHandle(forReadingFrom: URL(filePath: path))
+        guard InputFile.size(path) != nil, let handle = try? FileHandle(forReadingFrom: URL(filePath: path))
         else { return nil }
         defer { try? handle.close() }
         var lines = 0
@@ -54,15 +52,8 @@ struct TokenSource {
         return lines
     }
 
-    /// Reading a pipe to count its lines would take them away.
-    private static func isRegularFile(_ path: String) -> Bool {
-        let attributes = try? FileManager.default.attributesOfItem(
-            atPath: URL(filePath: path).resolvingSymlinksInPath().path
-        )
-        return attributes?[.type] as? FileAttributeType == .typeRegular
-    }
-
-    /// At most `limit` entries; empty at the end.
+    /// Returns the next entries; none at the end.
+    /// - Parameter limit: the most entries.
     mutating func next(_ limit: Int) throws -> [Entry] {
         var entries: [Entry] = []
         var start = 0
@@ -82,19 +73,20 @@ struct TokenSource {
         return entries
     }
 
-    /// Reads on; `false` at the end.
+    /// Reads the next piece of the file; returns `false` at its end.
     private mutating func fill() throws -> Bool {
         guard !self.atEnd, let file else { return false }
         guard let data = try file.read(upToCount: Self.chunk), !data.isEmpty else {
             self.atEnd = true
             return false
         }
-        // Of a line without end only the start is kept: it is no token.
+        // Only the start of an overlong line is kept: it is not a token.
         if self.rest.count > Self.maximumLine { self.rest.removeLast(self.rest.count - Self.maximumLine) }
         self.rest += data
         return true
     }
 
+    /// Appends the entry of a line, unless the line is empty or a comment.
     private mutating func append(_ bytes: ArraySlice<UInt8>, to entries: inout [Entry]) {
         self.line += 1
         let text = String(decoding: bytes.prefix(Self.maximumLine), as: UTF8.self)

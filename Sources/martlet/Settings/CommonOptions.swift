@@ -1,23 +1,17 @@
 import ArgumentParser
 import Configuration
-import Logging
 
-/// The options that every command has.
+/// The options of every command.
 struct CommonOptions: ParsableArguments {
     @Option(help: "Settings in JSON. Default: martlet.json in the working directory, if there is one.")
     var config: String?
 
-    @Option(help: "trace, debug, info, notice, warning, error or critical (log.level; default: info).")
-    var logLevel: String?
+    @OptionGroup var log: SettingFlags<LogSettings>
 
-    @Option(help: "text or json (log.format; default: text). Logs go to standard error.")
-    var logFormat: String?
-
-    /// Flags over environment over file.
-    func settings(_ flags: [String: ConfigValue?] = [:]) async throws -> Settings {
-        var all = flags
-        all["log.level"] = self.logLevel.setting()
-        all["log.format"] = self.logFormat.setting()
+    /// Returns the settings of a run: flags over environment over file.
+    /// - Parameter flags: the values of the command's own flags.
+    func settings(_ flags: [String: ConfigValue]...) async throws -> Settings {
+        let all = flags.reduce(self.log.values) { $0.merging($1) { $1 } }
         return try await Settings(flags: all, file: self.config)
     }
 }

@@ -1,25 +1,26 @@
 import Configuration
 import Foundation
-import Logging
 import PushSupport
 
 /// The settings of one run: flags over environment (`MARTLET_…`) over a JSON file over defaults.
 ///
-/// Read everything, then call ``check()``: a value of the wrong kind is an error that names its key, not a silent
-/// fall-back to the default.
+/// A command reads everything that it needs and then calls ``check()``. A value of the wrong type or out of its range is
+/// an error that names its key, not a silent return to the default.
 struct Settings: Sendable {
+    /// The file that is read when no other is named.
     static let defaultFile = "martlet.json"
 
     private let reader: ConfigReader
-    private let faults = SettingFaults()
+    private let errors = SettingErrorCollector()
 
-    init(flags: [String: ConfigValue?], file: String?) async throws {
-        var values: [AbsoluteConfigKey: ConfigValue] = [:]
-        for case (let key, let value?) in flags {
-            values[AbsoluteConfigKey(key.split(separator: ".").map(String.init))] = value
-        }
+    /// - Parameters:
+    ///   - flags: the values of flags by key.
+    ///   - file: the settings file; `nil` for ``defaultFile``, if there is one.
+    /// - Throws: ``SettingsError`` for a file that cannot be read.
+    init(flags: [String: ConfigValue] = [:], file: String? = nil) async throws {
+        let values = flags.map { (AbsoluteConfigKey($0.key.split(separator: ".").map(String.init)), $0.value) }
         var providers: [any ConfigProvider] = [
-            InMemoryProvider(name: "flags", values: values),
+            InMemoryProvider(name: "flags", values: Dictionary(values) { $1 }),
             EnvironmentVariablesProvider().prefixKeys(with: "martlet"),
         ]
         if let path = file ?? (FileManager.default.fileExists(atPath: Self.defaultFile) ? Self.defaultFile : nil) {
@@ -32,62 +33,57 @@ struct Settings: Sendable {
                 throw SettingsError("the settings in \(path) cannot be read: \(ErrorDescription.of(error))")
             }
         }
-        self.reader = ConfigReader(providers: providers, accessReporter: self.faults)
+        self.reader = ConfigReader(providers: providers, accessReporter: self.errors)
     }
 
-    func string(_ key: String) -> String? { self.reader.string(forKey: ConfigKey(key)) }
-    func string(_ key: String, default value: String) -> String { self.string(key) ?? value }
-    func strings(_ key: String) -> [String]? { self.reader.stringArray(forKey: ConfigKey(key)) }
-    func secret(_ key: String) -> String? { self.reader.string(forKey: ConfigKey(key), isSecret: true) }
-
-    /// Whether the setting is on; off when it is absent.
-    func flag(_ key: String) -> Bool { self.reader.bool(forKey: ConfigKey(key), default: false) }
-
-    /// A TCP port: 0 to 65,535, where 0 means any free one.
-    func port(_ key: String, default value: Int) -> Int {
-        let port = self.reader.int(forKey: ConfigKey(key), default: value)
-        if !(0...65_535).contains(port) { self.faults.add("\(key): \(port) is no port, use 0 to 65535") }
-        return port
+    /// Returns the text of a setting; `nil` where none is given.
+    func string(_ setting: Setting) -> String? {
+        self.reader.string(forKey: ConfigKey(setting.key), isSecret: setting.kind == .secret)
     }
 
-    /// A whole number, the nearest one in the range; `nil` where there is none.
-    func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
-        guard let number = self.reader.int(forKey: ConfigKey(key)) else { return nil }
-        if !range.contains(number) {
-            self.faults.add("\(key): \(number) is not between \(range.lowerBound) and \(range.upperBound)")
+    /// Returns the text of a setting, or the default of the table.
+    func text(_ setting: Setting) -> String { self.string(setting) ?? setting.defaultText ?? "" }
+
+    /// Returns the texts of a list; `nil` where none is given.
+    func strings(_ setting: Setting) -> [String]? { self.reader.stringArray(forKey: ConfigKey(setting.key)) }
+
+    /// Returns whether a switch is on; off when it is absent.
+    func isOn(_ setting: Setting) -> Bool { self.reader.bool(forKey: ConfigKey(setting.key), default: false) }
+
+    /// Returns a whole number, `nil` where none is given or allowed. A number out of its range is an error of ``check()``,
+    /// and the nearest one in the range until then.
+    func integer(_ setting: Setting) -> Int? {
+        guard let number = self.reader.int(forKey: ConfigKey(setting.key)) else { return nil }
+        switch setting.kind {
+        case .integer(let range) where !range.contains(number):
+            self.errors.add("\(setting.key): \(number) is not between \(range.lowerBound) and \(range.upperBound)")
+            return min(max(number, range.lowerBound), range.upperBound)
+        case .number(let numbers) where !numbers.contains(number):
+            self.errors.add("\(setting.key): \(number) is none of \(numbers.map(String.init).joined(separator: ", "))")
+            return nil
+        default: return number
         }
-        return min(max(number, range.lowerBound), range.upperBound)
     }
 
-    /// One of these whole numbers; `nil` where there is none.
-    func integer(_ key: String, among values: [Int]) -> Int? {
-        guard let number = self.reader.int(forKey: ConfigKey(key)) else { return nil }
-        if values.contains(number) { return number }
-        self.faults.add("\(key): \(number) is none of \(values.map(String.init).joined(separator: ", "))")
-        return nil
-    }
-
-    /// One of the raw values of an enumeration.
-    func choice<Choice: RawRepresentable<String> & CaseIterable>(_ key: String, default value: Choice) -> Choice {
-        guard let text = self.string(key) else { return value }
+    /// Returns one of the raw values of an enumeration. Another word is an error of ``check()``.
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(_ setting: Setting, default value: Choice) -> Choice {
+        guard let text = self.string(setting) else { return value }
         if let choice = Choice(rawValue: text) { return choice }
         let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        self.faults.add("\(key): '\(text)' is none of \(known)")
+        self.errors.add("\(setting.key): '\(text)' is none of \(known)")
         return value
     }
 
     /// - Throws: ``SettingsError`` that names every value that could not be read.
     func check() throws {
-        let faults = self.faults.all
-        if !faults.isEmpty { throw SettingsError(faults.joined(separator: "\n")) }
+        let errors = self.errors.all
+        if !errors.isEmpty { throw SettingsError(errors.joined(separator: "\n")) }
     }
 }
 
-/// Settings that cannot be used, with what is wrong with each.
+/// An error whose description says what to change in a setting, an argument or a file.
 struct SettingsError: Error, CustomStringConvertible {
     let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }

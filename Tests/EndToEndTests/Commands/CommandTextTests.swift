@@ -1,19 +1,16 @@
 import ArgumentParser
 import Foundation
-import ProviderAPI
-import PushProvider
 import PushSupport
 import PushTesting
-import PushTypes
 import Testing
 
 @testable import martlet
 
 @Suite struct CommandTextTests {
-    @Test func theDeviceSimulatorIsStillWhatDeviceMeansWithoutASubcommand() throws {
+    @Test func deviceWithoutASubcommandIsTheDeviceSimulator() throws {
         let command = try Martlet.parseAsRoot(["device", "--topic", "com.example.MyApp", "--json"])
         let device = try #require(command as? DeviceRunCommand)
-        #expect(device.topic == ["com.example.MyApp"] && device.json)
+        #expect(device.flags.has(DeviceSettings.topics) && !device.flags.has(DeviceSettings.name) && device.json)
         #expect(try Martlet.parseAsRoot(["device", "list", "--app", "x"]) is DeviceListCommand)
     }
 
@@ -26,7 +23,7 @@ import Testing
         #expect(AttributeValue(argument: text)?.value == value)
     }
 
-    @Test(arguments: ["", "=x", "name"]) func whatNamesNoAttributeIsNone(text: String) {
+    @Test(arguments: ["", "=x", "name"]) func aTextWithoutANameIsNoAttribute(text: String) {
         #expect(AttributeValue(argument: text) == nil)
     }
 
@@ -40,16 +37,16 @@ import Testing
         (["--locale", "de", "--seen-within-days", "30"], #"{"and":[{"locale":"de"},{"lastSeen":{"withinDays":30}}]}"#),
         (["--query", #"{"not":{"tag":"a"}}"#], #"{"not":{"tag":"a"}}"#),
     ])
-    func flagsMakeACondition(words: [String], json: String) throws {
-        let members = try AudienceForm.parse(words).members
+    func flagsMakeAnAudience(words: [String], json: String) throws {
+        let members = try AudienceOptions.parse(words).members
         #expect(members["audience"] == .some(try JSONValue(parsing: Data(json.utf8))))
     }
 
     @Test(arguments: [
         [], ["--all", "--tag", "a"], ["--query", "{}", "--tag", "a"], ["--query", "[1]"], ["--query", "{"],
     ])
-    func anAudienceIsSaidOnceAndInJSON(words: [String]) {
-        #expect(throws: (any Error).self) { try AudienceForm.parse(words).members }
+    func anAudienceIsGivenOnceAndInJSON(words: [String]) {
+        #expect(throws: (any Error).self) { try AudienceOptions.parse(words).members }
     }
 
     @Test(
@@ -80,92 +77,26 @@ import Testing
             ),
         ] as [(String, String?)]
     )
-    func anAnswerIsALineOfProgress(json: String, text: String?) throws {
+    func aNotificationIsALineOfProgress(json: String, text: String?) throws {
         let line = NotificationProgressText.of(try JSONValue(parsing: Data(json.utf8)))
         if let text { #expect(line == text) }
     }
 
-    @Test func anImportTellsCountsAndRefusedLines() throws {
+    @Test func anImportReportHasCountsAndRejectedLines() throws {
         let json = #"{"lines":3,"added":1,"refused":1,"refusals":[{"line":2,"code":"invalid_token","message":"bad"}]}"#
-        let report = ImportText(try JSONValue(parsing: Data(json.utf8)))
-        #expect(report.hasRefusals)
+        let report = ImportReport(try JSONValue(parsing: Data(json.utf8)))
+        #expect(report.hasRejections)
         #expect(report.text.contains("2     invalid_token"))
         #expect(report.text.hasSuffix("added 1, lines 3, refused 1"))
-        #expect(!ImportText(try JSONValue(parsing: Data(#"{"lines":1,"refused":0,"refusals":[]}"#.utf8))).hasRefusals)
+        #expect(
+            !ImportReport(try JSONValue(parsing: Data(#"{"lines":1,"refused":0,"refusals":[]}"#.utf8))).hasRejections
+        )
     }
 
     @Test(arguments: [
         ("a.ndjson", DeviceFileFormat.ndjson), ("a.JSONL", .ndjson), ("b.csv", .csv), ("c.txt", nil), ("-", nil),
     ])
-    func aFilesNameTellsItsFormat(name: String, format: DeviceFileFormat?) {
+    func theExtensionOfAFileIsItsFormat(name: String, format: DeviceFileFormat?) {
         #expect(DeviceFileFormat(fileName: name) == format)
-    }
-
-    @Test func limitsOfTheProviderComeFromSettingsAndOutOfRangeOnesAreNamed() async throws {
-        let options = try ServeLimitOptions.parse([
-            "--page", "200", "--retention-days", "7", "--allow-private-webhooks",
-        ])
-        var configuration = ProviderConfiguration(dataDirectory: "/nowhere")
-        let settings = try await Settings(flags: options.flags, file: nil)
-        ServeLimitOptions.apply(settings, to: &configuration)
-        try settings.check()
-        #expect(configuration.dispatch.page == 200 && configuration.dispatch.walkers == 4)
-        #expect(configuration.retention.notifications == .seconds(7 * 86_400))
-        #expect(configuration.webhookAddresses.allowsPrivate && !configuration.webhookAddresses.allowsPlainHTTP)
-
-        let wrong = try ServeLimitOptions.parse(["--walkers", "0", "--retention-days", "\(Int.max)"])
-        let bad = try await Settings(flags: wrong.flags, file: nil)
-        ServeLimitOptions.apply(bad, to: &configuration)
-        let text = await failure { try bad.check() }
-        #expect(text?.contains("serve.dispatch.walkers") == true && text?.contains("serve.retentionDays") == true)
-    }
-
-    @Test func limitsOfTheBreakerComeFromSettings() async throws {
-        func limits(_ words: String...) async throws -> CircuitBreaker.Limits {
-            let settings = try await Settings(flags: try ServeBreakerOptions.parse(words).flags, file: nil)
-            let limits = try ServeBreakerOptions.limits(settings)
-            try settings.check()
-            return limits
-        }
-        #expect(try await limits() == CircuitBreaker.Limits())
-        let own = try await limits(
-            "--breaker-minimum",
-            "50",
-            "--breaker-dead",
-            "10",
-            "--breaker-bad",
-            "100",
-            "--breaker-memory",
-            "50"
-        )
-        #expect(own.minimum == 50 && own.dead == 0.1 && own.bad == 1 && own.memory == 50)
-        for (words, name) in [
-            (["--breaker-dead", "0"], "serve.breaker.dead: 0 is not between 1 and 100"),
-            (["--breaker-bad", "101"], "serve.breaker.bad: 101 is not between"),
-            (["--breaker-minimum", "0"], "serve.breaker.minimum: 0 is not between"),
-            (["--breaker-memory", "199"], "serve.breaker.memory: 199 is less than serve.breaker.minimum, 200"),
-        ] {
-            let text = await failure { _ = try await limits(words[0], words[1]) }
-            #expect(text?.contains(name) == true, "\(words)")
-        }
-    }
-
-    @Test func doorsForOlderSystemsAreNamedByApp() async throws {
-        let key = "0123456789abcdef"
-        let options = try ServeCompatibilityOptions.parse(["--door", "com.example.MyApp=\(key)", "--account", "b.c=me"])
-        let settings = try await Settings(flags: options.flags, file: nil)
-        let doors = try ServeCompatibilityOptions.configuration(settings).doors
-        #expect(doors.count == 2)
-        #expect(Topic("com.example.MyApp").flatMap { doors[$0] }?.key == key)
-        #expect(Topic("b.c").flatMap { doors[$0] }?.accounts == ["me"])
-    }
-
-    @Test(arguments: [
-        "com.example.MyApp", "=0123456789abcdef", "com.example.MyApp=short-secret", "a b=0123456789abcdef",
-    ])
-    func aDoorThatCannotBeIsRefusedWithoutShowingItsKey(text: String) async throws {
-        let settings = try await Settings(flags: ServeCompatibilityOptions.parse(["--door", text]).flags, file: nil)
-        let said = await failure { _ = try ServeCompatibilityOptions.configuration(settings) }
-        #expect(said?.contains("serve.compatibility") == true && said?.contains("short-secret") == false)
     }
 }

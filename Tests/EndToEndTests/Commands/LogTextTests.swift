@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Logging
 import PushSender
@@ -6,9 +7,9 @@ import Testing
 
 @testable import martlet
 
-/// Lines of the log, and whom a push service is trusted by.
+/// Lines of the log, and the authorities that push services are trusted by.
 @Suite struct LogTextTests {
-    @Test func whatComesFromElsewhereWritesNoLineOfItsOwn() {
+    @Test func textFromOutsideAddsNoLine() {
         let line = TextLogLine.make(
             "T",
             .error,
@@ -29,22 +30,20 @@ import Testing
     @Test func theAuthorityCountsForNamedServicesOnly() async throws {
         try await self.withAuthority { path in
             let named = try PushServices(
-                try await Self.settings([
-                    "serve.serviceAuthority": path, "serve.sandboxService": "localhost:2197",
-                ])
+                try await Self.settings(["--service-authority", path, "--sandbox-service", "localhost:2197"])
             )
             #expect(named.endpoints[.sandbox]?.additionalTrustRoots == "PEM")
             #expect(named.endpoints[.production]?.additionalTrustRoots == nil, "that is Apple's")
             #expect(named.warning == nil)
-            let useless = try PushServices(try await Self.settings(["serve.serviceAuthority": path]))
+            let useless = try PushServices(try await Self.settings(["--service-authority", path]))
             #expect(useless.endpoints.values.allSatisfy { $0.additionalTrustRoots == nil })
             #expect(useless.warning?.contains("serve.serviceAuthority has no effect") == true)
-            #expect(try PushServices(try await Self.settings([:])).warning == nil)
+            #expect(try PushServices(try await Self.settings([])).warning == nil)
         }
     }
 
-    private static func settings(_ values: [String: String]) async throws -> Settings {
-        try await Settings(flags: values.mapValues { Optional($0).setting() }, file: nil)
+    private static func settings(_ words: [String]) async throws -> Settings {
+        try await Settings(flags: try SettingFlags<ServeSettings.General>.parse(words).values)
     }
 
     private func withAuthority(_ body: (String) async throws -> Void) async throws {

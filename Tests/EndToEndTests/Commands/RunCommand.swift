@@ -6,7 +6,7 @@ import Synchronization
 @testable import martlet
 
 /// Runs a command as it would be typed after `martlet`, in this process.
-/// - Returns: what it wrote to standard output, without the last line break.
+/// - Returns: its standard output, without the last line break.
 @discardableResult
 func martlet(_ words: [String]) async throws -> String {
     let output = Output()
@@ -44,7 +44,7 @@ extension RunningProvider {
     }
 }
 
-/// What a command said when it failed; `nil` if it did not.
+/// Returns the description of the error that a closure throws; `nil` if it throws none.
 func failure(_ body: () async throws -> Void) async -> String? {
     do {
         try await body()

@@ -1,0 +1,80 @@
+import ArgumentParser
+import PushSupport
+
+/// A server, and the part of its API in which a command works.
+struct APIConnection {
+    /// The client of the server.
+    let client: APIClient
+    /// The beginning of all paths after `/v1`, such as `apps` and a bundle id.
+    var path: [String] = []
+    /// The query item that asks for the next page of a list.
+    var cursor = "cursor"
+
+    /// Sends a request whose path begins where the command works.
+    /// - Throws: as ``APIClient/send(_:)``.
+    func send(_ request: APIRequest) async throws -> JSONValue {
+        try await self.client.send(self.absolute(request))
+    }
+
+    /// Returns the request with its whole path.
+    func absolute(_ request: APIRequest) -> APIRequest {
+        var request = request
+        request.parts = self.path + request.parts
+        return request
+    }
+}
+
+/// The options by which a command reaches a running server, and prints what it responds.
+protocol APIAccess: ParsableArguments {
+    /// A value that is true if responses are printed as JSON.
+    var json: Bool { get }
+    /// Returns the server that flags, environment and settings file name.
+    /// - Throws: ``SettingsError``, or a validation error that names the missing option.
+    func connection() async throws -> APIConnection
+}
+
+extension APIAccess {
+    /// Prints a response, as JSON or as the text of a closure.
+    func print(_ response: JSONValue, _ text: (JSONValue) throws -> String) throws {
+        if !self.json {
+            StandardOutput.line(try text(response))
+        } else if response != .null {
+            StandardOutput.line(try response.line)
+        }
+    }
+
+    /// Prints the entries of a list as a table.
+    /// - Parameters:
+    ///   - name: the member of the response that has the entries.
+    ///   - limit: the most entries; `nil` for all.
+    func list(
+        _ name: String,
+        _ request: APIRequest,
+        limit: Int?,
+        _ columns: [TextTable.Column]
+    ) async throws {
+        let connection = try await self.connection()
+        var entries: [JSONValue] = []
+        var cursor: String?
+        repeat {
+            let size = limit.map { "\(min(Self.largestPage, $0 - entries.count))" }
+            var page = request
+            page.query += [(connection.cursor, cursor), ("limit", size)].compactMap { name, value in
+                value.map { (name, $0) }
+            }
+            let response = try await connection.send(page)
+            entries += response[name].elements
+            let next = response["next"].stringValue
+            // A server that names the same place again would make the list endless.
+            cursor = next == cursor ? nil : next
+        } while cursor != nil && entries.count < limit ?? .max
+        entries = Array(entries.prefix(limit ?? .max))
+        try self.print([name: .array(entries)]) { _ in
+            entries.isEmpty ? "(none)" : TextTable(columns, entries).text
+        }
+        if cursor != nil { StandardError.line("There are more: see them with --limit.") }
+    }
+
+    /// The largest page that the APIs return.
+    private static var largestPage: Int { 1000 }
+}

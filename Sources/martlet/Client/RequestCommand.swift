@@ -1,0 +1,43 @@
+import ArgumentParser
+import PushSupport
+
+/// A command that sends one request and prints the response.
+protocol RequestCommand: AsyncParsableCommand {
+    associatedtype Access: APIAccess
+    /// The options by which the command reaches the server.
+    var access: Access { get }
+    /// The request; an error here is one of the arguments.
+    var request: APIRequest { get throws }
+    /// Returns what people see of the response.
+    func text(of response: JSONValue) throws -> String
+}
+
+extension RequestCommand {
+    mutating func run() async throws {
+        let request = try self.request
+        let response = try await self.access.connection().send(request)
+        try self.access.print(response, self.text)
+    }
+}
+
+/// A command that prints the entries of a list.
+protocol ListCommand: AsyncParsableCommand {
+    associatedtype Access: APIAccess
+    var access: Access { get }
+    /// The member of the response that has the entries.
+    static var member: String { get }
+    /// The columns of the table.
+    static var columns: [TextTable.Column] { get }
+    /// The request for the first page.
+    var request: APIRequest { get throws }
+    /// The most entries that are shown; `nil` for all.
+    var limit: Int? { get }
+}
+
+extension ListCommand {
+    var limit: Int? { nil }
+
+    mutating func run() async throws {
+        try await self.access.list(Self.member, try self.request, limit: self.limit, Self.columns)
+    }
+}

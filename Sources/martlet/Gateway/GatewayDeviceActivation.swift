@@ -1,0 +1,84 @@
+import ArgumentParser
+import PushSupport
+
+/// A command that activates a device from a signing request, and prints or writes its certificate.
+protocol GatewayActivationCommand: AsyncParsableCommand {
+    var access: AdminOptions { get }
+    var signingRequest: SigningRequestOptions { get }
+    /// Returns the request.
+    /// - Parameter csr: the signing request in PEM.
+    func request(_ csr: JSONValue) -> APIRequest
+}
+
+extension GatewayActivationCommand {
+    mutating func run() async throws {
+        let request = self.request(try InputFile.text(self.signingRequest.csrFile).json)
+        let response = try await self.access.connection().send(request)
+        guard !self.access.json else { return _ = StandardOutput.line(try response.line) }
+        let certificate = response["certificate"].stringValue ?? ""
+        StandardError.line("device \(response["deviceId"].stringValue ?? "?")")
+        if let output = self.signingRequest.output {
+            try OutputFile.write(pem: certificate, to: output, isSecret: false)
+            StandardError.line("wrote \(output)")
+        } else {
+            StandardOutput.line(certificate)
+        }
+    }
+}
+
+/// The options that name a signing request, and the file for its certificate.
+struct SigningRequestOptions: ParsableArguments {
+    @Argument(help: "The signing request: a file with PKCS#10 in PEM.") var csrFile: String
+    @Option(help: "File for the certificate. Default: standard output.") var output: String?
+}
+
+/// `martlet gateway device add`.
+struct GatewayDeviceAddCommand: GatewayActivationCommand {
+    static let configuration = CommandConfiguration(
+        "add",
+        "Activate a device from its signing request; prints its certificate in PEM.",
+        example: "gateway device add device.csr --name 'my device' --output device.pem"
+    )
+
+    @OptionGroup var access: AdminOptions
+    @OptionGroup var signingRequest: SigningRequestOptions
+    @Option(help: "Its name in lists.") var name: String?
+
+    func request(_ csr: JSONValue) -> APIRequest {
+        APIRequest(.post, GatewayDevice.path, body: ["csr": csr, "name": self.name?.json])
+    }
+}
+
+/// `martlet gateway device reinstall`.
+struct GatewayDeviceReinstallCommand: GatewayActivationCommand {
+    static let configuration = CommandConfiguration(
+        "reinstall",
+        "Install a device's system anew: a new certificate, and all its tokens are answered with 410.",
+        example: "gateway device reinstall 3F1C… device.csr --output device.pem"
+    )
+
+    @OptionGroup var access: AdminOptions
+    @OptionGroup var device: ResourceID<GatewayDevice>
+    @OptionGroup var signingRequest: SigningRequestOptions
+
+    func request(_ csr: JSONValue) -> APIRequest { self.device.request(.post, ["reinstall"], body: ["csr": csr]) }
+}
+
+/// `martlet gateway device restore`.
+struct GatewayDeviceRestoreCommand: GatewayActivationCommand {
+    static let configuration = CommandConfiguration(
+        "restore",
+        "Move a device to new hardware: a new id and certificate; the old device's tokens are answered with 410.",
+        example: "gateway device restore 3F1C… new.csr --output new.pem"
+    )
+
+    @OptionGroup var access: AdminOptions
+    @OptionGroup var device: ResourceID<GatewayDevice>
+    @OptionGroup var signingRequest: SigningRequestOptions
+    @Option(help: "The new one's name in lists. Default: that of the old one.") var name: String?
+
+    func request(_ csr: JSONValue) -> APIRequest {
+        let body: [String: JSONValue?] = ["csr": csr, "name": self.name?.json, "restoreOf": self.device.id.json]
+        return APIRequest(.post, GatewayDevice.path, body: body)
+    }
+}

@@ -1,0 +1,157 @@
+import NIOCore
+import PushGateway
+import PushHTTP
+
+extension GatewayConfiguration: SettingTarget {
+    static var defaults: GatewayConfiguration { GatewayConfiguration(dataDirectory: "martlet-data/gateway") }
+}
+
+/// The settings of a gateway.
+enum GatewaySettings {
+    /// Data and server certificate.
+    enum General: ConfigurationSection {
+        private static let serverNames = Setting(
+            "gateway.serverNames",
+            flag: "server-name",
+            kind: .list,
+            default: GatewayConfiguration.defaults.serverNames.joined(separator: ", ")
+        )
+        .help("A name in the server certificate; repeat it for several")
+        .detail("The loopback addresses are always in it.")
+        private static let serverKey = Setting(
+            "gateway.serverKey",
+            flag: "server-key",
+            kind: .choice(ServerKeyType.allCases.map(\.rawValue)),
+            default: GatewayConfiguration.defaults.serverKey.rawValue
+        )
+        .help("Kind of key in the server certificate")
+
+        static let rows: [SettingRow<GatewayConfiguration>] = [
+            .text("gateway.dataDirectory", flag: "data-directory", \.dataDirectory)
+                .help("Directory of certificates, keys and stored messages"),
+            SettingRow(serverNames) { settings, configuration in
+                if let names = settings.strings(serverNames) { configuration.serverNames = names }
+            },
+            SettingRow(serverKey) { settings, configuration in
+                configuration.serverKey = settings.choice(serverKey, default: configuration.serverKey)
+            },
+        ]
+    }
+
+    /// The treatment of providers beyond the rules: faults, strictness, token length.
+    enum Behaviour: ConfigurationSection {
+        private static let faults = Setting("gateway.faults", flag: "fault", kind: .list)
+            .help("A fault from the start on, such as reason=TooManyRequests,percent=20; repeat it for several")
+            .detail("`martlet gateway fault` adds and removes them later.")
+        private static let strict = Setting("gateway.strict", flag: "strict", kind: .toggle)
+            .help("Keep all rules as Apple does: one stream at first, provider tokens for 20 minutes …")
+            .detail("Every rule can be set by itself, see `gateway.rules`.")
+        private static let tokenLength = Setting(
+            "gateway.tokenLength",
+            flag: "token-length",
+            kind: .number(among: [0, 32]),
+            default: "\(GatewayConfiguration.defaults.tokenLength)"
+        )
+        .help("Bytes of device tokens; 0 makes them of varying length")
+        .detail("32 is all that clients of 2009 can carry. An app can have its own length.")
+        private static let backgroundPerHour = Setting(
+            "gateway.backgroundPerHour",
+            kind: .integer(0...1_000_000),
+            default: "no limit"
+        )
+        .help("Background notifications per hour, device and app")
+        .detail("Only the newest of the others waits.")
+
+        static let rows: [SettingRow<GatewayConfiguration>] = [
+            SettingRow(faults) { $1.faults = $0.strings(faults) ?? [] },
+            .text("gateway.faultsFile", flag: "faults", \.faultsFile)
+                .help("A JSON file of faults"),
+            SettingRow(strict) { if $0.isOn(strict) { $1.rules = .strict } },
+            .toggle("gateway.oldTLS", flag: "old-tls", \.allowsOldTLS)
+                .help("Let legacy clients use TLS 1.0 and 1.1"),
+            SettingRow(tokenLength) { $1.tokenLength = $0.integer(tokenLength) ?? $1.tokenLength },
+            SettingRow(backgroundPerHour) { $1.limits.backgroundPerHour = $0.integer(backgroundPerHour) },
+        ]
+    }
+
+    /// Single rules for providers, which win over `gateway.strict`. They have no flags, and 0 sets no limit.
+    enum Rules: ConfigurationSection {
+        static let rows: [SettingRow<GatewayConfiguration>] = [
+            rule("firstStreams", 1...4096, "1000; strict: 1") { $0.firstStreamLimit = $1 }
+                .help("HTTP/2 streams until the first accepted request"),
+            rule("streams", 1...4096, "1000") { $0.streamLimit = $1 }
+                .help("HTTP/2 streams afterwards; with a certificate from the start"),
+            rule("tokenUpdateMinutes", 0...1440, "none; strict: 20") {
+                $0.tokenUpdateInterval = $1 == 0 ? nil : .seconds($1 * 60)
+            }
+            .help("Minutes between changes of the provider token, 0 for no limit")
+            .detail("A change before that is answered with `TooManyProviderTokenUpdates`."),
+            rule("pushesPerDeviceAndMinute", 0...1_000_000, "none; strict: 600") {
+                $0.deviceRate = $1 == 0 ? nil : .init(requests: $1, window: .seconds(60))
+            }
+            .help("Pushes per device token and minute, 0 for no limit")
+            .detail("Further ones are answered with `TooManyRequests`."),
+            rule("pushBurstPerDevice", 1...1_000_000, "that rate; strict: 1000") { $0.deviceRate?.burst = $1 }
+                .help("Pushes per device token at once, which come back at that rate"),
+            rule("idleSeconds", 0...1_000_000, "none; strict: 3600") { $0.idleTimeout = $1 == 0 ? nil : .seconds($1) }
+                .help("Seconds without a request until a connection ends with `IdleTimeout`, 0 for no limit"),
+            rule("refusalsBeforeEnd", 0...1_000_000, "none; strict: 100") { $0.refusalsBeforeEnd = $1 == 0 ? nil : $1 }
+                .help("Rejected requests in a row until a connection ends, 0 for no limit")
+                .detail("`BadDeviceToken` counts as 5, a 410 not at all."),
+            rule("retryAfterSeconds", 0...86_400, "none") { $0.retryAfter = $1 == 0 ? nil : $1 }
+                .help("Seconds in `retry-after` of 429 and 503, 0 to send none"),
+        ]
+
+        private static func rule(
+            _ name: String,
+            _ range: ClosedRange<Int>,
+            _ defaultText: String,
+            set: @escaping @Sendable (inout ProviderRules, Int) -> Void
+        ) -> SettingRow<GatewayConfiguration> {
+            let setting = Setting("gateway.rules.\(name)", kind: .integer(range), default: defaultText)
+            return SettingRow(setting) { settings, configuration in
+                if let number = settings.integer(setting) { set(&configuration.rules, number) }
+            }
+        }
+    }
+
+    /// The bounds of connections that have shown no valid credential.
+    enum Admission: ConfigurationSection {
+        private static let deadline = Setting(
+            "gateway.credentialSeconds",
+            flag: "credential-seconds",
+            kind: .integer(1...86_400),
+            default: "\(GatewayConfiguration.defaults.limits.unauthenticated.deadline.nanoseconds / 1_000_000_000)"
+        )
+        .help("Seconds from accept to the first valid credential")
+
+        static let rows: [SettingRow<GatewayConfiguration>] = [
+            .integer("gateway.unprovenBytes", flag: "unproven-bytes", 65_536...1 << 40, \.limits.unauthenticated.bytes)
+                .help("Bytes that all connections without a valid credential may hold together"),
+            .integer(
+                "gateway.unprovenConnections",
+                flag: "unproven-connections",
+                1...1_000_000,
+                \.limits.unauthenticated.connections
+            )
+            .help("Connections without a valid credential, over all listeners"),
+            SettingRow(deadline) { settings, configuration in
+                if let seconds = settings.integer(deadline) {
+                    configuration.limits.unauthenticated.deadline = .seconds(Int64(seconds))
+                }
+            },
+        ]
+    }
+
+    /// The address of a running gateway, for the commands that manage one.
+    enum Admin: SettingSection {
+        static let url = Setting(
+            "gateway.adminURL",
+            flag: "admin-url",
+            default: "http://\(GatewayConfiguration.defaults.admin)"
+        )
+        .help("The gateway's admin API")
+
+        static let settings = [url]
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+
+/// `martlet help`: shows the help of a command, or the table of settings.
+struct HelpCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "help",
+        abstract: "Show the help of a command; 'help settings' lists all settings.",
+        discussion: """
+            'martlet help settings serve' lists the settings whose keys begin with serve.
+
+            Example: martlet help gateway app
+            """
+    )
+
+    @Argument(help: "The names of a command, or 'settings' and the beginning of a key.") var words: [String] = []
+    @Flag(help: "Print settings as docs/settings.md has them.") var markdown = false
+
+    func run() throws {
+        guard self.words.first == "settings" else { throw CleanExit.helpRequest(try Self.command(self.words)) }
+        let parts = SettingTable.parts(matching: self.words.dropFirst().first)
+        guard !parts.isEmpty else {
+            throw ValidationError("There is no setting \(self.words.dropFirst().joined(separator: " ")).")
+        }
+        if self.markdown {
+            StandardOutput.line(SettingTableText.markdown(parts), terminator: "")
+        } else {
+            StandardOutput.line(SettingTableText.plain(parts))
+        }
+    }
+
+    /// Returns the command with these names, beginning below `martlet`. Further names are ignored.
+    private static func command(_ names: [String]) throws -> any ParsableCommand.Type {
+        var command: any ParsableCommand.Type = Martlet.self
+        for name in names {
+            let children =
+                command.configuration.subcommands + command.configuration.groupedSubcommands.flatMap(\.subcommands)
+            guard let child = children.first(where: { $0._commandName == name }) else {
+                throw ValidationError("There is no command '\(names.joined(separator: " "))'.")
+            }
+            command = child
+        }
+        return command
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+import PushSupport
+
+/// Files that commands write for their user. An existing file is never overwritten.
+enum OutputFile {
+    /// Creates a file.
+    /// - Parameter isSecret: whether only the owner can read the file.
+    /// - Throws: ``SettingsError``.
+    static func write(_ content: Data, to path: String, isSecret: Bool) throws {
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw SettingsError("\(path) exists already: move it away or name another file with --output")
+        }
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: isSecret ? 0o600 : 0o644]
+        guard FileManager.default.createFile(atPath: path, contents: content, attributes: attributes) else {
+            throw SettingsError("\(path) cannot be written")
+        }
+    }
+
+    /// Creates a PEM file. It ends with a line break, so that PEM files can be concatenated.
+    /// - Throws: ``SettingsError``.
+    static func write(pem text: String, to path: String, isSecret: Bool) throws {
+        try Self.write(Data(PEMText.file(text).utf8), to: path, isSecret: isSecret)
+    }
+}

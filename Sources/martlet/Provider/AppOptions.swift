@@ -1,0 +1,57 @@
+import ArgumentParser
+import Configuration
+
+/// The setting that names an app.
+enum AppSettings: SettingSection {
+    static let app = Setting("api.app", flag: "app")
+        .help("The app's bundle id")
+
+    static let settings = [app]
+}
+
+/// The options of every command about one app of a provider.
+struct AppOptions: APIAccess {
+    @OptionGroup var provider: ProviderOptions
+    @OptionGroup var flags: SettingFlags<AppSettings>
+
+    var json: Bool { self.provider.json }
+
+    /// All paths of the connection begin with the app.
+    func connection() async throws -> APIConnection { try Self.connection(try await self.settings()) }
+
+    /// Returns the settings of a run.
+    /// - Parameter flags: the values of the command's own flags.
+    func settings(_ flags: [String: ConfigValue] = [:]) async throws -> Settings {
+        try await self.provider.settings(self.flags.values.merging(flags) { $1 })
+    }
+
+    /// - Throws: a validation error if the settings name no app.
+    static func connection(_ settings: Settings) throws -> APIConnection {
+        guard let app = settings.string(AppSettings.app), !app.isEmpty else {
+            throw ValidationError("Name the app with --app.")
+        }
+        return APIConnection(client: try ProviderOptions.authenticated(settings), path: ["apps", app])
+    }
+}
+
+/// The options of commands about one app, or about all where none is named.
+struct OptionalAppOptions: APIAccess {
+    @OptionGroup var app: AppOptions
+
+    var json: Bool { self.app.json }
+
+    func connection() async throws -> APIConnection {
+        let settings = try await self.app.settings()
+        guard settings.string(AppSettings.app) == nil else { return try AppOptions.connection(settings) }
+        return APIConnection(client: try ProviderOptions.authenticated(settings))
+    }
+}
+
+/// The option that bounds a list.
+struct LimitOption: ParsableArguments {
+    @Option(help: "The most entries to show.") var limit: Int = 100
+
+    func validate() throws {
+        guard self.limit > 0 else { throw ValidationError("--limit is at least 1.") }
+    }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Foundation
+import PushSupport
+import PushTypes
+
+/// The options that describe an audience: as JSON, or as conditions that must all hold.
+struct AudienceOptions: ParsableArguments {
+    @Option(help: "The audience as JSON.") var query: String?
+    @Option(help: "A file with the audience as JSON; '-' is standard input.") var file: String?
+    @Flag(help: "All devices of the app.") var all = false
+    @Option(help: "Of one of these users; repeat it for several.") var user: [String] = []
+    @Option(help: "With this tag; repeat it where several must be there.") var tag: [String] = []
+
+    @Option(help: "NAME=VALUE: with this attribute; repeat it where several must fit.")
+    var attribute: [AttributeValue] = []
+
+    @Option(help: "With this locale, such as de, which de-AT is too.") var locale: String?
+    @Option(help: "Of at least this app version.") var atLeastVersion: String?
+    @Option(help: "Below this app version.") var belowVersion: String?
+    @Option(help: "In this time zone, such as Europe/Berlin.") var timeZone: String?
+    @Option(help: "Registered within so many days.") var seenWithinDays: Int?
+    @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
+
+    /// The members of the request.
+    var members: [String: JSONValue?] {
+        get throws { ["audience": try self.audience, "environment": self.environment?.rawValue.json] }
+    }
+
+    /// The conditions of the flags, each an object of its own.
+    private var conditions: [JSONValue] {
+        var conditions: [JSONValue] = []
+        func add(_ name: String, _ value: JSONValue?) {
+            if let value { conditions.append([name: value]) }
+        }
+        if self.user.count > 1 {
+            add("users", .texts(self.user))
+        } else {
+            add("user", self.user.first?.json)
+        }
+        for tag in self.tag { add("tag", tag.json) }
+        for attribute in self.attribute {
+            conditions.append(["attribute": attribute.name.json, "is": attribute.value])
+        }
+        add("locale", self.locale?.json)
+        let versions = ["atLeast": self.atLeastVersion?.json, "below": self.belowVersion?.json].compactMapValues { $0 }
+        add("appVersion", versions.isEmpty ? nil : .object(versions))
+        add("timeZone", self.timeZone?.json)
+        add("lastSeen", self.seenWithinDays.map { ["withinDays": $0.json] })
+        return conditions
+    }
+
+    /// The audience, which must be given in one of the four ways.
+    private var audience: JSONValue {
+        get throws {
+            let conditions = self.conditions
+            let given = [self.query != nil, self.file != nil, self.all, !conditions.isEmpty]
+            guard given.count(where: { $0 }) == 1 else {
+                throw ValidationError("Name the audience: --query, --file, --all, or conditions such as --tag.")
+            }
+            if let query { return .object(try InputFile.object(Data(query.utf8), named: "--query")) }
+            if let file { return .object(try InputFile.object(file)) }
+            if self.all { return ["all": true] }
+            if let only = conditions.first, conditions.count == 1 { return only }
+            return ["and": .array(conditions)]
+        }
+    }
+}

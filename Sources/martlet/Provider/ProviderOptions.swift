@@ -1,0 +1,51 @@
+import ArgumentParser
+import Configuration
+import Foundation
+
+/// The settings that name a provider.
+enum APISettings: SettingSection {
+    static let server = Setting("api.server", flag: "server", default: "http://127.0.0.1:8080")
+        .help("The provider")
+        .detail("`send.server` counts where this is absent.")
+    static let key = Setting("api.key", flag: "api-key", kind: .secret)
+        .help("API key; better given as MARTLET_API_KEY")
+        .detail("Flags are seen in process lists. `send.apiKey` counts where this is absent.")
+
+    static let settings = [server, key]
+
+    /// Returns a client of the provider that the settings name; what `martlet send` reads counts too.
+    /// - Throws: ``SettingsError`` for a malformed URL.
+    static func client(_ settings: Settings) throws -> APIClient {
+        let server = settings.string(self.server) ?? settings.string(SendSettings.server)
+        let key = settings.string(self.key) ?? settings.string(SendSettings.apiKey)
+        try settings.check()
+        let text = server ?? self.server.defaultText ?? ""
+        guard let url = URLComponents(string: text), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false
+        else { throw SettingsError("api.server: '\(text)' is no URL such as http://127.0.0.1:8080") }
+        return APIClient(baseURL: text, apiKey: key)
+    }
+}
+
+/// The options of every command that talks to a running provider.
+struct ProviderOptions: APIAccess {
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var api: SettingFlags<APISettings>
+    @Flag(help: "Print the response as JSON.") var json = false
+
+    func connection() async throws -> APIConnection {
+        APIConnection(client: try Self.authenticated(try await self.settings()))
+    }
+
+    /// Returns the settings of a run.
+    /// - Parameter flags: the values of the command's own flags.
+    func settings(_ flags: [String: ConfigValue] = [:]) async throws -> Settings {
+        try await self.common.settings(self.api.values, flags)
+    }
+
+    /// Returns a client that has an API key.
+    static func authenticated(_ settings: Settings) throws -> APIClient {
+        let client = try APISettings.client(settings)
+        guard client.apiKey != nil else { throw ValidationError("Give an API key: set MARTLET_API_KEY.") }
+        return client
+    }
+}

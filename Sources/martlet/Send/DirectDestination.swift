@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import PushSender
+import PushTypes
+
+/// The push service, the credential and the sender configuration of `martlet send --credential`.
+struct DirectDestination {
+    let endpoint: PushServiceEndpoint
+    let credential: PushCredential
+    let configuration: SenderConfiguration
+
+    /// - Throws: ``CredentialError``, ``SettingsError`` or a validation error that names the option.
+    init(_ options: DirectOptions, settings: Settings) throws {
+        guard let path = options.credential, let service = options.service else {
+            throw ValidationError("Give --credential and --service.")
+        }
+        self.endpoint = try Self.endpoint(service, authority: options.authority)
+        self.credential = try PushCredential.load(
+            file: path,
+            passphrase: settings.string(SendSettings.passphrase),
+            teamID: options.teamID,
+            keyID: options.keyID,
+            keyFile: options.credentialKey
+        )
+        var configuration = SenderConfiguration()
+        configuration.maximumConnections = options.connections
+        configuration.maximumInFlight = options.inFlight
+        configuration.waitTimeout = .seconds(options.patience)
+        configuration.reconnectMaximum = .seconds(2)
+        // Shorter than a graceful shutdown may take.
+        configuration.drainTimeout = .seconds(10)
+        configuration.proxy = try settings.string(SendSettings.proxy).map(Self.proxy)
+        self.configuration = configuration
+    }
+
+    /// Returns the push service that `--service` names: one of Apple's, or HOST:PORT.
+    private static func endpoint(_ service: String, authority: String?) throws -> PushServiceEndpoint {
+        guard let address = ServiceAddress(service) else {
+            throw ValidationError("--service: '\(service)' is not HOST:PORT.")
+        }
+        let (name, port) = (address.host, address.port)
+        var endpoint: PushServiceEndpoint
+        if let environment = PushEnvironment(rawValue: name) {
+            endpoint = .apple(environment, port: port ?? 443)
+        } else {
+            guard let port else { throw ValidationError("--service \(service) needs a port: HOST:PORT.") }
+            endpoint = PushServiceEndpoint(host: name, port: port)
+        }
+        endpoint.additionalTrustRoots = try authority.map { try InputFile.text($0, for: "--authority") }
+        return endpoint
+    }
+
+    /// Returns the proxy of a URL; its port is 3128 where the URL has none.
+    private static func proxy(_ text: String) throws -> ProxyEndpoint {
+        guard let url = URLComponents(string: text), url.scheme == "http", let host = url.host, !host.isEmpty else {
+            throw ValidationError("--proxy is http://[USER:PASSWORD@]HOST:PORT.")
+        }
+        return ProxyEndpoint(host: host, port: url.port ?? 3128, user: url.user, password: url.password)
+    }
+}

@@ -1,0 +1,155 @@
+import ProviderAPI
+import PushProvider
+
+extension ProviderConfiguration: SettingTarget {
+    static var defaults: ProviderConfiguration { ProviderConfiguration(dataDirectory: "martlet-data/provider") }
+}
+
+/// The settings of a provider.
+enum ServeSettings {
+    /// The seconds of a day.
+    private static let day = 86_400
+
+    /// The paths of a provider's data, which the commands for its database read too.
+    enum Storage: SettingSection {
+        static let dataDirectory = Setting(
+            "serve.dataDirectory",
+            flag: "data-directory",
+            default: ProviderConfiguration.defaults.dataDirectory
+        )
+        .help("Directory of the database")
+        .detail(
+            """
+            It holds `provider.sqlite` and `lock`. It must be on a local disk, because SQLite's write-ahead log needs \
+            shared memory, which network file systems do not have. One process can use it at a time.
+            """
+        )
+        static let masterKey = Setting(
+            "serve.masterKey",
+            flag: "master-key",
+            default: "master.key in the data directory"
+        )
+        .help("File with the 32 bytes that seal the private keys")
+        .detail("It seals passphrases and certificates too, and is made at the first start.")
+
+        static let settings = [dataDirectory, masterKey]
+
+        /// Returns a configuration with the data directory and the master key of the settings.
+        static func configuration(_ settings: Settings) -> ProviderConfiguration {
+            ProviderConfiguration(
+                dataDirectory: settings.text(self.dataDirectory),
+                masterKeyPath: settings.string(self.masterKey)
+            )
+        }
+    }
+
+    /// The API's address and the push services.
+    enum General: ConfigurationSection {
+        static let sandboxService = Setting("serve.sandboxService", flag: "sandbox-service", default: "Apple's")
+            .help("Push service for the sandbox, as HOST:PORT")
+        static let productionService = Setting(
+            "serve.productionService",
+            flag: "production-service",
+            default: "Apple's"
+        )
+        .help("Push service for production, as HOST:PORT")
+        static let serviceAuthority = Setting("serve.serviceAuthority", flag: "service-authority")
+            .help("PEM file of an additional authority for the push services named here")
+            .detail("It counts for `serve.sandboxService` and `serve.productionService`, never for Apple's own.")
+
+        static let rows: [SettingRow<ProviderConfiguration>] = [
+            .text("serve.host", flag: "host", \.host)
+                .help("Address that the API listens on")
+                .detail("The API speaks HTTP: put a proxy with TLS in front of it if it leaves the machine."),
+            .integer("serve.port", flag: "port", 0...65_535, \.port)
+                .help("Port of the API; 0 takes a free one"),
+            SettingRow(sandboxService), SettingRow(productionService), SettingRow(serviceAuthority),
+            .text("serve.adminKeyFile", flag: "admin-key-file", \.adminKeyFile)
+                .help("New file for the first admin API key, which is not printed then")
+                .detail(
+                    """
+                    Only its owner can read it. Both the file and the output are written once the port is bound. A file that \
+                    holds such a key of an earlier start is replaced; any other is not, and the start says so.
+                    """
+                ),
+        ]
+    }
+
+    /// The bounds of concurrent work, the retention of records, and the addresses that webhooks may have.
+    enum Limits: ConfigurationSection {
+        static let rows: [SettingRow<ProviderConfiguration>] = [
+            .integer("serve.dispatch.page", flag: "page", 1...4096, \.dispatch.page)
+                .help("Recipients per transaction")
+                .detail("A page is rendered, sent and committed as one."),
+            .integer("serve.dispatch.walkers", flag: "walkers", 1...64, \.dispatch.walkers)
+                .help("Shards of campaigns that are sent at a time"),
+            .time("serve.retentionDays", flag: "retention-days", 1...3650, unit: day, \.retention.notifications)
+                .help("Days that finished notifications and token events are kept")
+                .detail("Deliveries are deleted with their notification."),
+            .time("serve.auditRetentionDays", flag: "audit-retention-days", 1...3650, unit: day, \.retention.audit)
+                .help("Days that audit entries are kept"),
+            .time("serve.eventRetentionDays", flag: "event-retention-days", 1...365, unit: day, \.retention.events)
+                .help("Days that events for webhooks are kept")
+                .detail("A replay reaches back as far."),
+            .toggle("serve.confirmClock", flag: "confirm-clock", \.confirmsClock)
+                .help("The clock is right, however far it is ahead of the last start")
+                .detail("For one start only, see [Clocks](operations.md#clocks)."),
+            .integer("serve.connections", flag: "connections", 1...100_000, \.limits.connections)
+                .help("Connections to the API at a time")
+                .detail("Further ones wait."),
+            .time("serve.requestSeconds", flag: "request-seconds", 1...3600, \.limits.request)
+                .help("Seconds from the head of a request to its end")
+                .detail(
+                    """
+                    The same time holds for each 16 KiB of an import, and for a response, an export too, until the client has \
+                    taken its next 64 kB. A client that was faster may rest for as long as it has gained, ten times this time \
+                    at most. Then the connection is closed.
+                    """
+                ),
+            .time("serve.questionSeconds", flag: "question-seconds", 1...300, \.limits.question)
+                .help("Seconds that a query over many devices may take")
+                .detail(
+                    """
+                    Counts, previews and histories are such queries. The time in the queue does not count. Then the response is \
+                    503 `query_too_expensive`.
+                    """
+                ),
+            .integer("serve.keyRate", flag: "key-rate", 0...1_000_000, \.limits.keyRate)
+                .help("Requests per second of one API key; 0 sets no limit")
+                .detail("Twice as many may come at once; then the response is 429."),
+            .toggle("serve.webhooks.allowPrivate", flag: "allow-private-webhooks", \.webhookAddresses.allowsPrivate)
+                .help("Webhooks may point to addresses of the own network, with any port")
+                .detail("`http` is allowed for them too. The holder of an admin key can then reach these addresses."),
+            .toggle("serve.webhooks.allowHTTP", flag: "allow-http-webhooks", \.webhookAddresses.allowsPlainHTTP)
+                .help("Webhooks may use http, to public addresses"),
+        ]
+    }
+
+    /// The shares of rejected tokens at which the circuit breaker stops their deactivation.
+    enum Breaker: ConfigurationSection {
+        static let rows: [SettingRow<ProviderConfiguration>] = [
+            .integer("serve.breaker.minimum", flag: "breaker-minimum", 1...1_000_000, \.breaker.minimum)
+                .help("Responses of an app's environment before the breaker can open"),
+            .percent("serve.breaker.dead", flag: "breaker-dead", \.breaker.dead)
+                .help("Percent of dead tokens (410) from which it opens"),
+            .percent("serve.breaker.bad", flag: "breaker-bad", \.breaker.bad)
+                .help("Percent of bad tokens from which it opens")
+                .detail("Bad tokens are those with `BadDeviceToken` or `DeviceTokenNotForTopic`."),
+            .integer("serve.breaker.memory", flag: "breaker-memory", 1...1_000_000, \.breaker.memory)
+                .help("Responses from which all counts are halved, so that old ones fade")
+                .detail("At least `serve.breaker.minimum`."),
+        ]
+
+        /// - Throws: ``SettingsError`` for limits with which the breaker could never open.
+        static func check(_ limits: CircuitBreaker.Limits) throws {
+            guard limits.memory >= limits.minimum else {
+                throw SettingsError(
+                    """
+                    serve.breaker.memory: \(limits.memory) is less than serve.breaker.minimum, \(limits.minimum): too few \
+                    responses would be remembered for the breaker to open
+                    """
+                )
+            }
+        }
+    }
+}

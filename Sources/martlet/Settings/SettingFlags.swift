@@ -1,0 +1,90 @@
+import ArgumentParser
+import Configuration
+
+/// A part of the table of settings whose flags stand together in the help of a command.
+protocol SettingSection {
+    /// The settings in the order in which help and documentation show them.
+    static var settings: [Setting] { get }
+}
+
+/// A part of the table whose settings are applied to a configuration.
+protocol ConfigurationSection: SettingSection {
+    /// The type of the configuration.
+    associatedtype Target: SettingTarget
+    /// The settings, each with the part of the configuration that it sets.
+    static var rows: [SettingRow<Target>] { get }
+}
+
+extension ConfigurationSection {
+    static var settings: [Setting] { self.rows.map(\.setting) }
+
+    /// Copies all values that were given to a configuration; ``Settings/check()`` comes after that.
+    static func apply(_ settings: Settings, to target: inout Target) {
+        for row in self.rows { row.apply(settings, &target) }
+    }
+}
+
+/// The flags of one section of the table, as an option group of a command.
+///
+/// ArgumentParser finds the arguments of a type by reflection. This type reflects an argument for each setting of its
+/// section instead of stored properties, so that no setting is declared a second time.
+struct SettingFlags<Section: SettingSection>: ParsableArguments, CustomReflectable {
+    /// The values of the flags that were given, by the key of their setting.
+    private(set) var values: [String: ConfigValue] = [:]
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: FlagName.self)
+        for setting in Section.settings {
+            guard let name = setting.flag.map(FlagName.init) else { continue }
+            let content: ConfigContent? =
+                switch setting.kind {
+                case .integer, .number: try container.decodeIfPresent(Int.self, forKey: name).map { .int($0) }
+                // A flag that was not given leaves the setting to the environment and the file.
+                case .toggle: try container.decodeIfPresent(Bool.self, forKey: name) == true ? .bool(true) : nil
+                case .list: try Self.list(container.decodeIfPresent([String].self, forKey: name))
+                case .text, .secret, .choice:
+                    try container.decodeIfPresent(String.self, forKey: name).map { .string($0) }
+                }
+            self.values[setting.key] = content.map { ConfigValue($0, isSecret: setting.kind == .secret) }
+        }
+    }
+
+    private static func list(_ texts: [String]?) -> ConfigContent? {
+        texts.flatMap { $0.isEmpty ? nil : .stringArray($0) }
+    }
+
+    /// Returns whether the flag of a setting was given.
+    func has(_ setting: Setting) -> Bool { self.values[setting.key] != nil }
+
+    /// One argument for each setting that has a flag.
+    var customMirror: Mirror {
+        let arguments = Section.settings.compactMap { setting in
+            setting.flag.map { (label: $0 as String?, value: Self.argument($0, setting)) }
+        }
+        return Mirror(self, children: arguments, displayStyle: .struct)
+    }
+
+    /// Returns the property wrapper that stands for a setting's flag.
+    private static func argument(_ flag: String, _ setting: Setting) -> Any {
+        let name = NameSpecification.customLong(flag)
+        let help = ArgumentHelp(stringLiteral: setting.argumentHelp)
+        return switch setting.kind {
+        case .integer, .number: Option<Int?>(name: name, help: help)
+        case .toggle: Flag<Bool>(wrappedValue: false, name: name, help: help)
+        case .list: Option<[String]>(wrappedValue: [], name: name, help: help)
+        case .text, .secret, .choice: Option<String?>(name: name, help: help)
+        }
+    }
+}
+
+/// The name of a flag as the key under which ArgumentParser keeps its value.
+private struct FlagName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(_ name: String) { self.stringValue = name }
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { nil }
+}
