@@ -10,7 +10,7 @@ export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GAT
 # `martlet --version` shows the commit; empty in a source tree without git.
 export MARTLET_COMMIT := $(shell git rev-parse --short=9 HEAD 2>/dev/null)
 
-.PHONY: help demo build test check format setup clean bench-sender bench-gateway bench-campaign conformance fuzz \
+.PHONY: help demo build test check docs format setup clean bench-sender bench-gateway bench-campaign conformance fuzz \
 	fuzz-api torture-gateway torture
 
 help:  ## list the targets
@@ -25,11 +25,14 @@ build: setup  ## build the martlet command
 test: setup  ## run all tests (FILTER=Name for some)
 	@scripts/test $(FILTER)
 
-check: setup  ## format, warnings as errors, documentation
+check: setup  ## format, warnings as errors, examples, documentation
 	@scripts/check
 
+docs: setup  ## build the libraries' documentation with DocC, in .build/docs
+	@scripts/docs
+
 format:  ## rewrite the sources in the house style
-	@swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Fuzz
+	@swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Examples Fuzz
 
 bench-sender:  ## the sender beside h2load against nghttpd (N=200000 PAIRS=5 SENDS=1000000)
 	@scripts/setup bench

@@ -9,34 +9,37 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// A library product of another package. One that only the servers and the command need belongs to the trait `Server`.
+func library(_ name: String, _ package: String, trait: String? = nil) -> Target.Dependency {
+    .product(name: name, package: package, condition: trait.flatMap { .when(traits: [$0]) })
+}
+
 extension Target.Dependency {
-    static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
-    static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
-    static let configuration = product(name: "Configuration", package: "swift-configuration")
-    static let crypto = product(name: "Crypto", package: "swift-crypto")
-    static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
-    static let grdb = product(name: "GRDB", package: "GRDB.swift")
-    static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
-    static let grdbSQLite = product(name: "GRDBSQLite", package: "GRDB.swift")
-    static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
-    static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
-    static let logging = product(name: "Logging", package: "swift-log")
-    static let metrics = product(name: "Metrics", package: "swift-metrics")
-    static let nioCore = product(name: "NIOCore", package: "swift-nio")
-    static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
-    static let nioExtras = product(name: "NIOExtras", package: "swift-nio-extras")
-    static let nioFoundationCompat = product(name: "NIOFoundationCompat", package: "swift-nio")
-    static let nioHPACK = product(name: "NIOHPACK", package: "swift-nio-http2")
-    static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
-    static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
-    static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
-    static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
-    static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
-    static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
-    static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-    static let swiftASN1 = product(name: "SwiftASN1", package: "swift-asn1")
-    static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
-    static let x509 = product(name: "X509", package: "swift-certificates")
+    static let argumentParser = library("ArgumentParser", "swift-argument-parser", trait: "Server")
+    static let asyncHTTPClient = library("AsyncHTTPClient", "async-http-client")
+    static let configuration = library("Configuration", "swift-configuration", trait: "Server")
+    static let crypto = library("Crypto", "swift-crypto")
+    static let cryptoExtras = library("CryptoExtras", "swift-crypto")
+    static let grdb = library("GRDB", "GRDB.swift", trait: "Server")
+    static let grdbSQLite = library("GRDBSQLite", "GRDB.swift", trait: "Server")
+    static let httpTypes = library("HTTPTypes", "swift-http-types", trait: "Server")
+    static let hummingbird = library("Hummingbird", "hummingbird", trait: "Server")
+    static let hummingbirdCore = library("HummingbirdCore", "hummingbird", trait: "Server")
+    static let logging = library("Logging", "swift-log")
+    static let metrics = library("Metrics", "swift-metrics")
+    static let nioCore = library("NIOCore", "swift-nio")
+    static let nioEmbedded = library("NIOEmbedded", "swift-nio")
+    static let nioExtras = library("NIOExtras", "swift-nio-extras")
+    static let nioHPACK = library("NIOHPACK", "swift-nio-http2", trait: "Server")
+    static let nioHTTP1 = library("NIOHTTP1", "swift-nio")
+    static let nioHTTPTypes = library("NIOHTTPTypes", "swift-nio-extras")
+    static let nioPosix = library("NIOPosix", "swift-nio")
+    static let nioSSL = library("NIOSSL", "swift-nio-ssl")
+    static let nioTLS = library("NIOTLS", "swift-nio")
+    static let serviceLifecycle = library("ServiceLifecycle", "swift-service-lifecycle")
+    static let swiftASN1 = library("SwiftASN1", "swift-asn1")
+    static let unixSignals = library("UnixSignals", "swift-service-lifecycle")
+    static let x509 = library("X509", "swift-certificates")
 }
 
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -47,34 +50,6 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
     .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
-/// Fuzz targets need the fuzzer's own main function, so they exist only for `scripts/fuzz`.
-func fuzzTargets() -> [Target] {
-    guard Context.environment["MARTLET_FUZZ"] != nil else { return [] }
-    let targets: [(String, [Target.Dependency])] = [
-        ("AudienceFuzz", ["PushSupport", "PushTypes", "PushWire", "PushStore"]),
-        ("BinaryFrameFuzz", ["PushSupport", "PushTypes", "PushWire", .nioCore]),
-        ("CourierFuzz", ["PushSupport", "PushTypes", "PushWire", .nioCore]),
-        ("CronFuzz", ["PushSupport", "PushTypes", "PushWire", "PushProvider"]),
-        ("FormFuzz", ["PushSupport", "PushTypes", "PushWire", "ProviderAPI"]),
-        ("HTTP2Fuzz", ["PushSupport", "PushTypes", "PushWire", "PushSender", .nioCore, .nioHPACK]),
-        ("PayloadFuzz", ["PushSupport", "PushTypes", "PushWire", "PushProvider", "PushStore"]),
-        ("ProviderTokenFuzz", ["PushGateway", "PushSupport", "PushTypes", "PushWire", .crypto]),
-        ("ProviderHTTP2Fuzz", ["PushGateway", "PushSupport", "PushTypes", "PushWire", .nioCore, .nioHPACK]),
-        ("RegistrationFuzz", ["PushSupport", "PushTypes", "PushWire", "PushProvider", "PushStore", .nioCore]),
-    ]
-    let common = Target.target(name: "Fuzzing", dependencies: [.nioCore], path: "Fuzz/Fuzzing", swiftSettings: strict)
-    return [common]
-        + targets.map { name, dependencies in
-            .executableTarget(
-                name: name,
-                dependencies: ["Fuzzing"] + dependencies,
-                path: "Fuzz/\(name)",
-                swiftSettings: strict,
-                linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
-            )
-        }
-}
-
 let package = Package(
     name: "martlet",
     platforms: [.macOS(.v15)],
@@ -82,6 +57,13 @@ let package = Package(
         .executable(name: "martlet", targets: ["martlet"]),
         .library(name: "PushDevice", targets: ["PushDevice"]),
         .library(name: "PushSender", targets: ["PushSender", "PushTypes"]),
+        // For the packages in Benchmarks and Fuzz, which use `package` declarations; nothing here is promised.
+        .library(name: "_MartletProvider", targets: ["ProviderAPI", "PushProvider", "PushStore"]),
+        .library(name: "_MartletGateway", targets: ["PushGateway"]),
+    ],
+    traits: [
+        .trait(name: "Server", description: "Provider, gateway and command: Hummingbird, GRDB and ArgumentParser"),
+        .default(enabledTraits: ["Server"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -102,39 +84,44 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
+        // What both ends of a push share.
         module("PushTypes", [.nioCore]),
         module("PushSupport", ["PushTypes", .nioCore, .swiftASN1, .x509]),
         module("PushWire", ["PushSupport", "PushTypes", .crypto, .nioCore]),
+
+        // The libraries.
         module(
             "PushSender",
             [
                 "PushSupport", "PushTypes", "PushWire", .crypto, .logging, .metrics, .nioCore, .nioExtras, .nioHTTP1,
-                .nioPosix, .nioSSL,
-                .nioTLS,
-                .serviceLifecycle, .swiftASN1, .x509,
+                .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module(
-            "PushHTTP",
+            "PushDevice",
             [
-                "PushSupport", "PushTypes", "PushWire", .httpTypes, .hummingbird, .logging, .metrics, .nioCore,
-                .nioHTTPTypes,
+                "PushSupport", "PushTypes", "PushWire", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1,
+                .nioPosix, .nioSSL, .serviceLifecycle, .swiftASN1, .x509,
             ]
+        ),
+
+        // The servers.
+        module(
+            "PushHTTP",
+            ["PushSupport", "PushTypes", .httpTypes, .hummingbird, .logging, .metrics, .nioCore, .nioHTTPTypes]
         ),
         module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
         module(
             "PushProvider",
             [
-                "PushSupport", "PushTypes", "PushWire", "PushSender", "PushStore", .asyncHTTPClient, .crypto, .logging,
-                .metrics, .nioCore,
-                .nioHTTP1, .nioPosix, .serviceLifecycle,
+                "PushSender", "PushStore", "PushSupport", "PushTypes", .asyncHTTPClient, .crypto, .logging, .metrics,
+                .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
             ]
         ),
         module(
             "ProviderAPI",
             [
-                "PushHTTP", "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender", "PushStore", .crypto,
-                .httpTypes,
+                "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes", .crypto, .httpTypes,
                 .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore, .serviceLifecycle,
             ]
         ),
@@ -142,16 +129,8 @@ let package = Package(
             "PushGateway",
             [
                 "PushHTTP", "PushSupport", "PushTypes", "PushWire", .crypto, .cryptoExtras, .grdb, .httpTypes,
-                .hummingbird, .hummingbirdCore,
-                .logging, .nioCore, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
-            ]
-        ),
-        module(
-            "PushDevice",
-            [
-                "PushSupport", "PushTypes", "PushWire", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1,
-                .nioPosix, .nioSSL,
-                .serviceLifecycle, .swiftASN1, .x509,
+                .hummingbird, .hummingbirdCore, .logging, .nioCore, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle,
+                .swiftASN1, .x509,
             ]
         ),
         // Only this is compiled anew for a commit; the Makefile hands the commit over.
@@ -162,47 +141,20 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "BuildInformation", "PushDevice", "PushGateway", "PushHTTP", "PushSupport", "PushTypes", "PushWire",
-                "PushProvider",
-                "PushSender", "ProviderAPI",
-                "PushStore", .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging, .metrics, .nioCore,
-                .nioHTTP1, .serviceLifecycle, .unixSignals,
+                "BuildInformation", "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider", "PushSender",
+                "PushStore", "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration,
+                .crypto, .logging, .metrics, .nioCore, .nioHTTP1, .serviceLifecycle, .unixSignals,
             ],
             swiftSettings: strict
         ),
-        .executableTarget(
-            name: "SenderBenchmark",
-            dependencies: ["PushSupport", "PushTypes", "PushWire", "PushSender", .argumentParser, .logging, .nioCore],
-            path: "Benchmarks/SenderBenchmark",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "GatewayBenchmark",
-            dependencies: [
-                "PushDevice", "PushSupport", "PushTypes", "PushWire", "PushSender", .argumentParser, .asyncHTTPClient,
-                .crypto, .logging,
-                .nioCore,
-                .nioHTTP1, .nioPosix, .nioSSL, .swiftASN1, .x509,
-            ],
-            path: "Benchmarks/GatewayBenchmark",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "CampaignBenchmark",
-            dependencies: [
-                "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender", "ProviderAPI", "PushStore",
-                .argumentParser,
-                .asyncHTTPClient, .grdb, .logging, .nioCore, .nioFoundationCompat, .nioHTTP1,
-            ],
-            path: "Benchmarks/CampaignBenchmark",
-            swiftSettings: strict
-        ),
+
+        // Tests.
         .target(
             name: "PushTesting",
             dependencies: [
-                "PushDevice", "PushGateway", "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender",
-                "ProviderAPI", "PushStore",
-                .asyncHTTPClient, .crypto, .logging, .nioCore, .nioSSL, .serviceLifecycle, .swiftASN1, .x509,
+                "ProviderAPI", "PushDevice", "PushGateway", "PushProvider", "PushSender", "PushStore", "PushSupport",
+                "PushTypes", "PushWire", .asyncHTTPClient, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
+                .serviceLifecycle,
             ],
             path: "Tests/PushTesting",
             swiftSettings: strict
@@ -213,64 +165,56 @@ let package = Package(
         tests(
             "PushSenderTests",
             [
-                "PushSupport", "PushTypes", "PushWire", "PushSender", "PushTesting", .crypto, .logging, .nioCore,
-                .nioHPACK, .nioPosix, .nioSSL,
-                .nioTLS, .swiftASN1, .x509,
+                "PushSender", "PushSupport", "PushTesting", "PushTypes", "PushWire", .crypto, .logging, .nioCore,
+                .nioHPACK, .nioPosix, .nioSSL, .nioTLS, .swiftASN1, .x509,
             ],
             exclude: ["Fixtures"]
         ),
-        tests("PushStoreTests", ["PushSupport", "PushTypes", "PushWire", "PushStore", "PushTesting", .grdb]),
         tests(
-            "PushProviderTests",
+            "PushDeviceTests",
             [
-                "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender", "PushStore", "PushTesting", .grdb,
-                .logging, .nioCore,
-                .nioHTTP1, .nioPosix,
+                "PushDevice", "PushGateway", "PushSupport", "PushTesting", "PushTypes", "PushWire", .logging, .nioCore,
+                .nioPosix, .nioSSL, .x509,
             ]
         ),
         tests(
             "PushHTTPTests",
             [
-                "ProviderAPI", "PushHTTP", "PushSupport", "PushTesting", "PushTypes", .httpTypes, .hummingbird,
-                .logging,
-                .nioCore, .nioEmbedded, .nioHTTPTypes, .nioPosix,
+                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushTesting", .grdb, .httpTypes, .hummingbird,
+                .logging, .nioCore, .nioEmbedded, .nioHTTPTypes, .nioPosix,
+            ]
+        ),
+        tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb]),
+        tests(
+            "PushProviderTests",
+            [
+                "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes", .grdb, .logging,
+                .nioCore, .nioHTTP1, .nioPosix,
             ]
         ),
         tests(
             "ProviderAPITests",
             [
-                "PushHTTP", "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender", "ProviderAPI",
-                "PushStore", "PushTesting",
-                .grdb, .httpTypes, .hummingbird, .nioCore, .nioEmbedded, .nioHTTPTypes, .nioPosix,
+                "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
+                "PushTypes", .grdb, .nioCore,
             ]
         ),
         tests(
             "PushGatewayTests",
             [
-                "PushGateway", "PushHTTP", "PushSupport", "PushTypes", "PushWire", "PushSender", "PushTesting", .crypto,
-                .cryptoExtras, .grdb,
-                .hummingbird, .logging,
-                .nioCore, .nioEmbedded, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .swiftASN1, .x509,
-            ]
-        ),
-        tests(
-            "PushDeviceTests",
-            [
-                "PushDevice", "PushGateway", "PushSupport", "PushTypes", "PushWire", "PushTesting", .logging, .nioCore,
-                .nioPosix, .nioSSL, .x509,
+                "PushGateway", "PushHTTP", "PushSender", "PushSupport", "PushTesting", "PushTypes", "PushWire", .crypto,
+                .cryptoExtras, .grdb, .hummingbird, .logging, .nioCore, .nioEmbedded, .nioHPACK, .nioPosix, .nioSSL,
+                .nioTLS, .swiftASN1, .x509,
             ]
         ),
         tests(
             "EndToEndTests",
             [
-                "PushDevice", "PushGateway", "PushSupport", "PushTypes", "PushWire", "PushProvider", "PushSender",
-                "ProviderAPI", "PushStore",
-                "PushTesting", "martlet", .argumentParser, .asyncHTTPClient, .configuration, .crypto, .logging,
-                .nioCore, .nioHTTP1,
-                .nioPosix,
-                .nioSSL,
+                "ProviderAPI", "PushDevice", "PushGateway", "PushProvider", "PushSender", "PushStore", "PushSupport",
+                "PushTesting", "PushTypes", "PushWire", "martlet", .argumentParser, .asyncHTTPClient, .configuration,
+                .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
             ]
         ),
-    ] + fuzzTargets(),
+    ],
     swiftLanguageModes: [.v6]
 )

@@ -8,6 +8,14 @@ cleanup() {
 }
 trap cleanup EXIT
 
+# build_benchmark NAME CONFIGURATION: builds a program of the package in Benchmarks; sets binaries to the folder it is in.
+# The package shares the build folder and the versions of dependencies, and so the modules that are built already, with Martlet.
+build_benchmark() {
+    [ ! -f Package.resolved ] || cp Package.resolved Benchmarks/
+    swift build --package-path Benchmarks --scratch-path .build -c "$2" --product "$1"
+    binaries=$(swift build --package-path Benchmarks --scratch-path .build -c "$2" --show-bin-path)
+}
+
 # start LOG COMMAND…: a server in the background, ended by its process id when the script ends.
 start() {
     local log=$1

@@ -6,10 +6,9 @@ import PushProvider
 import PushSender
 import PushTypes
 
-/// What the campaign is compared with: the same pushes straight through `Sender`, all of them made before the clock
-/// starts.
+/// Measures the bare sender, which the campaign is compared with: the same pushes, created before the measurement starts.
 struct Bare: AsyncParsableCommand {
-    /// Pushes handed over at a time, and calls under way, so that the sender never runs dry.
+    /// The number of pushes in a batch, and of batches in flight, so that the sender always has work.
     private static let batch = 10_000
     private static let calls = 5
 
@@ -26,7 +25,7 @@ struct Bare: AsyncParsableCommand {
         let pushes = try self.pushes()
         try await Self.send(pushes.prefix(Self.batch), with: sender)
         let start = ContinuousClock.now
-        let cpu = try ProcessFigures.own().cpuSeconds
+        let cpu = try ProcessStatistics.own().cpuSeconds
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, first) in stride(from: 0, to: pushes.count, by: Self.batch).enumerated() {
                 if index >= Self.calls { try await group.next() }
@@ -38,7 +37,7 @@ struct Bare: AsyncParsableCommand {
         }
         let count = Double(pushes.count)
         figure("bare_rate", count / ((ContinuousClock.now - start) / .seconds(1)), "pushes/s")
-        figure("bare_cpu", (try ProcessFigures.own().cpuSeconds - cpu) * 1e6 / count, "us/push")
+        figure("bare_cpu", (try ProcessStatistics.own().cpuSeconds - cpu) * 1e6 / count, "us/push")
         await sender.close()
     }
 
@@ -53,7 +52,7 @@ struct Bare: AsyncParsableCommand {
             keyID: BenchmarkApp.keyID,
             pem: String(contentsOfFile: self.key, encoding: .utf8)
         )
-        // The provider uses the same configuration, and so as many connections.
+        // The provider has the same configuration, and so the same number of connections.
         return try Sender(
             to: endpoint,
             credential: .token(key),

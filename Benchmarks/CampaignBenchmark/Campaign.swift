@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 
-/// Notifies all devices through the API of a running provider and waits for the end; with traffic beside it, if wanted.
+/// Sends a notification to all devices through a provider's API and waits for its end, optionally under other traffic.
 struct Campaign: AsyncParsableCommand {
-    /// Between two looks at the notification's state.
+    /// The pause between two requests for the notification's state.
     private static let pause: Duration = .milliseconds(50)
 
     @OptionGroup var provider: ProviderOptions
@@ -20,11 +20,11 @@ struct Campaign: AsyncParsableCommand {
         let body = try Data(contentsOf: URL(filePath: self.request))
         let singles = SingleSends(api: api, rate: self.singles)
         let registrations = Registrations(api: api, rate: self.registrations / 60)
-        let cpu = try ProcessFigures(pid: self.provider.pid).cpuSeconds
+        let cpu = try ProcessStatistics(pid: self.provider.pid).cpuSeconds
         let traffic = Task {
             async let latencies = singles.run()
-            async let answers = registrations.run()
-            return (try await latencies, try await answers)
+            async let responses = registrations.run()
+            return (try await latencies, try await responses)
         }
         var rates: [Double] = []
         let start = ContinuousClock.now
@@ -33,18 +33,18 @@ struct Campaign: AsyncParsableCommand {
         } while (ContinuousClock.now - start) / .seconds(1)
             < self.seconds
         traffic.cancel()
-        let (sent, answers) = try await traffic.value
-        let figures = try ProcessFigures(pid: self.provider.pid)
+        let (sent, responses) = try await traffic.value
+        let figures = try ProcessStatistics(pid: self.provider.pid)
         let pushes = Double(self.count * rates.count + sent.arrivals.count)
         figure("\(self.name)_rate", rates.sorted()[rates.count / 2], "pushes/s")
         figure("\(self.name)_cpu", (figures.cpuSeconds - cpu) * 1e6 / pushes, "us/push of the provider")
         figure("\(self.name)_peak_memory", figures.peakKB / 1024, "MB")
         sent.print(self.name)
-        answers.print(self.name)
+        responses.print(self.name)
         try await ProviderAPI.close()
     }
 
-    /// Pushes a second, from the acceptance of the notification to its end.
+    /// Returns the pushes per second, from the acceptance of the notification to its end.
     private func campaign(_ api: ProviderAPI, _ body: Data) async throws -> Double {
         let accepted = try await api.post("/v1/apps/\(BenchmarkApp.bundleID)/notifications", body)
         guard let id = accepted.string("id"), let created = accepted.integer("createdAtMs") else {
@@ -52,12 +52,12 @@ struct Campaign: AsyncParsableCommand {
         }
         let start = ContinuousClock.now
         while true {
-            let answer = try await api.get("/v1/notifications/\(id)")
-            if let finished = answer.integer("finishedAtMs") {
+            let response = try await api.get("/v1/notifications/\(id)")
+            if let finished = response.integer("finishedAtMs") {
                 return Double(self.count) * 1000 / Double(max(1, finished - created))
             }
             guard (ContinuousClock.now - start) / .seconds(1) < self.limit else {
-                throw BenchmarkFailure("not done after \(self.limit) s: \(answer)")
+                throw BenchmarkFailure("not done after \(self.limit) s: \(response)")
             }
             try await Task.sleep(for: Self.pause)
         }

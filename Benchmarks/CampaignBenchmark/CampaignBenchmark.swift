@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PushTypes
 
-/// What `make bench-campaign` needs beside `martlet serve`. Prints lines `figure NAME VALUE UNIT`.
+/// The load of `make bench-campaign` for `martlet serve`. It prints lines `figure NAME VALUE UNIT`.
 @main
 struct CampaignBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,7 +11,7 @@ struct CampaignBenchmark: AsyncParsableCommand {
     )
 }
 
-/// The app whose devices the campaigns go to.
+/// The app of the campaigns.
 enum BenchmarkApp {
     static let bundleID = "com.example.MyApp"
     static let teamID = "DEF123GHIJ"
@@ -23,12 +23,12 @@ enum BenchmarkApp {
     }
 }
 
-/// Where the devices' tokens come from: made up, or a file that a gateway's devices have got theirs from.
+/// The source of the device tokens: generated ones, or a file with tokens of a gateway.
 struct TokenOptions: ParsableArguments {
     @Option(help: "How many devices there are.") var count: Int
     @Option(help: "File with a token in hexadecimal per line; by default the tokens are made up.") var tokens: String?
 
-    /// - Throws: ``BenchmarkFailure`` if the file holds fewer than ``count``.
+    /// Returns the tokens, or throws ``BenchmarkFailure`` if the file has fewer than ``count``.
     func all() throws -> [DeviceToken] {
         guard let tokens = self.tokens else { return (0..<self.count).map(Self.madeUp) }
         let lines = try String(contentsOfFile: tokens, encoding: .utf8).split(separator: "\n").prefix(self.count)
@@ -37,7 +37,7 @@ struct TokenOptions: ParsableArguments {
         return known
     }
 
-    /// 32 bytes that look as if they were random; always the same for a number.
+    /// Returns a token of 32 pseudorandom bytes, always the same one for a number.
     static func madeUp(_ number: Int) -> DeviceToken {
         var state = UInt64(truncatingIfNeeded: number) &* 4
         var bytes: [UInt8] = []
@@ -56,7 +56,7 @@ struct TokenOptions: ParsableArguments {
     }
 }
 
-/// A measurement that could not be made, or in which something was lost.
+/// An error of a measurement, or a push that was lost.
 struct BenchmarkFailure: Error, CustomStringConvertible {
     var description: String
 
@@ -65,12 +65,12 @@ struct BenchmarkFailure: Error, CustomStringConvertible {
     }
 }
 
-/// Prints what the script collects.
+/// Prints a line that the scripts collect.
 func figure(_ name: String, _ value: Double, _ unit: String) {
     print("figure \(name) \(Int(exactly: value).map(String.init) ?? String(value)) \(unit)")
 }
 
-/// Tells how far it has got.
+/// Prints the progress.
 func say(_ text: String) {
     FileHandle.standardError.write(Data("\(text)\n".utf8))
 }

@@ -5,8 +5,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Makes a provider's database: an app with its credential, and devices with profiles, through the store's own batch
-/// registration.
+/// Creates a provider's database: an app with its credential, and devices with profiles, by the store's batch registration.
 struct Fill: AsyncParsableCommand {
     private static let batch = 5000
     private static let locales = ["en", "de", "fr", "pt-BR"]
@@ -44,7 +43,7 @@ struct Fill: AsyncParsableCommand {
         try store.close()
     }
 
-    /// Four locales, three attributes and a user each.
+    /// Returns a device with one of four locales, three attributes and a user.
     private static func device(_ token: DeviceToken, number: Int) -> DeviceRegistration {
         var device = DeviceRegistration(environment: .sandbox, token: token)
         device.user = .set("user\(number)")
@@ -58,7 +57,7 @@ struct Fill: AsyncParsableCommand {
     }
 }
 
-/// Makes an empty file for each token, so that a file server answers a push to it with 200.
+/// Creates an empty file for each token, so that a file server responds to a push with 200.
 struct Paths: ParsableCommand {
     @OptionGroup var tokens: TokenOptions
     @Option(help: "The file server's root.") var root: String
@@ -70,7 +69,7 @@ struct Paths: ParsableCommand {
         guard FileManager.default.createFile(atPath: empty, contents: nil) else {
             throw BenchmarkFailure("cannot write to \(self.root)")
         }
-        // A name for the same file costs less memory than a file.
+        // A hard link costs less memory than a file.
         for token in try self.tokens.all() where link(empty, "\(folder)/\(token.hex)") != 0 && errno != EEXIST {
             throw BenchmarkFailure("cannot make a file for each token in \(folder): error \(errno)")
         }

@@ -4,7 +4,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// What others notice of a caller with a read-only key that does its worst: quiet first, then beside it.
+/// Measures the latency for other callers, first without and then with a hostile caller that has a read-only key.
 struct Hostile: AsyncParsableCommand {
     @OptionGroup var provider: ProviderOptions
     @Option(help: "Seconds for each of the two measurements.") var seconds = 20.0
@@ -19,17 +19,17 @@ struct Hostile: AsyncParsableCommand {
         let quiet = try await self.measure(api)
         let attack = Attack(base: api.base, key: key)
         let attackers = Task { await attack.run() }
-        // Its first questions are being answered when the clock starts.
+        // The first hostile queries are running when the measurement starts.
         try await Task.sleep(for: .seconds(1))
         let hostile = try await self.measure(api)
         attackers.cancel()
-        let answers = await attackers.value
+        let responses = await attackers.value
         self.print("quiet", quiet)
         self.print("hostile", hostile)
         figure("hostile_apps_p99_added", hostile.apps - quiet.apps, "ms")
         figure("hostile_urgent_p99_ratio", hostile.urgent / max(quiet.urgent, 0.001), "ratio")
-        figure("hostile_requests", Double(answers.values.reduce(0, +)), "requests of the hostile key")
-        for (status, count) in answers.sorted(by: { $0.key < $1.key }) {
+        figure("hostile_requests", Double(responses.values.reduce(0, +)), "requests of the hostile key")
+        for (status, count) in responses.sorted(by: { $0.key < $1.key }) {
             figure("hostile_requests_\(status)", Double(count), "answers")
         }
         try await ProviderAPI.close()
@@ -39,27 +39,27 @@ struct Hostile: AsyncParsableCommand {
     private struct Latencies {
         var apps: Double
         var urgent: Double
-        var urgentAnswer: Double
+        var urgentResponse: Double
     }
 
     private func measure(_ api: ProviderAPI) async throws -> Latencies {
         let (singles, rate) = (SingleSends(api: api, rate: self.rate), self.rate)
         let traffic = Task {
             async let sent = singles.run()
-            async let looks = SteadyCalls.run(rate: rate) { _ in
+            async let samples = ConstantRateCalls.run(rate: rate) { _ in
                 let start = ContinuousClock.now
                 _ = try await api.get("/v1/apps")
                 return (ContinuousClock.now - start) / .milliseconds(1)
             }
-            return (try await sent, try await looks)
+            return (try await sent, try await samples)
         }
         try await Task.sleep(for: .seconds(self.seconds))
         traffic.cancel()
-        let (sent, looks) = try await traffic.value
+        let (sent, samples) = try await traffic.value
         return Latencies(
-            apps: try Self.p99(looks.sorted()),
+            apps: try Self.p99(samples.sorted()),
             urgent: try Self.p99(sent.arrivals),
-            urgentAnswer: try Self.p99(sent.answers)
+            urgentResponse: try Self.p99(sent.responses)
         )
     }
 
@@ -71,11 +71,11 @@ struct Hostile: AsyncParsableCommand {
     private func print(_ name: String, _ latencies: Latencies) {
         figure("\(name)_apps_p99", latencies.apps, "ms")
         figure("\(name)_urgent_p99", latencies.urgent, "ms")
-        figure("\(name)_urgent_api_p99", latencies.urgentAnswer, "ms")
+        figure("\(name)_urgent_api_p99", latencies.urgentResponse, "ms")
     }
 }
 
-/// A caller that asks for what costs most, again and again.
+/// A caller that repeats the most expensive queries.
 private struct Attack: Sendable {
     private enum Request: CaseIterable {
         case count
@@ -89,11 +89,11 @@ private struct Attack: Sendable {
     let base: String
     let key: String
 
-    /// Of each kind of request so many at a time.
+    /// The number of requests of each kind in flight.
     private static let atOnce = 6
 
-    /// Until the task is cancelled.
-    /// - Returns: how often each status was answered; 0 stands for no answer.
+    /// Sends requests until the task is cancelled.
+    /// - Returns: the number of responses of each status; 0 means no response.
     func run() async -> [Int: Int] {
         await withTaskGroup(of: [Int: Int].self) { group in
             for request in Request.allCases {
@@ -104,12 +104,12 @@ private struct Attack: Sendable {
     }
 
     private func repeatedly(_ request: Request, _ number: Int) async -> [Int: Int] {
-        var answers: [Int: Int] = [:]
+        var responses: [Int: Int] = [:]
         while !Task.isCancelled {
             let status = (try? await self.send(request, number)) ?? 0
-            answers[status, default: 0] += 1
+            responses[status, default: 0] += 1
         }
-        return answers
+        return responses
     }
 
     private func send(_ request: Request, _ number: Int) async throws -> Int {
@@ -124,9 +124,9 @@ private struct Attack: Sendable {
         case .refused: message = Self.post("\(app)/credentials/sandbox", "{}", method: .PUT)
         }
         message.headers.add(name: "authorization", value: "Bearer \(self.key)")
-        let answer = try await HTTPClient.shared.execute(message, timeout: .seconds(60))
-        for try await _ in answer.body where Task.isCancelled { break }
-        return Int(answer.status.code)
+        let response = try await HTTPClient.shared.execute(message, timeout: .seconds(60))
+        for try await _ in response.body where Task.isCancelled { break }
+        return Int(response.status.code)
     }
 
     private static func post(_ url: String, _ body: String, method: HTTPMethod = .POST) -> HTTPClientRequest {
@@ -136,7 +136,7 @@ private struct Attack: Sendable {
         return request
     }
 
-    /// What no index knows an answer to.
+    /// An audience that no index covers.
     private static let costly: String = {
         let conditions = (0..<60).map { #"{"not":{"attribute":"points\#($0)","atLeast":3}}"# }
         return #"{"audience":{"and":[\#(conditions.joined(separator: ","))]}}"#

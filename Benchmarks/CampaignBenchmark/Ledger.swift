@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 import ProviderAPI
 
-/// Looks into the database of a provider that has ended: every recipient of every notification has one final state,
-/// nothing waits, and the file is sound.
+/// Checks the database of a provider that has ended: every recipient of every notification has one final state, nothing is
+/// pending, and the file is intact.
 struct Ledger: AsyncParsableCommand {
     private static let states = ["begun", "accepted", "rejected", "failed"]
 

@@ -5,24 +5,24 @@ import NIOFoundationCompat
 import NIOHTTP1
 import PushSupport
 
-/// The provider's API, as its callers see it.
+/// A client of the provider's API.
 struct ProviderAPI: Sendable {
     let base: String
     let key: String
 
-    /// As many connections as calls are under way, so that no call waits for another before it is sent.
+    /// The HTTP client. It opens as many connections as there are calls in flight, so that no call waits for another.
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1000
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
-    /// For the end of the process.
+    /// Closes the connections at the end of the process.
     static func close() async throws {
         try await Self.client.shutdown()
     }
 
-    /// - Throws: ``BenchmarkFailure`` for an answer other than 2xx.
+    /// Posts JSON, or throws ``BenchmarkFailure`` for a status other than 2xx.
     func post(_ path: String, _ body: Data) async throws -> [String: JSONValue] {
         var request = HTTPClientRequest(url: self.base + path)
         request.method = .POST
@@ -38,16 +38,16 @@ struct ProviderAPI: Sendable {
     private func execute(_ request: HTTPClientRequest) async throws -> [String: JSONValue] {
         var request = request
         request.headers.add(name: "authorization", value: "Bearer \(self.key)")
-        let answer: HTTPClientResponse
+        let response: HTTPClientResponse
         do {
-            answer = try await Self.client.execute(request, timeout: .seconds(60))
+            response = try await Self.client.execute(request, timeout: .seconds(60))
         } catch {
             throw BenchmarkFailure("\(request.method) \(request.url): \(error)")
         }
-        let body = try await answer.body.collect(upTo: 1 << 20)
-        guard (200..<300).contains(answer.status.code) else {
+        let body = try await response.body.collect(upTo: 1 << 20)
+        guard (200..<300).contains(response.status.code) else {
             let text = String(buffer: body)
-            throw BenchmarkFailure("\(request.method) \(request.url): \(answer.status.code) \(text.prefix(300))")
+            throw BenchmarkFailure("\(request.method) \(request.url): \(response.status.code) \(text.prefix(300))")
         }
         guard case .object(let members)? = try? JSONValue(parsing: Data(buffer: body)) else {
             throw BenchmarkFailure("\(request.url): no JSON object")

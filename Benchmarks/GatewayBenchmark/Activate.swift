@@ -8,9 +8,9 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// Registers app and key, activates devices and asks for their tokens; keeps all that in a file for the measurements.
+/// Creates the app and its key, activates devices, requests their tokens, and stores them in a file.
 struct Activate: AsyncParsableCommand {
-    /// Activations under way at a time.
+    /// The number of activations in flight.
     private static let parallel = 16
 
     @OptionGroup var swarm: SwarmOptions
@@ -50,7 +50,7 @@ struct Activate: AsyncParsableCommand {
         }
     }
 
-    /// Connects the devices that have no token yet, once.
+    /// Connects the devices without a token, once.
     private func fetchTokens(_ devices: inout [BenchmarkDevice]) async throws {
         let without = devices.indices.filter { devices[$0].token == nil }
         guard !without.isEmpty else { return }
@@ -65,9 +65,9 @@ struct Activate: AsyncParsableCommand {
         var request = HTTPClientRequest(url: "http://127.0.0.1:\(self.adminPort)/v1/\(path)")
         request.method = .POST
         request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
-        let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(15))
-        guard (200..<300).contains(answer.status.code) else {
-            throw BenchmarkFailure("the admin door answered \(answer.status.code) for \(path)")
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(15))
+        guard (200..<300).contains(response.status.code) else {
+            throw BenchmarkFailure("the admin door answered \(response.status.code) for \(path)")
         }
     }
 

@@ -8,7 +8,7 @@ import PushWire
 import SwiftASN1
 import X509
 
-/// An activated device, as it is kept between runs.
+/// An activated device, as it is stored between runs.
 struct BenchmarkDevice: Codable, Sendable {
     var identity: DeviceIdentity
     var tokenBytes: [UInt8]?
@@ -22,7 +22,7 @@ struct BenchmarkDevice: Codable, Sendable {
         set { self.tokenBytes = newValue?.bytes }
     }
 
-    /// Parses the certificate and the key, which costs more than a connection should.
+    /// Parses the certificate and the key, which costs more than a connection and is not measured.
     func prepared() throws -> PreparedDevice {
         let certificate = try Certificate(pemEncoded: self.identity.certificate)
         var serializer = DER.Serializer()
@@ -39,7 +39,7 @@ struct PreparedDevice: Sendable {
     var certificate: [UInt8]
     var privateKey: P256.Signing.PrivateKey
 
-    /// *Connect* with a fresh nonce: good for one connection, within minutes.
+    /// Returns a *Connect* with a fresh nonce, which is valid for one connection within minutes.
     func connect() throws -> ByteBuffer {
         let nonce = DeviceLinkNonce(time: SystemTime().now, random: .random(in: .min ... .max)).bytes
         let signature = try self.privateKey.signature(for: nonce).derRepresentation

@@ -3,29 +3,29 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// TLS connections to a port of this machine, opened and closed together.
+/// TLS connections to a port on localhost, which are opened and closed together.
 ///
-/// The server's certificate is not checked: that would be work of the clients, and the same for every server.
+/// The server's certificate is not verified: that would be work of the clients, and the same for every server.
 final class ClientConnections: Sendable {
-    /// Half the cores: the server needs the others.
+    /// The event loops, on half the cores: the server needs the others.
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
-    /// For all to be ready. Generous: it ends a run that hangs.
+    /// The time limit until all are ready, in seconds. It is long, because it only ends a run that hangs.
     private static let deadline = 120.0
 
     private let port: Int
     private let alpn: [String]
-    private let tally: Tally
+    private let counters: ConnectionCounters
     private let channels = Mutex<[any Channel]>([])
 
-    init(port: Int, alpn: [String], tally: Tally) {
+    init(port: Int, alpn: [String], counters: ConnectionCounters) {
         self.port = port
         self.alpn = alpn
-        self.tally = tally
+        self.counters = counters
     }
 
-    /// Opens `count` connections and waits until their handlers have all said that they are ready.
-    /// - Parameter together: how many may be on their way there at the same time.
-    /// - Returns: when it began, nanoseconds of the monotonic clock.
+    /// Opens `count` connections and waits until all their handlers are ready.
+    /// - Parameter together: the number of connections that are opened at the same time.
+    /// - Returns: the start, in nanoseconds of the monotonic clock.
     func open(
         _ count: Int,
         together: Int,
@@ -42,12 +42,12 @@ final class ClientConnections: Sendable {
                 self.channels.withLock { $0.append(channel) }
             }
             opened = part.upperBound
-            try await self.tally.wait(for: "connecting", seconds: Self.deadline) { $0.ready == part.upperBound }
+            try await self.counters.wait(for: "connecting", seconds: Self.deadline) { $0.ready == part.upperBound }
         }
         return start
     }
 
-    /// All at once; returns when all are closed.
+    /// Closes all connections at once and waits until they are closed.
     func close() async {
         let channels = self.channels.withLock { channels in
             defer { channels = [] }
@@ -72,7 +72,7 @@ final class ClientConnections: Sendable {
         ClientBootstrap(group: Self.group)
             .connectTimeout(.seconds(60))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            // A message is one read; looking for another costs a system call.
+            // A message is one read. A second read would cost a system call.
             .channelOption(.maxMessagesPerRead, value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

@@ -2,48 +2,48 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// One device: connects, names its topic, acknowledges every message. Reads only the fields that it needs, in place.
+/// A device that connects, sends its filter and acknowledges every message. It reads only the fields that it needs.
 final class DeviceHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Command, length, message id and status of an acknowledgement.
+    /// The length of an acknowledgement: command, length, message id and status.
     private static let ackLength = 5 + 7 + 4
 
     private let index: Int
     private let connect: ByteBuffer
-    /// Sent when the service has accepted the device.
+    /// The packets that are sent when the gateway has accepted the device.
     private let announcement: ByteBuffer
-    private let tally: Tally
+    private let counters: ConnectionCounters
     private var partial = ByteBuffer()
     private var output = ByteBuffer()
     private var isReady = false
     private var messages = 0
     private var stamps: [Stamp] = []
 
-    /// - Parameter announcement: the filter, and a request for a token if it is wanted.
-    init(index: Int, connect: ByteBuffer, announcement: ByteBuffer, tally: Tally) {
+    /// - Parameter announcement: the filter, and possibly a request for a device token.
+    init(index: Int, connect: ByteBuffer, announcement: ByteBuffer, counters: ConnectionCounters) {
         self.index = index
         self.connect = connect
         self.announcement = announcement
-        self.tally = tally
+        self.counters = counters
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        self.tally.update { $0.open += 1 }
+        self.counters.update { $0.open += 1 }
         context.writeAndFlush(Self.wrapOutboundOut(self.connect), promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         let isReady = self.isReady
-        self.tally.update { counts in
+        self.counters.update { counts in
             counts.open -= 1
             if isReady { counts.ready -= 1 }
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.tally.failed("\(error)")
+        self.counters.failed("\(error)")
         context.close(promise: nil)
     }
 
@@ -70,7 +70,7 @@ final class DeviceHandler: ChannelInboundHandler {
             self.output = ByteBuffer()
         }
         if self.messages > 0 {
-            self.tally.received(self.messages, stamps: self.stamps, device: self.index)
+            self.counters.received(self.messages, stamps: self.stamps, device: self.index)
             self.messages = 0
             self.stamps.removeAll(keepingCapacity: true)
         }
@@ -86,7 +86,7 @@ final class DeviceHandler: ChannelInboundHandler {
         case .connectResponse:
             guard let status = Self.field(1, of: bytes, in: payload),
                 bytes.getInteger(at: status.lowerBound) == UInt8(0)
-            else { return self.tally.failed("device \(self.index) was refused") }
+            else { return self.counters.failed("device \(self.index) was refused") }
             self.output.writeImmutableBuffer(self.announcement)
         case .message:
             self.message(bytes, payload)
@@ -96,7 +96,7 @@ final class DeviceHandler: ChannelInboundHandler {
                 .flatMap { bytes.getBytes(at: $0.lowerBound, length: $0.count) }
                 .flatMap { DeviceToken(bytes: $0) }
             let index = self.index
-            self.tally.update { $0.tokens[index] = token }
+            self.counters.update { $0.tokens[index] = token }
             self.becomeReady()
         case .noStorage:
             self.becomeReady()
@@ -108,7 +108,7 @@ final class DeviceHandler: ChannelInboundHandler {
     private func message(_ bytes: ByteBuffer, _ payload: Range<Int>) {
         guard let idField = Self.field(4, of: bytes, in: payload), let content = Self.field(3, of: bytes, in: payload),
             let id = bytes.getInteger(at: idField.lowerBound, as: UInt32.self)
-        else { return self.tally.failed("a message without id or payload") }
+        else { return self.counters.failed("a message without id or payload") }
         self.messages += 1
         if let stamp = Stamp(bytes, at: content.lowerBound) { self.stamps.append(stamp) }
         self.output.reserveCapacity(minimumWritableBytes: Self.ackLength)
@@ -118,11 +118,11 @@ final class DeviceHandler: ChannelInboundHandler {
         self.output.writeMultipleIntegers(UInt8(8), UInt16(1), UInt8(0))
     }
 
-    /// The service has taken the filter: it said what it has stored.
+    /// Counts the device as ready: the gateway has processed the filter and sent the stored messages.
     private func becomeReady() {
         guard !self.isReady else { return }
         self.isReady = true
-        self.tally.update { $0.ready += 1 }
+        self.counters.update { $0.ready += 1 }
     }
 
     private static func field(_ id: UInt8, of bytes: ByteBuffer, in payload: Range<Int>) -> Range<Int>? {

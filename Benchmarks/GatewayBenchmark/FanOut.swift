@@ -4,12 +4,12 @@ import PushDevice
 import PushSender
 import PushTypes
 
-/// One provider pushes to many connected devices: how many a second, and how long a push takes to its device.
+/// Measures the rate and the latency of pushes from one provider to many connected devices.
 struct FanOut: AsyncParsableCommand {
-    /// Pushes handed over at once when the rate is measured.
+    /// The number of pushes in a batch when the rate is measured.
     private static let batch = 2000
     private static let tick: Duration = .milliseconds(1)
-    /// Of each measurement of latency.
+    /// The duration of each measurement of latency.
     private static let latencySeconds = 5.0
 
     @OptionGroup var swarm: SwarmOptions
@@ -25,17 +25,17 @@ struct FanOut: AsyncParsableCommand {
         let sender = try Provider.sender(self.pushes, authority: authority)
         var run = FanOutRun(swarm: swarm, sender: sender, tokens: devices.compactMap(\.token))
         _ = try await run.rate(Self.batch, batch: Self.batch)
-        let gateway = try ProcessFigures(pid: self.swarm.pid).cpuSeconds
-        let own = try ProcessFigures.own().cpuSeconds
+        let gateway = try ProcessStatistics(pid: self.swarm.pid).cpuSeconds
+        let own = try ProcessStatistics.own().cpuSeconds
         let perSecond = try await run.rate(self.count, batch: Self.batch)
         let count = Double(self.count)
         figure("fanout_rate", perSecond, "pushes/s delivered to \(devices.count) devices")
         figure(
             "fanout_gateway_cpu",
-            (try ProcessFigures(pid: self.swarm.pid).cpuSeconds - gateway) * 1e6 / count,
+            (try ProcessStatistics(pid: self.swarm.pid).cpuSeconds - gateway) * 1e6 / count,
             "us/push"
         )
-        figure("fanout_load_cpu", (try ProcessFigures.own().cpuSeconds - own) * 1e6 / count, "us/push")
+        figure("fanout_load_cpu", (try ProcessStatistics.own().cpuSeconds - own) * 1e6 / count, "us/push")
         for (name, rate) in [("\(Int(self.rate))_per_s", self.rate), ("half_load", perSecond / 2)] {
             let latencies = try await run.latencies(rate: rate, seconds: Self.latencySeconds, tick: Self.tick)
             for share in [50, 99] {
@@ -47,7 +47,7 @@ struct FanOut: AsyncParsableCommand {
     }
 }
 
-/// Pushes to the devices in turn, and makes sure that each push reaches its device once.
+/// Sends pushes to the devices in turn, and checks that each reaches its device once.
 struct FanOutRun {
     let swarm: Swarm
     let sender: Sender
@@ -68,7 +68,7 @@ struct FanOutRun {
         }
     }
 
-    /// Pushes delivered a second; the sender never runs dry.
+    /// Returns the pushes per second that were delivered. The sender always has work.
     mutating func rate(_ count: Int, batch: Int) async throws -> Double {
         let batches = stride(from: 0, to: count, by: batch).map { self.pushes(min(batch, count - $0)) }
         let sender = self.sender
@@ -81,14 +81,14 @@ struct FanOutRun {
             try await group.waitForAll()
         }
         try await self.allArrive()
-        return Double(count) / (Double(self.swarm.tally.counts.lastArrival - start) / 1e9)
+        return Double(count) / (Double(self.swarm.counters.counts.lastArrival - start) / 1e9)
     }
 
-    /// Microseconds from the hand-over to the sender until the device has the push, sorted. Pushes start at a steady
-    /// rate, whatever became of the earlier ones.
+    /// Returns the sorted times from the call of the sender to the arrival at the device, in microseconds. Pushes start at a
+    /// constant rate, regardless of the earlier ones.
     mutating func latencies(rate: Double, seconds: Double, tick: Duration) async throws -> [Double] {
         let sender = self.sender
-        self.swarm.tally.update { counts in
+        self.swarm.counters.update { counts in
             counts.latencies = []
             counts.keepsLatencies = true
         }
@@ -105,7 +105,7 @@ struct FanOutRun {
             }
         }
         try await self.allArrive()
-        return self.swarm.tally.update { counts in
+        return self.swarm.counters.update { counts in
             counts.keepsLatencies = false
             return counts.latencies.sorted()
         }
@@ -113,9 +113,9 @@ struct FanOutRun {
 
     private func allArrive() async throws {
         let count = self.next
-        try await self.swarm.tally.wait(for: "\(count) messages", seconds: 60) { $0.total >= count }
+        try await self.swarm.counters.wait(for: "\(count) messages", seconds: 60) { $0.total >= count }
         try await Task.sleep(for: .milliseconds(200))
-        let counts = self.swarm.tally.counts
+        let counts = self.swarm.counters.counts
         guard counts.total == count, counts.stamps.count == count, counts.doubled == 0 else {
             throw BenchmarkFailure("\(counts.total) messages for \(count) pushes, \(counts.doubled) came twice")
         }

@@ -8,10 +8,10 @@ import PushSender
 import PushWire
 import Synchronization
 
-/// Clients that show no credential and do their worst, kind by kind: each must be ended or bounded, and a push must reach
-/// every device meanwhile.
+/// Measures floods by clients without a credential, one behaviour after the other. Each must be ended or bounded, and a push must
+/// reach every device meanwhile.
 struct Flood: AsyncParsableCommand {
-    /// More memory than this, in kB, is a failure: six connections that prove nothing once held 90 MB.
+    /// The largest growth of memory, in kB. Six unauthenticated connections once held 90 MB.
     private static let mostKept = 64.0 * 1024
     private static let deadline = 10.0
 
@@ -25,9 +25,9 @@ struct Flood: AsyncParsableCommand {
         try await swarm.connect()
         var sent = 0
         for kind in FloodKind.allCases {
-            let before = try ProcessFigures(pid: self.swarm.pid)
-            let crowd = FloodCrowd(port: self.pushes.http2Port)
-            try await crowd.open(kind)
+            let before = try ProcessStatistics(pid: self.swarm.pid)
+            let clients = FloodClients(port: self.pushes.http2Port)
+            try await clients.open(kind)
             let start = Stamp.now
             let sender = try Provider.sender(self.pushes, authority: authority)
             let stamps = sent
@@ -37,40 +37,42 @@ struct Flood: AsyncParsableCommand {
             try await Provider.send(pushes, with: sender)
             sent += devices.count
             let expected = sent
-            try await swarm.tally.wait(for: "a push for each device under \(kind)", seconds: Self.deadline) {
+            try await swarm.counters.wait(for: "a push for each device under \(kind)", seconds: Self.deadline) {
                 $0.stamps.count == expected
             }
             await sender.close()
             figure("flood_\(kind)_push", Double(Stamp.now - start) / 1e6, "ms to \(pushes.count) devices")
-            let kept = try ProcessFigures(pid: self.swarm.pid).residentKB - before.residentKB
+            let kept = try ProcessStatistics(pid: self.swarm.pid).residentKB - before.residentKB
             figure("flood_\(kind)_resident", kept, "kB")
             guard kept < Self.mostKept else { throw BenchmarkFailure("\(kind): \(kept) kB are held for nothing") }
             if kind.mustEnd {
-                try await crowd.tally.wait(for: "the end of all of \(kind)", seconds: Self.deadline) { $0.open == 0 }
+                try await clients.counters.wait(for: "the end of all of \(kind)", seconds: Self.deadline) {
+                    $0.open == 0
+                }
             }
-            await crowd.close()
+            await clients.close()
         }
         await swarm.disconnect()
     }
 }
 
-/// What hostile clients do.
+/// A behaviour of hostile clients.
 enum FloodKind: CaseIterable {
-    /// Requests without end, as large as they may be.
+    /// Endless requests of the largest size.
     case memory
-    /// PINGs, after requests that are refused.
+    /// PINGs, after requests that are rejected.
     case pings
-    /// Updates of a window that let nothing go on, while refused requests wait for theirs.
+    /// WINDOW_UPDATE frames for the connection, while rejected requests wait for the window of their stream.
     case windows
-    /// Ever new provider tokens with signatures that are wrong.
+    /// New provider tokens with invalid signatures.
     case tokens
 
     var connections: Int { self == .tokens ? 20 : 6 }
 
-    /// Whether the gateway has to end all of them.
+    /// Tells whether the gateway has to close all the connections.
     var mustEnd: Bool { self != .windows }
 
-    /// All that a connection sends; tokens are other ones each time.
+    /// Returns the bytes of a connection. Each has other provider tokens.
     func bytes() -> ByteBuffer {
         var bytes = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
         bytes.writeSettings(self == .windows ? [(.initialWindowSize, 0)] : [])
@@ -106,14 +108,14 @@ enum FloodKind: CaseIterable {
         for number in 0..<count { Self.request(UInt32(number) * 2 + 1, "none", into: &bytes) }
     }
 
-    /// Literals without the dynamic table and without Huffman code.
+    /// Writes a request in literals, without the dynamic table and Huffman code.
     private static func request(
         _ stream: UInt32,
         _ authorization: String,
         endStream: Bool = true,
         into bytes: inout ByteBuffer
     ) {
-        // POST, https, then :path and authorization with names of the static table.
+        // POST and https are indexed; :path and authorization have names of the static table.
         var block: [UInt8] = [0x83, 0x87, 0x04]
         Self.append("/3/device/00", to: &block)
         block += [0x0f, 23 - 15]
@@ -146,9 +148,9 @@ enum FloodKind: CaseIterable {
     }
 }
 
-/// Connections that each send the same and read what comes.
-private final class FloodCrowd: Sendable {
-    let tally = Tally(devices: 0)
+/// Connections that send the same bytes and ignore the responses.
+private final class FloodClients: Sendable {
+    let counters = ConnectionCounters(devices: 0)
     private let port: Int
     private let channels = Mutex<[any Channel]>([])
 
@@ -160,7 +162,7 @@ private final class FloodCrowd: Sendable {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.certificateVerification = .none
         tls.applicationProtocols = ["h2"]
-        let (context, tally) = (try NIOSSLContext(configuration: tls), self.tally)
+        let (context, counters) = (try NIOSSLContext(configuration: tls), self.counters)
         for _ in 0..<kind.connections {
             let bytes = kind.bytes()
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -168,7 +170,7 @@ private final class FloodCrowd: Sendable {
                     channel.eventLoop.makeCompletedFuture {
                         let pipeline = channel.pipeline.syncOperations
                         try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: nil))
-                        try pipeline.addHandler(FloodHandler(bytes, tally: tally))
+                        try pipeline.addHandler(FloodHandler(bytes, counters: counters))
                     }
                 }
                 .connect(host: "127.0.0.1", port: self.port)
@@ -187,25 +189,25 @@ private final class FloodHandler: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let bytes: ByteBuffer
-    private let tally: Tally
+    private let counters: ConnectionCounters
 
-    init(_ bytes: ByteBuffer, tally: Tally) {
+    init(_ bytes: ByteBuffer, counters: ConnectionCounters) {
         self.bytes = bytes
-        self.tally = tally
+        self.counters = counters
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        self.tally.update { $0.open += 1 }
+        self.counters.update { $0.open += 1 }
         context.writeAndFlush(Self.wrapOutboundOut(self.bytes), promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.tally.update { $0.open -= 1 }
+        self.counters.update { $0.open -= 1 }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 
-    /// A reset is an end too.
+    /// Closes the connection after a reset.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
     }

@@ -9,7 +9,7 @@ struct GatewayBenchmark: AsyncParsableCommand {
     )
 }
 
-/// Where the devices and the gateway are.
+/// The options for the devices and the gateway.
 struct SwarmOptions: ParsableArguments {
     @Option(help: "File with the activated devices.") var file: String
     @Option(help: "How many of them take part.") var devices: Int
@@ -17,14 +17,14 @@ struct SwarmOptions: ParsableArguments {
     @Option(help: "Process id of the gateway.") var pid: Int
 }
 
-/// How pushes reach the gateway.
+/// The options for sending to the gateway.
 struct PushOptions: ParsableArguments {
     @Option(help: "Port of the HTTP/2 door on localhost.") var http2Port: Int
     @Option(help: "The provider's .p8 file.") var key: String
     @Option(help: "Requests in flight.") var inFlight = 1000
 }
 
-/// A measurement that could not be made, or in which something was lost or came twice.
+/// An error of a measurement, or a push that was lost or duplicated.
 struct BenchmarkFailure: Error, CustomStringConvertible {
     var description: String
 
@@ -33,7 +33,7 @@ struct BenchmarkFailure: Error, CustomStringConvertible {
     }
 }
 
-/// Prints what the script collects.
+/// Prints a line that the scripts collect.
 func figure(_ name: String, _ value: Double, _ unit: String) {
     print("figure \(name) \(Int(exactly: value).map(String.init) ?? String(value)) \(unit)")
 }

@@ -1,9 +1,9 @@
 import ArgumentParser
 import NIOCore
 
-/// Memory that a server keeps for connections on which nothing happens.
+/// Measures the memory of a server for idle connections.
 struct Idle: AsyncParsableCommand {
-    /// After the storm, before each look.
+    /// The pause before each sample, after connections were opened or closed.
     private static let settling: Duration = .seconds(3)
 
     @OptionGroup var swarm: SwarmOptions
@@ -13,33 +13,33 @@ struct Idle: AsyncParsableCommand {
     @Option(help: "The server's name in the figures.") var name: String
 
     func run() async throws {
-        let crowd: any Crowd
+        let clients: any ClientGroup
         if let mqttPort {
-            crowd = MQTTCrowd(port: mqttPort, count: self.swarm.devices)
+            clients = MQTTClients(port: mqttPort, count: self.swarm.devices)
         } else {
-            crowd = try Swarm(self.swarm, DeviceFile.read(self.swarm.file).prefix(self.swarm.devices))
+            clients = try Swarm(self.swarm, DeviceFile.read(self.swarm.file).prefix(self.swarm.devices))
         }
-        let before = try self.look()
-        try await crowd.gather(together: self.together)
+        let before = try self.sample()
+        try await clients.connectAll(together: self.together)
         try await Task.sleep(for: Self.settling)
-        let with = try self.look()
-        await crowd.disconnect()
+        let with = try self.sample()
+        await clients.disconnect()
         try await Task.sleep(for: Self.settling)
-        self.report(before, with, after: try self.look())
+        self.report(before, with, after: try self.sample())
     }
 
-    private struct Look {
-        var server: ProcessFigures
-        var kernel: KernelFigures
+    private struct Sample {
+        var server: ProcessStatistics
+        var kernel: KernelStatistics
     }
 
-    private func look() throws -> Look {
-        Look(server: try ProcessFigures(pid: self.swarm.pid), kernel: try KernelFigures())
+    private func sample() throws -> Sample {
+        Sample(server: try ProcessStatistics(pid: self.swarm.pid), kernel: try KernelStatistics())
     }
 
-    private func report(_ before: Look, _ with: Look, after: Look) {
+    private func report(_ before: Sample, _ with: Sample, after: Sample) {
         let count = Double(self.swarm.devices)
-        func perConnection(_ what: String, _ value: (Look) -> Double) {
+        func perConnection(_ what: String, _ value: (Sample) -> Double) {
             figure("idle_\(self.name)_\(what)", (value(with) - value(before)) / count, "kB/connection")
         }
         perConnection("resident") { $0.server.residentKB }
@@ -58,15 +58,15 @@ struct Idle: AsyncParsableCommand {
     }
 }
 
-/// Connections that come and go together.
-protocol Crowd: Sendable {
-    /// All are connected and known to the server.
-    func gather(together: Int) async throws
+/// Clients that connect and disconnect together.
+protocol ClientGroup: Sendable {
+    /// Connects all and waits until the server has accepted them.
+    func connectAll(together: Int) async throws
     func disconnect() async
 }
 
-extension Swarm: Crowd {
-    func gather(together: Int) async throws {
+extension Swarm: ClientGroup {
+    func connectAll(together: Int) async throws {
         try await self.connect(together: together)
     }
 }

@@ -4,7 +4,7 @@ import NIOCore
 import PushSender
 import PushTypes
 
-/// The provider whose app is on all devices.
+/// The provider of the app that is on all devices.
 enum Provider {
     static let teamID = "DEF123GHIJ"
     static let keyID = "ABC123DEFG"
@@ -17,7 +17,7 @@ enum Provider {
         try ProviderKey(teamID: self.teamID, keyID: self.keyID, pem: pem)
     }
 
-    /// One connection to the gateway.
+    /// Returns a sender with one connection to the gateway.
     static func sender(_ options: PushOptions, authority: String) throws -> Sender {
         var configuration = SenderConfiguration()
         configuration.maximumConnections = 1
@@ -30,7 +30,7 @@ enum Provider {
         )
     }
 
-    /// A push of usual size, stored until it is acknowledged, that carries `stamp`.
+    /// Returns a push of usual size with a stamp, which is stored until it is acknowledged.
     static func push(_ stamp: Stamp, to token: DeviceToken) -> Push {
         let notification = PushNotification(
             id: UUID().uuidString,
@@ -40,7 +40,7 @@ enum Provider {
         return Push(notification, to: token)
     }
 
-    /// Sends all and makes sure that each was accepted.
+    /// Sends all pushes and checks that each was accepted.
     static func send(_ pushes: [Push], with sender: Sender) async throws {
         for outcome in await sender.send(pushes) {
             guard case .accepted = outcome else { throw BenchmarkFailure("a push was not accepted: \(outcome)") }

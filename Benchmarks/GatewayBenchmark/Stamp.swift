@@ -1,14 +1,14 @@
 import Dispatch
 import NIOCore
 
-/// What a payload says about its push, at fixed places: a number in the row and when it was handed to the sender.
+/// The number of a push and its time of sending, at fixed positions of its payload.
 struct Stamp: Hashable, Sendable {
     private static let start = #"{"n":""#
     private static let middle = #"","t":""#
     private static let digits = 19
 
     var number: Int
-    /// Nanoseconds of the monotonic clock.
+    /// The time of sending, in nanoseconds of the monotonic clock.
     var time: UInt64
 
     init(_ number: Int, time: UInt64 = Self.now) {
@@ -23,7 +23,7 @@ struct Stamp: Hashable, Sendable {
             + #"","aps":{"alert":{"title":"Hello","body":"World, a push of ordinary size"},"badge":3}}"#
     }
 
-    /// Reads the payload that starts at `index`; `nil` if it is none of ours.
+    /// Reads the stamp of the payload at `index`, or returns `nil` if it has none.
     init?(_ bytes: ByteBuffer, at index: Int) {
         let numberIndex = index + Self.start.utf8.count
         guard let number = Self.number(bytes, at: numberIndex),

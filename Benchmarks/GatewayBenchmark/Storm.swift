@@ -2,7 +2,7 @@ import ArgumentParser
 import PushDevice
 import PushSender
 
-/// All devices lose their connection, get a message each meanwhile, and come back at once.
+/// Measures a reconnect storm: all devices disconnect, get one message each, and reconnect at once.
 struct Storm: AsyncParsableCommand {
     @OptionGroup var swarm: SwarmOptions
     @OptionGroup var pushes: PushOptions
@@ -23,13 +23,13 @@ struct Storm: AsyncParsableCommand {
         try await Provider.send(pushes, with: sender)
         await sender.close()
 
-        let gateway = try ProcessFigures(pid: self.swarm.pid).cpuSeconds
-        let own = try ProcessFigures.own().cpuSeconds
+        let gateway = try ProcessStatistics(pid: self.swarm.pid).cpuSeconds
+        let own = try ProcessStatistics.own().cpuSeconds
         let start = try await swarm.connect()
-        try await swarm.tally.wait(for: "\(count) messages", seconds: 60) { $0.total >= count }
-        // Whatever came twice would come now.
+        try await swarm.counters.wait(for: "\(count) messages", seconds: 60) { $0.total >= count }
+        // A duplicate would arrive in this second.
         try await Task.sleep(for: .seconds(1))
-        let counts = swarm.tally.counts
+        let counts = swarm.counters.counts
         guard counts.stamps.count == count, counts.messages.allSatisfy({ $0 == 1 }) else {
             throw BenchmarkFailure(
                 "\(counts.stamps.count) of \(count) messages came, \(counts.doubled) of them twice"
@@ -42,10 +42,10 @@ struct Storm: AsyncParsableCommand {
         )
         figure(
             "storm_gateway_cpu",
-            (try ProcessFigures(pid: self.swarm.pid).cpuSeconds - gateway) * 1e6 / Double(count),
+            (try ProcessStatistics(pid: self.swarm.pid).cpuSeconds - gateway) * 1e6 / Double(count),
             "us/device"
         )
-        figure("storm_load_cpu", (try ProcessFigures.own().cpuSeconds - own) * 1e6 / Double(count), "us/device")
+        figure("storm_load_cpu", (try ProcessStatistics.own().cpuSeconds - own) * 1e6 / Double(count), "us/device")
         await swarm.disconnect()
     }
 }

@@ -4,13 +4,13 @@ import NIOPosix
 import PushDevice
 import PushSender
 
-/// Opens thousands of connections that go no further, looks whether pushes still arrive, and waits until all are closed.
+/// Opens thousands of half-open connections, checks that pushes still arrive, and waits until all connections are closed.
 ///
-/// Half of them send nothing, half the start of a TLS handshake; half are at the HTTP/2 door, half at the courier door.
+/// Half of them send nothing, half the start of a TLS handshake. Half use the HTTP/2 listener, half the device link's.
 struct Torture: AsyncParsableCommand {
-    /// The start of a TLS record of 512 bytes, of which ten come.
+    /// The first ten bytes of a TLS record of 512 bytes.
     private static let halfAHandshake: [UInt8] = [22, 3, 1, 2, 0, 1, 0, 1, 252, 3]
-    /// After the last has been closed.
+    /// The pause after the last connection was closed.
     private static let settling: Duration = .seconds(3)
 
     @OptionGroup var swarm: SwarmOptions
@@ -23,9 +23,9 @@ struct Torture: AsyncParsableCommand {
         guard let authority = devices.first?.identity.serviceAuthority else { throw BenchmarkFailure("no devices") }
         let swarm = try Swarm(self.swarm, devices)
         try await swarm.connect()
-        let before = try ProcessFigures(pid: self.swarm.pid)
+        let before = try ProcessStatistics(pid: self.swarm.pid)
 
-        let silent = Tally(devices: 0)
+        let silent = ConnectionCounters(devices: 0)
         let start = Stamp.now
         try await self.open(silent)
         figure("torture_open", Double(Stamp.now - start) / 1e9, "s for \(self.connections) half-open connections")
@@ -36,15 +36,15 @@ struct Torture: AsyncParsableCommand {
             device.token.map { Provider.push(Stamp(index), to: $0) }
         }
         try await Provider.send(pushes, with: sender)
-        try await swarm.tally.wait(for: "a push for each device", seconds: 10) { $0.stamps.count == pushes.count }
+        try await swarm.counters.wait(for: "a push for each device", seconds: 10) { $0.stamps.count == pushes.count }
         figure("torture_push", Double(Stamp.now - pushed) / 1e6, "ms to \(pushes.count) devices over a new connection")
-        let with = try ProcessFigures(pid: self.swarm.pid)
+        let with = try ProcessStatistics(pid: self.swarm.pid)
         guard silent.counts.open > 0 else { throw BenchmarkFailure("the connections were gone before the push") }
 
         try await silent.wait(for: "all half-open connections closed", seconds: self.deadline) { $0.open == 0 }
         figure("torture_closed", Double(Stamp.now - start) / 1e9, "s until all were closed")
         try await Task.sleep(for: Self.settling)
-        let after = try ProcessFigures(pid: self.swarm.pid)
+        let after = try ProcessStatistics(pid: self.swarm.pid)
         figure("torture_resident_before", before.residentKB, "kB")
         figure("torture_resident_with", with.residentKB, "kB")
         figure("torture_resident_after", after.residentKB, "kB")
@@ -54,8 +54,8 @@ struct Torture: AsyncParsableCommand {
         await swarm.disconnect()
     }
 
-    /// Returns when all have been accepted by the kernel.
-    private func open(_ tally: Tally) async throws {
+    /// Opens the connections and waits until the kernel has accepted them.
+    private func open(_ counters: ConnectionCounters) async throws {
         let ports = [self.pushes.http2Port, self.swarm.courierPort]
         let connecting = (0..<self.connections).map { number in
             ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -63,7 +63,7 @@ struct Torture: AsyncParsableCommand {
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         let bytes = number / 2 % 2 == 0 ? [] : Self.halfAHandshake
-                        try channel.pipeline.syncOperations.addHandler(SilentHandler(bytes, tally: tally))
+                        try channel.pipeline.syncOperations.addHandler(SilentHandler(bytes, counters: counters))
                     }
                 }
                 .connect(host: "127.0.0.1", port: ports[number % 2])
@@ -72,31 +72,31 @@ struct Torture: AsyncParsableCommand {
     }
 }
 
-/// Says what it has to say, then nothing, until the other side has had enough.
+/// Sends its bytes and then nothing, until the server closes the connection.
 private final class SilentHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private let bytes: [UInt8]
-    private let tally: Tally
+    private let counters: ConnectionCounters
 
-    init(_ bytes: [UInt8], tally: Tally) {
+    init(_ bytes: [UInt8], counters: ConnectionCounters) {
         self.bytes = bytes
-        self.tally = tally
+        self.counters = counters
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        self.tally.update { $0.open += 1 }
+        self.counters.update { $0.open += 1 }
         if !self.bytes.isEmpty {
             context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(bytes: self.bytes)), promise: nil)
         }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.tally.update { $0.open -= 1 }
+        self.counters.update { $0.open -= 1 }
     }
 
-    /// A reset is an end too.
+    /// Closes the connection after a reset.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
     }

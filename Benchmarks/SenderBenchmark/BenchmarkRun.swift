@@ -1,15 +1,15 @@
 import Foundation
 import PushSender
 
-/// Sends one push again and again and takes the time.
+/// Sends one push repeatedly and measures the time.
 struct BenchmarkRun: Sendable {
     struct Result {
         var count: Int
         var wallSeconds: Double
         var cpuSeconds: Double
-        /// In microseconds, sorted; empty for bulk runs.
+        /// The sorted latencies in microseconds; empty for bulk runs.
         var latencies: [Double] = []
-        /// Growth of resident memory over the run, in kilobytes.
+        /// The growth of resident memory over the run, in kilobytes.
         var growthKB: Int
 
         var json: String {
@@ -29,7 +29,7 @@ struct BenchmarkRun: Sendable {
         }
     }
 
-    struct NotAccepted: Error, CustomStringConvertible {
+    struct RejectedPush: Error, CustomStringConvertible {
         var description: String
     }
 
@@ -37,7 +37,7 @@ struct BenchmarkRun: Sendable {
     let push: Push
     let batch: Int
 
-    /// `count` pushes in batches, `calls` of them at the same time so that the sender never runs dry.
+    /// Sends `count` pushes in batches, with `calls` batches in flight so that the sender always has work.
     func bulk(_ count: Int, calls: Int) async throws -> Result {
         let pushes = Array(repeating: self.push, count: self.batch)
         let before = Memory.residentKB
@@ -66,14 +66,14 @@ struct BenchmarkRun: Sendable {
         )
     }
 
-    /// `count` pushes, each in a call of its own.
+    /// Sends `count` pushes, each in a call of its own.
     func singles(_ count: Int, inFlight: Int) async throws -> Result {
         let before = Memory.residentKB
         let start = ContinuousClock.now
         let cpu = CPUTime.seconds
         var latencies = try await withThrowingTaskGroup(of: [Double].self) { group in
             for _ in 0..<inFlight {
-                group.addTask { try await self.oneAfterTheOther(count / inFlight) }
+                group.addTask { try await self.sequential(count / inFlight) }
             }
             return try await group.reduce(into: [Double]()) { $0 += $1 }
         }
@@ -88,8 +88,8 @@ struct BenchmarkRun: Sendable {
         )
     }
 
-    /// Latencies in microseconds.
-    private func oneAfterTheOther(_ count: Int) async throws -> [Double] {
+    /// Sends pushes one after the other and returns their latencies in microseconds.
+    private func sequential(_ count: Int) async throws -> [Double] {
         var latencies: [Double] = []
         for _ in 0..<count {
             let start = ContinuousClock.now
@@ -99,11 +99,11 @@ struct BenchmarkRun: Sendable {
         return latencies
     }
 
-    /// Every push has its outcome, and the server said yes.
+    /// Checks that every push has an outcome, and that each was accepted.
     private static func check(_ outcomes: [Outcome], count: Int) throws {
-        guard outcomes.count == count else { throw NotAccepted(description: "\(outcomes.count) of \(count) outcomes") }
+        guard outcomes.count == count else { throw RejectedPush(description: "\(outcomes.count) of \(count) outcomes") }
         for outcome in outcomes {
-            guard case .accepted = outcome else { throw NotAccepted(description: "\(outcome)") }
+            guard case .accepted = outcome else { throw RejectedPush(description: "\(outcome)") }
         }
     }
 }

@@ -5,7 +5,7 @@ import NIOCore
 import PushSender
 import PushTypes
 
-/// Sends pushes through the public bulk interface and prints what they cost, as one line of JSON.
+/// Sends pushes through the public bulk interface and prints their cost as one line of JSON.
 @main
 struct SenderBenchmark: AsyncParsableCommand {
     @Option(help: "Port of the server on localhost.") var port: Int

@@ -5,10 +5,10 @@ import PushTypes
 
 @testable import PushStore
 
-/// The JSON form of audiences. Runs on a small stack, because deep nesting is the usual trap.
+/// Fuzzes the JSON form of audiences, on a small stack because of deep nesting.
 @main
 enum AudienceFuzz {
-    /// What threads get on systems that are not generous.
+    /// The stack of a thread on some systems, in bytes.
     private static let stackSize = 512 * 1024
     private static let now = Timestamp(seconds: 1_700_000_000)
 
@@ -26,8 +26,8 @@ enum AudienceFuzz {
         return try? AudienceExpression(json: members, path: "audience", now: Self.now)
     }
 
-    /// Nothing of the input is in the statement itself: it has a place for each argument, and no quotes but those of
-    /// the types of values.
+    /// Checks that the statement has nothing of the input: a placeholder for each argument, and only the quotes of
+    /// types.
     private static func select(_ expression: AudienceExpression) {
         let query = AudienceSQL(expression, app: 1)
         let places = query.sql.utf8.filter { $0 == UInt8(ascii: "?") }.count

@@ -3,7 +3,7 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// The decoders of the legacy interface and the feedback service. The first byte of each input says which.
+/// Fuzzes the decoders of the binary protocol and the feedback service. The first byte of an input selects one.
 @main
 enum BinaryFrameFuzz {
     static func main() {

@@ -3,7 +3,7 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// The device link: its packets and the machines of both ends. The first byte of each input says which.
+/// Fuzzes the packets of the device link and the state machines of both ends. The first byte of an input selects one.
 @main
 enum CourierFuzz {
     private static let now = Timestamp(seconds: 1_700_000_000)
@@ -35,7 +35,7 @@ enum CourierFuzz {
         precondition(bytes.starts(with: written.readableBytesView), "packets are written differently than they came")
     }
 
-    /// What a packet is read as, it is again when it is written.
+    /// Checks that the content of a packet is the same after it was written and read again.
     private static func contents(_ packet: DeviceLinkPacket) {
         Self.expectSame(DeviceLinkConnect(packet), \.packet, DeviceLinkConnect.init)
         Self.expectSame(DeviceLinkConnectResponse(packet), \.packet, DeviceLinkConnectResponse.init)
@@ -65,7 +65,8 @@ enum CourierFuzz {
         }
     }
 
-    /// The first byte says how many bytes come before the device is authenticated, and the second whether it is.
+    /// Runs the server's state machine. The first byte is the number of bytes before the device's authentication, the second
+    /// its result.
     private static func service(_ bytes: [UInt8]) {
         guard bytes.count > 2 else { return }
         let (before, after) = (bytes.dropFirst(2).prefix(Int(bytes[0])), bytes.dropFirst(2).dropFirst(Int(bytes[0])))

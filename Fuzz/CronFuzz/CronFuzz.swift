@@ -3,15 +3,15 @@ import Fuzzing
 import PushProvider
 import PushTypes
 
-/// Cron expressions. The first byte of each input names a time zone, the next eight a moment in ms.
+/// Fuzzes cron expressions. The first byte of an input is a time zone, the next eight are a time in milliseconds.
 @main
 enum CronFuzz {
-    /// Those with the odder changes of their clocks.
+    /// Time zones with unusual changes of their clocks.
     private static let zones = [
         "UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca",
         "Asia/Kathmandu", "America/St_Johns",
     ].compactMap(TimeZone.init(identifier:))
-    /// Runs that are looked at.
+    /// The number of runs that are checked.
     private static let runs = 4
 
     static func main() {
@@ -28,7 +28,7 @@ enum CronFuzz {
         }
     }
 
-    /// Each run is later than the one before, and it is the next one until it has come.
+    /// Checks that each run is later than the one before, and stays the next one until its time.
     private static func walk(_ cron: CronExpression, from moment: Timestamp, in zone: TimeZone) {
         var moment = moment
         for _ in 0..<Self.runs {

@@ -3,7 +3,7 @@ import Fuzzing
 
 @testable import ProviderAPI
 
-/// Forms of older systems: multipart, percent-encoded and JSON. The first byte of each input says which; in one kind of
+/// Fuzzes forms of older systems: multipart, percent-encoded and JSON. The first byte of an input selects one. In one kind of
 /// multipart the first line is the content type.
 @main
 enum FormFuzz {
@@ -23,7 +23,7 @@ enum FormFuzz {
         }
     }
 
-    /// Fields that are taken keep to their limits, and are the same again in both forms.
+    /// Checks that accepted fields keep the limits, and are the same after encoding in both forms.
     private static func check(_ form: FormFields?) {
         guard let form else { return }
         precondition(form.fields.count <= FormFields.maximumCount, "\(form.fields.count) fields")

@@ -1,12 +1,12 @@
 import Foundation
 
-/// libFuzzer's driver. Its own `main` is not used because the package manager has one.
+/// Runs libFuzzer's driver. Its own `main` is not linked because SwiftPM has one.
 package enum Fuzzer {
-    // A C function takes no context; set once, before the driver starts.
+    // A C function has no context. The variable is set once, before the driver starts.
     nonisolated(unsafe) private static var tryOut: ([UInt8]) -> Void = { _ in }
 
-    /// Gives `tryOut` one input after the other, until the driver ends the process. What must never happen, traps.
-    /// - Parameter stackSize: in bytes; runs on a thread with no more than that, to see what recursion takes.
+    /// Calls `tryOut` with one input after the other, until the driver ends the process. A violated rule must trap.
+    /// - Parameter stackSize: the stack of the thread in bytes, to find deep recursion; `nil` uses the main thread.
     package static func run(stackSize: Int? = nil, _ tryOut: @escaping @Sendable ([UInt8]) -> Void) -> Never {
         self.tryOut = tryOut
         guard let stackSize else { self.drive() }

@@ -1,11 +1,11 @@
 package import NIOCore
 
-/// The ways in which bytes can arrive: what comes of them must not depend on it.
+/// The ways in which bytes can be split into reads. No result may depend on it.
 package enum Pieces {
-    /// Up to this length an input is split at every position; of a longer one at that many, which its bytes decide.
+    /// The number of positions at which an input is split. Those of a longer input depend on its bytes.
     private static let splits = 16
 
-    /// All at once, split in two, byte by byte.
+    /// Returns the bytes in one piece, in two pieces split at several positions, and in single bytes.
     package static func all(_ bytes: [UInt8]) -> [[ByteBuffer]] {
         let whole = [ByteBuffer(bytes: bytes)]
         let step = max(1, bytes.count / self.splits)
@@ -16,7 +16,7 @@ package enum Pieces {
         return [whole] + halves + [bytes.map { ByteBuffer(bytes: [$0]) }]
     }
 
-    /// Traps unless `outcome` is the same however the bytes arrive.
+    /// Traps unless `outcome` is the same for all ways of splitting the bytes.
     package static func expectSame<Outcome: Equatable>(_ bytes: [UInt8], _ outcome: ([ByteBuffer]) -> Outcome) {
         var ways = self.all(bytes)[...]
         guard let whole = ways.popFirst().map(outcome) else { return }
@@ -27,11 +27,11 @@ package enum Pieces {
     }
 }
 
-/// What a decoder takes out of a stream.
+/// The result of a decoder: its values, its error and its remaining bytes.
 package struct Decoded<Value: Equatable, Failure: Error & Equatable>: Equatable {
     package var values: [Value] = []
     package var failure: Failure?
-    /// Bytes that wait for more.
+    /// The bytes of an incomplete value.
     package var rest = ByteBuffer()
 
     package init() {}

@@ -5,7 +5,7 @@ import PushTypes
 
 @testable import PushSender
 
-/// Runs libFuzzer: the first byte of each input says what is tried with the rest.
+/// Fuzzes one end of HTTP/2 and its header decoder. The first byte of an input selects one.
 @main
 enum HTTP2Fuzz {
     static func main() {
@@ -23,7 +23,7 @@ enum HTTP2Fuzz {
     }
 }
 
-/// Plays a connection: the input decides how many bytes come at a time, when pushes start and when time passes.
+/// Runs a connection. The input decides on the size of each read, the pushes and the time.
 enum ConnectionRun {
     static func run(_ input: [UInt8], startsOpen: Bool, firstStreamID: UInt32) {
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
@@ -57,7 +57,7 @@ enum ConnectionRun {
         }
         machine.transportClosed("the end")
         Self.note(&machine, &ended)
-        // Whatever came, each push has one outcome.
+        // Each push has one outcome for any input.
         precondition(ended.count == started, "\(started) pushes, \(ended.count) outcomes")
     }
 
@@ -90,7 +90,7 @@ enum ConnectionRun {
     }
 }
 
-/// Decodes header blocks with our decoder and with NIOHPACK: both take the same, and read the same out of it.
+/// Compares the header decoder with NIOHPACK: both accept the same blocks and decode them to the same fields.
 enum DecoderComparison {
     static func run(_ input: [UInt8]) {
         var ours = ResponseHeaderDecoder()
@@ -103,7 +103,7 @@ enum DecoderComparison {
             let our = try? ours.decode(block.span)
             var buffer = ByteBuffer(bytes: block)
             let their = try? theirs.decodeHeaders(from: &buffer)
-            // NIOHPACK also refuses what HTTP forbids in names; after a refusal the tables may differ.
+            // NIOHPACK also rejects names that HTTP forbids. After a rejection the tables may differ.
             guard let their else { return }
             guard let our else { preconditionFailure("only NIOHPACK takes \(block)") }
             precondition(our.id == Self.last("apns-id", their), "apns-id of \(block)")

@@ -6,13 +6,13 @@ import PushTypes
 
 @testable import PushProvider
 
-/// JSON from callers: values, whole requests with their payloads, and devices' attributes put into a payload. The first
-/// byte of each input says which. Runs on a small stack, because deep nesting is the usual trap.
+/// Fuzzes JSON of callers: values, requests with their payloads, and attributes of devices in a payload. The first byte of an input
+/// selects one. It runs on a small stack because of deep nesting.
 @main
 enum PayloadFuzz {
-    /// What threads get on systems that are not generous.
+    /// The stack of a thread on some systems, in bytes.
     private static let stackSize = 512 * 1024
-    /// Deepest nesting taken.
+    /// The deepest nesting that is accepted.
     private static let maximumDepth = 64
 
     static func main() {
@@ -38,7 +38,7 @@ enum PayloadFuzz {
         precondition(again.means(value), "not the same again: \(String(decoding: written, as: UTF8.self))")
     }
 
-    /// The first two bytes say how deep the rest is nested, and in what.
+    /// Checks nesting. The first two bytes are its depth and its kind.
     private static func deepValue(_ input: Data) {
         guard input.count >= 2, let kinds = input.first else { return }
         let bytes = Array(input)
@@ -49,8 +49,8 @@ enum PayloadFuzz {
         Self.value(Data(start.utf8) + Data(bytes.dropFirst(2)) + Data(end.utf8))
     }
 
-    /// A payload that is taken is JSON within the limit, with the members that it came with; a template's payloads are
-    /// at their shortest.
+    /// Checks that an accepted payload is JSON within the limit and keeps its members. A template is checked with its shortest
+    /// payload.
     private static func request(_ body: Data) {
         guard let topic = Topic("com.example.MyApp"),
             let content = try? NotificationRequest(parsing: body, bundleID: topic).definition
@@ -73,7 +73,7 @@ enum PayloadFuzz {
         }
     }
 
-    /// Whatever stands in the attributes, a payload keeps its form.
+    /// Checks that a payload keeps its structure for any attributes.
     private static func attributes(_ text: Data) {
         let content =
             #"{"payload":{"aps":{"alert":"{{a|d}}"},"x":"{{b|}}{{user|}}"},"variables":true,"version":1}"#
@@ -90,8 +90,8 @@ enum PayloadFuzz {
 }
 
 extension JSONValue {
-    /// Equal, where a number may be read as an integer once it has been written: 92233922337203680.405 has no fraction
-    /// as a `Double`.
+    /// Tells whether two values are equal, if a number may be read as an integer after it was written: 92233922337203680.405
+    /// has no fraction as a `Double`.
     fileprivate func means(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.integer(let integer), .number(let number)), (.number(let number), .integer(let integer)):

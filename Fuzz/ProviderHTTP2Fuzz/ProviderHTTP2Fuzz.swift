@@ -5,7 +5,7 @@ import PushWire
 
 @testable import PushGateway
 
-/// Runs libFuzzer: the first byte of each input says what is tried with the rest.
+/// Fuzzes one end of HTTP/2 and its header decoder. The first byte of an input selects one.
 @main
 enum ProviderHTTP2Fuzz {
     static func main() {
@@ -23,7 +23,7 @@ enum ProviderHTTP2Fuzz {
     }
 }
 
-/// Plays a connection: the input decides how many bytes come at a time, what is answered and when time passes.
+/// Runs a connection. The input decides on the size of each read, the responses and the time.
 enum ConnectionRun {
     static func run(_ input: [UInt8], startsOpen: Bool, streams: Int) {
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
@@ -108,7 +108,7 @@ enum ConnectionRun {
     }
 }
 
-/// Decodes header blocks with our decoder and with NIOHPACK: both take the same, and read the same out of it.
+/// Compares the header decoder with NIOHPACK: both accept the same blocks and decode them to the same fields.
 enum DecoderComparison {
     static func run(_ input: [UInt8]) {
         var ours = RequestHeaderDecoder()
@@ -122,7 +122,7 @@ enum DecoderComparison {
             let head = try? ours.decode(block.span, into: &request)
             var buffer = ByteBuffer(bytes: block)
             let their = try? theirs.decodeHeaders(from: &buffer)
-            // NIOHPACK also refuses what HTTP forbids in names; after a refusal the tables may differ.
+            // NIOHPACK also rejects names that HTTP forbids. After a rejection the tables may differ.
             guard let their else { return }
             guard let head else { preconditionFailure("only NIOHPACK takes \(block)") }
             guard !head.isMalformed, !head.isTooLong else { continue }

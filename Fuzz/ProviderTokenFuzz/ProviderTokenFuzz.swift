@@ -4,8 +4,8 @@ import Fuzzing
 
 @testable import PushGateway
 
-/// The check of provider tokens beside a second, plain one. The first byte of each input says whether the rest is a token,
-/// or what a token that is signed with the good key says.
+/// Compares the verifier of provider tokens with a second, simple one. The first byte of an input selects whether the rest is a
+/// token, or the content of a token that is signed with a valid key.
 @main
 enum ProviderTokenFuzz {
     static func main() throws {
@@ -32,7 +32,7 @@ enum ProviderTokenFuzz {
         }
     }
 
-    /// Header and claims are divided by a zero byte. Kind 1 has a raw signature, kind 3 one in DER.
+    /// Signs a header and claims, which a zero byte separates. Kind 1 gets a raw signature, kind 3 one in DER.
     private static func signed(_ input: [UInt8], with key: P256.Signing.PrivateKey) -> String {
         let parts = input.dropFirst().split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
             .map { Self.base64URL(Data($0)) }
@@ -49,7 +49,7 @@ enum ProviderTokenFuzz {
             .replacingOccurrences(of: "=", with: "")
     }
 
-    /// The throw-away key of the reference's vectors (8.1).
+    /// The key of the test vectors (reference 8.1).
     private static let pem = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgCdc3nwI/eBRIVJ4G

@@ -3,8 +3,8 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// Whether a provider token can be taken at all, written as plainly as possible and with other parts than the gateway's
-/// check: every token that the gateway takes must pass.
+/// A second, simple verifier of provider tokens that shares no code with the gateway's. Every token that the gateway accepts
+/// must pass it.
 struct SecondCheck: Sendable {
     static let teamID = "DEF123GHIJ"
     static let keyID = "ABC123DEFG"
@@ -20,14 +20,14 @@ struct SecondCheck: Sendable {
         guard token.utf8.count <= 4096, parts.count == 3,
             let header = Self.decode(parts[0]), let claims = Self.decode(parts[1]),
             let signature = Self.decode(parts[2]),
-            self.isBy(signature, parts[0] + [UInt8(ascii: ".")] + parts[1])
+            self.isSigned(signature, parts[0] + [UInt8(ascii: ".")] + parts[1])
         else { return false }
-        return self.saysTheRightThing(header, claims)
+        return self.hasValidMembers(header, claims)
     }
 
-    /// Who signed could say anything twice, and readers differ in which one they take (RFC 7519 section 4): of such a
-    /// text only the signature counts here.
-    private func saysTheRightThing(_ headerText: [UInt8], _ claimsText: [UInt8]) -> Bool {
+    /// Checks the members. A signed text may have a member twice, and parsers differ in the one they take (RFC 7519 section 4): of
+    /// such a text only the signature is checked.
+    private func hasValidMembers(_ headerText: [UInt8], _ claimsText: [UInt8]) -> Bool {
         guard let header = Self.members(headerText), let claims = Self.members(claimsText) else { return false }
         if Self.mayRepeat(["alg", "kid"], headerText) || Self.mayRepeat(["iss", "iat"], claimsText) { return true }
         return header["alg"] == .string("ES256") && header["kid"] == .string(Self.keyID)
@@ -39,7 +39,7 @@ struct SecondCheck: Sendable {
             || names.contains { String(decoding: text, as: UTF8.self).ranges(of: "\"\($0)\"").count > 1 }
     }
 
-    private func isBy(_ signature: [UInt8], _ input: [UInt8]) -> Bool {
+    private func isSigned(_ signature: [UInt8], _ input: [UInt8]) -> Bool {
         let forms = [
             try? P256.Signing.ECDSASignature(rawRepresentation: signature),
             try? P256.Signing.ECDSASignature(derRepresentation: signature),
@@ -47,7 +47,7 @@ struct SecondCheck: Sendable {
         return forms.contains { form in form.map { self.key.isValidSignature($0, for: input) } ?? false }
     }
 
-    /// Within an hour of now; a fraction of a second counts for nothing.
+    /// Tells whether a claim is within an hour of now. A fraction of a second is ignored.
     private static func isInTime(_ claim: JSONValue?) -> Bool {
         let seconds: Double? =
             switch claim {
@@ -64,7 +64,7 @@ struct SecondCheck: Sendable {
         return members
     }
 
-    /// Six bits a character, in either alphabet; `=` counts for nothing.
+    /// Decodes base64 in either alphabet. `=` is ignored.
     private static func decode(_ text: [UInt8]) -> [UInt8]? {
         var (bits, count, bytes) = (UInt32(0), 0, [UInt8]())
         for character in text where character != UInt8(ascii: "=") {

@@ -5,10 +5,10 @@ import PushSupport
 
 @testable import PushProvider
 
-/// Files of devices: rows of CSV, and registrations as CSV and as NDJSON. The first byte of each input says which.
+/// Fuzzes rows of CSV, and registrations as CSV and NDJSON. The first byte of an input selects one.
 @main
 enum RegistrationFuzz {
-    /// What a file comes to; a header row that makes no sense ends it.
+    /// The records of a file, and the error of an invalid header row.
     private struct Outcome: Equatable {
         var records: [RegistrationReader.Record] = []
         var refusal: RequestError?
@@ -26,7 +26,7 @@ enum RegistrationFuzz {
         }
     }
 
-    /// Cells that are taken are the same again when they are written as the export writes them.
+    /// Checks that accepted cells are the same after they were exported and read again.
     private static func rows(_ bytes: [UInt8]) {
         Pieces.expectSame(bytes, Self.read)
         for row in Self.read([ByteBuffer(bytes: bytes)]) {
@@ -48,7 +48,7 @@ enum RegistrationFuzz {
         return rows + (reader.finish().map { [$0] } ?? [])
     }
 
-    /// Each line has one record at most, in order.
+    /// Checks that each line has at most one record, in order.
     private static func registrations(_ bytes: [UInt8], _ format: TransferFormat) {
         let outcome = { (pieces: [ByteBuffer]) in
             var (reader, outcome) = (RegistrationReader(format), Outcome())

@@ -1,12 +1,12 @@
 package import PushTypes
 
-/// Sends notifications to a push service, with one environment and one credential behind it.
+/// Sends notifications to one push service with one credential.
 ///
-/// This is the joint between the provider and whatever speaks to the push service. It never throws: every way to fail
-/// is an ``Outcome``.
+/// The provider's dispatcher sees the push service through this protocol only. It never throws: every failure is an
+/// ``Outcome``.
 package protocol NotificationSender: Sendable {
-    /// Returns when the push service has answered, or when no answer can come any more (deadline inside).
+    /// Sends one notification. Returns after the response, or after the deadline for it.
     func send(_ notification: PushNotification, to token: DeviceToken) async -> Outcome
-    /// Many at once; the outcomes in the same order.
+    /// Sends many pushes and returns their outcomes in the same order.
     func send(_ pushes: [Push]) async -> [Outcome]
 }

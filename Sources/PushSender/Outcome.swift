@@ -1,34 +1,38 @@
 public import PushTypes
 
-/// What became of one notification: always exactly one of these.
+/// The result of one push. Every push has exactly one.
 public enum Outcome: Hashable, Sendable {
-    /// The push service took it. Accepted is not delivered.
+    /// The push service accepted the notification. It does not report its delivery.
     case accepted(Accepted)
-    /// The push service answered with a refusal.
+    /// The push service rejected the notification.
     case rejected(Rejection)
-    /// Certainly not processed by the push service: safe to send again.
+    /// The push service did not process the notification: it is safe to send it again.
     case notSent(Failure)
-    /// Sent, but the answer is missing: sending again may show it twice.
+    /// The request was sent and its response did not arrive: to send it again may show the notification twice.
     case unknown(Failure)
 
+    /// The response of a push service that accepted a notification.
     public struct Accepted: Hashable, Sendable {
-        /// `apns-id`, as the service echoed it.
+        /// The header `apns-id` of the response.
         public var id: String
-        /// `apns-unique-id`: sandbox only.
+        /// The header `apns-unique-id` of the response, by which Apple's console finds the notification. Sandbox only.
         public var uniqueID: String?
 
+        /// Creates the response.
         public init(id: String, uniqueID: String? = nil) {
             self.id = id
             self.uniqueID = uniqueID
         }
     }
 
+    /// The reason for the lack of a response.
     public struct Failure: Hashable, Sendable {
-        /// For people; holds no secret and no whole token.
+        /// The explanation for people. It holds no secret and no whole token.
         public var description: String
-        /// What the push service gave as the reason for ending the connection, if it is one that is known.
+        /// The push service's reason for closing the connection, if it gave one that `Reason` has.
         public var reason: Reason?
 
+        /// Creates a failure.
         public init(_ description: String, reason: Reason? = nil) {
             self.description = description
             self.reason = reason

@@ -1,12 +1,15 @@
 public import PushTypes
 
-/// One notification for one device, on its way to the push service.
+/// One notification for one device token.
 public struct Push: Hashable, Sendable {
+    /// The notification with its headers and payload.
     public var notification: PushNotification
+    /// The address that it is sent to.
     public var token: DeviceToken
-    /// Header fields besides those that `notification` has; one with the same name replaces it.
+    /// The header fields that are sent besides those of the notification. One of the same name replaces the notification's.
     public var additionalHeaders: [HeaderField]
 
+    /// Creates a push.
     public init(_ notification: PushNotification, to token: DeviceToken, additionalHeaders: [HeaderField] = []) {
         self.notification = notification
         self.token = token
@@ -16,15 +19,18 @@ public struct Push: Hashable, Sendable {
 
 /// A request header field.
 public struct HeaderField: Hashable, Sendable {
-    /// Longest name and longest value, in bytes.
+    /// The longest name and the longest value, in bytes.
     public static let maximumLength = 1024
 
-    /// In lower case, as HTTP/2 wants it.
+    /// The name in lower case (RFC 9113 section 8.2.1).
     public let name: String
+    /// The value, which has visible ASCII characters, spaces and tabs.
     public let value: String
 
-    /// `nil` unless `name` is a token of RFC 9110 section 5.6.2 and `value` is visible ASCII, spaces and tabs, both at
-    /// most ``maximumLength`` long. Upper case in the name becomes lower case.
+    /// Creates a field, with the name in lower case.
+    ///
+    /// Returns `nil` unless `name` is a token (RFC 9110 section 5.6.2), `value` has visible ASCII characters, spaces and tabs
+    /// only, and both have at most ``maximumLength`` bytes.
     public init?(name: String, value: String) {
         let lowercased = name.lowercased()
         guard (1...Self.maximumLength).contains(lowercased.utf8.count), value.utf8.count <= Self.maximumLength,

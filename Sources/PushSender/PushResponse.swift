@@ -2,26 +2,28 @@ import Foundation
 import NIOCore
 import PushTypes
 
-/// Reads the answer of a push service (reference 1.8).
+/// Reads the body of a push service's response (reference 1.8).
 enum PushResponse {
     private struct Body: Decodable {
         var reason: String?
-        /// Milliseconds.
+        /// The time of a 410, in milliseconds.
         var timestamp: Int64?
     }
 
-    /// A body that is no such JSON leaves the reason empty: the status alone then decides.
-    static func rejection(_ reply: HTTP2Response) -> Rejection {
-        let content = Self.content(reply.body)
+    /// Returns the rejection that a response other than 200 means.
+    ///
+    /// A body that is not JSON leaves the reason empty, and the status alone decides.
+    static func rejection(_ response: HTTP2Response) -> Rejection {
+        let content = Self.content(response.body)
         return Rejection(
-            status: reply.head.status,
+            status: response.head.status,
             reasonText: content?.reason ?? "",
             timestamp: content?.timestamp.map(Timestamp.init(milliseconds:)),
-            retryAfter: reply.head.retryAfter.flatMap(UInt32.init).map { .seconds(Int64($0)) }
+            retryAfter: response.head.retryAfter.flatMap(UInt32.init).map { .seconds(Int64($0)) }
         )
     }
 
-    /// The member `reason` of a JSON object, or an empty text.
+    /// Returns the member `reason` of a JSON object, or an empty text.
     static func reasonText(_ body: [UInt8]) -> String {
         Self.content(body)?.reason ?? ""
     }

@@ -2,15 +2,15 @@ import NIOCore
 import NIOSSL
 
 extension PushServiceEndpoint {
-    /// Value of `:authority`: the port is left out where it is the usual one.
+    /// The value of `:authority`, without the port if that is 443.
     var authority: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
         return self.port == 443 ? host : "\(host):\(self.port)"
     }
 
-    /// TLS 1.2 or newer with ALPN `h2` (reference 1.2).
+    /// Returns a configuration with TLS 1.2 or newer and ALPN `h2` (reference 1.2).
     ///
-    /// - Throws: when the additional trust roots are no PEM certificates.
+    /// - Throws: an error of swift-nio-ssl when the additional trust roots are not PEM certificates.
     func tlsConfiguration() throws -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
@@ -23,7 +23,7 @@ extension PushServiceEndpoint {
 }
 
 extension String {
-    /// Whether this is an IPv4 or IPv6 address in its text form.
+    /// Tells whether this is the text of an IPv4 or IPv6 address.
     var isIPAddress: Bool {
         (try? SocketAddress(ipAddress: self, port: 0)) != nil
     }

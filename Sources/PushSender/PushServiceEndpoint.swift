@@ -1,17 +1,19 @@
 public import PushTypes
 
-/// Where a push service is, and what proves that it is the right one.
+/// The address of a push service and the certificates that authenticate it.
 public struct PushServiceEndpoint: Hashable, Sendable {
+    /// The host name or IP address.
     public var host: String
-    /// 443 by default; Apple also listens on 2197 (reference 1.1).
+    /// The port. 443 by default; Apple also listens on 2197 (reference 1.1).
     public var port: Int
-    /// PEM certificates trusted besides the system's, such as a gateway's own authority.
+    /// The PEM certificates that are trusted besides the system's, such as a gateway's own authority.
     public var additionalTrustRoots: String?
-    /// Checked against the environment that a certificate is made for; `nil` leaves that to the service.
+    /// The environment, which a certificate is checked against before it is used; `nil` leaves the check to the service.
     public var environment: PushEnvironment?
-    /// TCP and TLS. Default 10 s.
+    /// The time limit of the TCP connection and the TLS handshake, each. Default 10 s.
     public var connectTimeout: Duration = .seconds(10)
 
+    /// Creates the address of a push service.
     public init(
         host: String,
         port: Int = 443,
@@ -24,7 +26,7 @@ public struct PushServiceEndpoint: Hashable, Sendable {
         self.environment = environment
     }
 
-    /// Apple's service for `environment`, on port 443 or 2197.
+    /// Returns the address of Apple's push service, which listens on ports 443 and 2197 (reference 1.1).
     public static func apple(_ environment: PushEnvironment, port: Int = 443) -> Self {
         switch environment {
         case .sandbox: Self(host: "api.sandbox.push.apple.com", port: port, environment: environment)

@@ -1,30 +1,31 @@
 public import PushTypes
 
-/// A refusal by the push service and what it asks of the sender (reference 1.9 and 1.10).
+/// The response of a push service that rejected a notification, with advice for the sender (reference 1.9 and 1.10).
 public struct Rejection: Hashable, Sendable {
-    /// What to do about the notification and the token.
+    /// The recommended action for the notification and its token.
     public enum Advice: Hashable, Sendable {
-        /// Send the same again, not before `after`; `nil` leaves the delay to the caller.
+        /// Send the same notification again, not before `after`. `nil` leaves the delay to the caller.
         case retry(after: Duration?)
-        /// The token is dead: stop using it.
+        /// Stop using the token: the app was removed from the device.
         case dropToken
-        /// The token is dead or the environment or topic is wrong: drop it only with evidence that they are right.
+        /// Drop the token only if the environment and the topic are known to be right: one of the three is wrong.
         case suspectToken
-        /// A setting is wrong: the same for every token, so keep the tokens.
+        /// Correct a setting. The response would be the same for every token, so keep the tokens.
         case fixConfiguration
-        /// This notification can never be sent.
+        /// Correct the notification: it can never be accepted as it is.
         case fixNotification
     }
 
-    /// HTTP status.
+    /// The HTTP status.
     public var status: Int
-    /// The text of the answer, also where it is none that ``Reason`` knows.
+    /// The member `reason` of the response. It may be a text that `Reason` does not have, or empty.
     public var reasonText: String
-    /// When the service confirmed that the token is dead; only with 410.
+    /// The time at which the push service found the token to be inactive. Only with the status 410.
     public var timestamp: Timestamp?
-    /// From a `retry-after` header, if there was one.
+    /// The value of the header `retry-after`, if there was one.
     public var retryAfter: Duration?
 
+    /// Creates the response.
     public init(status: Int, reasonText: String, timestamp: Timestamp? = nil, retryAfter: Duration? = nil) {
         self.status = status
         self.reasonText = reasonText
@@ -32,8 +33,10 @@ public struct Rejection: Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
+    /// The reason, or `nil` for a text that `Reason` does not have.
     public var reason: Reason? { Reason(rawValue: self.reasonText) }
 
+    /// The recommended action. A reason that `Reason` does not have is classified by the status.
     public var advice: Advice {
         switch self.reason {
         case .unregistered, .expiredToken: .dropToken
@@ -49,7 +52,7 @@ public struct Rejection: Hashable, Sendable {
         }
     }
 
-    /// Whether the service or its rules want a new connection after this answer (reference 1.9, column Conn).
+    /// Tells whether the connection must be replaced after this response (reference 1.9, column Conn).
     var endsConnection: Bool {
         switch self.reason {
         case .badCertificate, .badCertificateEnvironment, .idleTimeout, .shutdown, .unrelatedKeyIdInToken: true

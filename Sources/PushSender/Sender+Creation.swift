@@ -3,11 +3,15 @@ import NIOPosix
 package import PushSupport
 
 extension Sender {
+    /// Creates a sender. It connects when there is something to send.
+    ///
     /// - Parameters:
-    ///   - endpoint: the push service, for example ``PushServiceEndpoint/apple(_:)``.
-    ///   - credential: a signing key or a certificate.
-    /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, and an
-    ///   error of the TLS library when the endpoint's additional trust roots are no PEM certificates.
+    ///   - endpoint: The push service, for example ``PushServiceEndpoint/apple(_:port:)``.
+    ///   - credential: A signing key or a certificate.
+    ///   - configuration: The limits and time limits.
+    ///   - logger: The logger for changes of connections. Device tokens are never logged whole.
+    /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, or an error of
+    ///   swift-nio-ssl when the endpoint's additional trust roots are not PEM certificates.
     public convenience init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,
@@ -23,6 +27,7 @@ extension Sender {
         )
     }
 
+    /// Creates a sender with the clocks of a test.
     package convenience init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,

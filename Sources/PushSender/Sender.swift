@@ -3,8 +3,10 @@ public import ServiceLifecycle
 
 /// Sends pushes to one push service with one credential.
 ///
-/// Connections are opened when there is something to send, and kept. Every push has exactly one ``Outcome``; nothing
-/// waits without a time limit. A push that the service certainly did not take goes to another connection by itself.
+/// Connections are opened when there is something to send, and kept. Every push has exactly one ``Outcome``, and every wait
+/// has a time limit. A push that the service did not process is sent again on another connection.
+///
+/// All methods may be called from any task, also before ``run()``.
 public final class Sender: NotificationSender, Service {
     private let pool: ConnectionPool
 
@@ -17,23 +19,23 @@ public final class Sender: NotificationSender, Service {
         Task { await pool.close() }
     }
 
-    /// Sends one push and returns what became of it.
+    /// Sends one push and returns its outcome.
     ///
-    /// When the calling task is cancelled, a push that no connection has taken yet ends as not sent.
+    /// If the calling task is cancelled, a push that still waits for a connection ends as ``Outcome/notSent(_:)``.
     public func send(_ push: Push) async -> Outcome {
-        await self.send([push]).first ?? .notSent(.init("the push got lost"))
+        await self.send([push]).first ?? .notSent(.init("the push has no outcome"))
     }
 
-    /// Sends many pushes, which may share a payload, and returns their outcomes in the same order.
+    /// Sends many pushes and returns their outcomes in the same order.
     ///
-    /// The whole array costs one hop to each connection; pushes wait here, not in memory of the sender's, until a
-    /// connection has a free stream.
+    /// The array costs one hop to each connection's event loop. The pushes wait in it until a connection has a free stream,
+    /// and the caller is suspended: that is the back-pressure.
     public func send(_ pushes: [Push]) async -> [Outcome] {
         guard !pushes.isEmpty else { return [] }
         let batch = SendBatch(pushes, metrics: self.pool.metrics)
         return await withTaskCancellationHandler {
             self.pool.send(batch)
-            // A task that was cancelled before found nothing to take back.
+            // A cancellation before this point found nothing to take back.
             if Task.isCancelled { self.pool.cancel(batch) }
             return await batch.outcomes
         } onCancel: {
@@ -41,9 +43,9 @@ public final class Sender: NotificationSender, Service {
         }
     }
 
-    /// Sends many pushes and gives their outcomes as they come, with the position of their push.
+    /// Sends many pushes and returns their outcomes as they arrive, each with the index of its push.
     ///
-    /// Ending the iteration early takes back what no connection has taken yet.
+    /// If the iteration ends early, the pushes that still wait for a connection are not sent.
     public func results(of pushes: [Push]) -> AsyncStream<SendResult> {
         let (stream, continuation) = AsyncStream.makeStream(of: SendResult.self)
         guard !pushes.isEmpty else {
@@ -63,41 +65,43 @@ public final class Sender: NotificationSender, Service {
         return stream
     }
 
+    /// Sends one notification without additional headers.
     package func send(_ notification: PushNotification, to token: DeviceToken) async -> Outcome {
         await self.send(Push(notification, to: token))
     }
 
-    /// Uses another credential from now on, for example when it was rotated or revoked.
+    /// Replaces the credential, for example after a rotation or a revocation.
     ///
-    /// Connections with the old one take no more pushes and close when their replies are there.
-    /// - Throws: as the initialiser.
+    /// Connections with the old credential take no more pushes and close after their last response.
+    /// - Throws: ``CredentialError``, as the initialiser. The old credential stays in use.
     public func use(_ credential: PushCredential) throws {
         try self.pool.use(credential)
     }
 
-    /// What the sender is doing at this moment.
-    public var figures: SenderStatistics { self.pool.figures }
+    /// The sender's connections and queue at this time.
+    public var statistics: SenderStatistics { self.pool.figures }
 
-    /// Runs until graceful shutdown or cancellation, then closes. Sending works without it too.
+    /// Waits for graceful shutdown or cancellation, then closes. To send does not need it.
     public func run() async throws {
         try? await gracefulShutdown()
         await self.close()
     }
 
-    /// Takes nothing new, lets the replies in flight arrive, closes the connections.
+    /// Drains the sender and closes its connections.
     ///
-    /// What no connection has taken ends as not sent, and what has no reply in time as unknown.
+    /// Pushes that wait for a connection end as ``Outcome/notSent(_:)``, pushes without a response within
+    /// ``SenderConfiguration/drainTimeout`` as ``Outcome/unknown(_:)``.
     public func close() async {
         await self.pool.close()
     }
 }
 
-/// A look at a ``Sender``.
+/// The state of a ``Sender`` at one time.
 public struct SenderStatistics: Hashable, Sendable {
-    /// Connections that can take pushes.
+    /// The number of connections that can take pushes.
     public var connections: Int
-    /// Pushes that wait for a connection.
+    /// The number of pushes that wait for a connection.
     public var waiting: Int
-    /// Why a connection last failed, for people.
+    /// The last failure of a connection, for people; `nil` before the first one.
     public var lastFailure: String?
 }

@@ -1,32 +1,34 @@
 import NIOCore
 
-/// How a ``Sender`` uses its push service. The defaults follow Apple's advice (reference 1.11).
+/// The limits and time limits of a ``Sender``. The defaults follow Apple's advice (reference 1.11).
 public struct SenderConfiguration: Sendable {
-    /// Connections open at the same time. Default 4; they are opened only as the load needs them, and then kept.
+    /// The largest number of connections. They are opened as the load needs them, and kept. Default 4.
     public var maximumConnections = 4
-    /// Requests in flight on each connection; the service's own limit holds besides. Default 1000.
+    /// The largest number of requests in flight on each connection. The service's own limit also applies. Default 1000.
     public var maximumInFlight = 1000
-    /// Pushes that may wait for a connection; more are not sent. Default 1,000,000.
+    /// The largest number of pushes that wait for a connection. Further ones are not sent. Default 1,000,000.
     public var maximumWaiting = 1_000_000
-    /// How long a push waits for a connection that takes it, before it counts as not sent. Default 30 s.
+    /// The longest time for which a push waits for a connection. Then it is not sent. Default 30 s.
     public var waitTimeout: Duration = .seconds(30)
-    /// From the end of the TLS handshake to the service's first frame. Default 10 s.
+    /// The time limit from the end of the TLS handshake to the service's first frame. Default 10 s.
     public var handshakeTimeout: Duration = .seconds(10)
-    /// From a request to its reply; then its outcome is unknown. Default 30 s.
+    /// The time limit from a request to its response. Then its outcome is unknown. Default 30 s.
     public var replyTimeout: Duration = .seconds(30)
-    /// For replies that are still awaited when a connection is to end. Default 30 s.
+    /// The time limit for the responses in flight when a connection is closed. Default 30 s.
     public var drainTimeout: Duration = .seconds(30)
-    /// Silence before the connection is probed with a PING while replies are awaited. Default 10 s.
+    /// The silence after which a PING is sent while requests are in flight. Default 10 s.
     public var pingAfter: Duration = .seconds(10)
-    /// Silence before a PING while nothing is in flight: short enough for most firewalls. Default 60 s.
+    /// The silence after which a PING is sent while nothing is in flight, short enough for most firewalls. Default 60 s.
     public var idlePingAfter: Duration = .seconds(60)
-    /// Delay between attempts to connect: doubles from the first to the second value, with full jitter. Default 1 s to
-    /// 60 s.
+    /// The longest delay before the second attempt to connect. It doubles with each failure, and is drawn with full jitter.
+    /// Default 1 s.
     public var reconnectBase: Duration = .seconds(1)
+    /// The longest delay before any attempt to connect. Default 60 s.
     public var reconnectMaximum: Duration = .seconds(60)
-    /// An HTTP proxy that gives tunnels (CONNECT). Default none.
+    /// The HTTP proxy that tunnels the connections (CONNECT, RFC 9110 section 9.3.6). Default none.
     public var proxy: ProxyEndpoint?
 
+    /// Creates a configuration with the defaults.
     public init() {}
 
     var limits: HTTP2ClientLimits {
@@ -41,13 +43,18 @@ public struct SenderConfiguration: Sendable {
     }
 }
 
-/// An HTTP/1.1 proxy, with basic authentication if it has a user.
+/// The address of an HTTP/1.1 proxy, with basic authentication if it has a user.
 public struct ProxyEndpoint: Hashable, Sendable, CustomStringConvertible {
+    /// The host name or IP address.
     public var host: String
+    /// The port.
     public var port: Int
+    /// The user for basic authentication (RFC 7617); `nil` sends none.
     public var user: String?
+    /// The password for basic authentication.
     public var password: String?
 
+    /// Creates the address of a proxy.
     public init(host: String, port: Int, user: String? = nil, password: String? = nil) {
         self.host = host
         self.port = port
@@ -55,6 +62,6 @@ public struct ProxyEndpoint: Hashable, Sendable, CustomStringConvertible {
         self.password = password
     }
 
-    /// Without the password.
+    /// The host and the port, without the password.
     public var description: String { "\(self.host):\(self.port)" }
 }

@@ -1,10 +1,10 @@
 import Metrics
 import PushTypes
 
-/// What a sender reports to the program's metrics system, if it has one.
+/// The metrics of a sender, for the program's swift-metrics backend.
 ///
-/// `martlet_sender_outcomes` counts pushes by `outcome`; `martlet_sender_credential_expires` is UNIX time in seconds and
-/// stands only for certificates. Both bear `service`, the push service's host.
+/// `martlet_sender_outcomes` counts pushes by `outcome`. `martlet_sender_credential_expires` is a UNIX time in seconds, for
+/// certificates only. Both have the dimension `service`, the push service's host.
 struct SenderMetrics: Sendable {
     private let accepted: Counter
     private let rejected: Counter
@@ -23,6 +23,7 @@ struct SenderMetrics: Sendable {
         self.expires = Gauge(label: "martlet_sender_credential_expires", dimensions: [("service", service)])
     }
 
+    /// Counts the outcomes of one turn of an event loop.
     func count(_ results: some Collection<SendResult>) {
         var (accepted, rejected, notSent, unknown) = (0, 0, 0, 0)
         for result in results {
@@ -39,6 +40,7 @@ struct SenderMetrics: Sendable {
         if unknown > 0 { self.unknown.increment(by: unknown) }
     }
 
+    /// Records the expiration of a certificate.
     func credentialChanged(_ credential: PushCredential) {
         if let expires = credential.expires { self.expires.record(expires.seconds) }
     }

@@ -4,12 +4,12 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// One ``Sender`` per app, environment, credential and lane.
+/// Keeps one ``Sender`` for each app, environment, credential and lane.
 ///
-/// A connection belongs to one team (reference 1.11). Apps of a team do not share it either: one whose pushes have no answers
-/// would keep the streams of the others.
+/// A connection belongs to one team (reference 1.11). Apps of a team do not share connections either: an app whose pushes
+/// get no responses would occupy the streams of the others.
 package final class SenderPool: SenderSource, Service {
-    private struct Lane: Hashable {
+    private struct Key: Hashable {
         var app: Int64
         var environment: PushEnvironment
         var credential: String
@@ -20,17 +20,19 @@ package final class SenderPool: SenderSource, Service {
     private let configuration: SenderConfiguration
     private let time: any TimeSource
     private let logger: Logger
-    private let senders = Mutex<[Lane: Sender]>([:])
+    private let senders = Mutex<[Key: Sender]>([:])
 
-    /// - Parameter endpoints: where to send; an environment that is left out means Apple's own service.
-    /// - Throws: when additional trust roots are not PEM certificates.
+    /// Creates a pool without connections.
+    ///
+    /// - Parameter endpoints: the push service of each environment; one that is left out is Apple's.
+    /// - Throws: an error of swift-nio-ssl when additional trust roots are not PEM certificates.
     package init(
         endpoints: [PushEnvironment: PushServiceEndpoint] = [:],
         configuration: SenderConfiguration = SenderConfiguration(),
         time: any TimeSource = SystemTime(),
         logger: Logger
     ) throws {
-        // Trust roots that are none show now, not at the first push.
+        // Invalid trust roots fail at the start, not at the first push.
         for endpoint in endpoints.values { _ = try endpoint.tlsConfiguration() }
         self.endpoints = endpoints
         self.configuration = configuration
@@ -38,15 +40,16 @@ package final class SenderPool: SenderSource, Service {
         self.logger = logger
     }
 
+    /// Returns the app's sender for the lane, which is created at the first call.
     package func sender(
         for credential: PushCredential,
         app: Int64,
         environment: PushEnvironment,
         lane: SenderLane
     ) throws -> any NotificationSender {
-        let lane = Lane(app: app, environment: environment, credential: credential.identity, lane: lane)
+        let key = Key(app: app, environment: environment, credential: credential.identity, lane: lane)
         return try self.senders.withLock { senders in
-            if let sender = senders[lane] { return sender }
+            if let sender = senders[key] { return sender }
             let sender = try Sender(
                 to: self.endpoints[environment] ?? .apple(environment),
                 credential: credential,
@@ -54,33 +57,32 @@ package final class SenderPool: SenderSource, Service {
                 time: self.time,
                 logger: self.logger
             )
-            senders[lane] = sender
+            senders[key] = sender
             return sender
         }
     }
 
-    /// Gives out the app's senders with the credential no more. Each closes its connections when the last page that has it lets it go,
-    /// and the replies in flight arrive before.
+    /// Removes the app's senders with the credential. Each one drains when the last page that uses it has released it.
     package func retire(_ credential: PushCredential, app: Int64, environment: PushEnvironment) {
         let identity = credential.identity
-        // Their ends come after the lock.
+        // The senders are released after the lock.
         let retired = self.senders.withLock { senders in
             SenderLane.allCases.compactMap { lane in
                 senders.removeValue(
-                    forKey: Lane(app: app, environment: environment, credential: identity, lane: lane)
+                    forKey: Key(app: app, environment: environment, credential: identity, lane: lane)
                 )
             }
         }
         withExtendedLifetime(retired) {}
     }
 
-    /// Runs until graceful shutdown or cancellation, then closes every connection.
+    /// Waits for graceful shutdown or cancellation, then closes every connection.
     package func run() async throws {
         try? await gracefulShutdown()
         await self.close()
     }
 
-    /// Closes every connection. What is still in flight ends with ``Outcome/unknown(_:)``.
+    /// Drains all senders and closes their connections.
     package func close() async {
         let senders = self.senders.withLock { senders in
             defer { senders = [:] }

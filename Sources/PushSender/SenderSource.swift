@@ -1,15 +1,15 @@
 package import PushTypes
 
-/// Gives out the sender for a credential and an environment; senders are shared and long-lived.
+/// Provides the senders of apps. Senders are long-lived and shared by all pages of an app.
 package protocol SenderSource: Sendable {
-    /// Returns the sender of an app, which it shares with none: an app whose pushes have no answers fills only its own.
+    /// Returns the sender of an app, which no other app uses: an app whose pushes get no responses blocks only itself.
     func sender(
         for credential: PushCredential,
         app: Int64,
         environment: PushEnvironment,
         lane: SenderLane
     ) throws -> any NotificationSender
-    /// Ends an app's senders with a credential that it does not use any more, once nothing is sent with them.
+    /// Removes an app's senders with a credential that it does not use any more. They drain once nothing uses them.
     func retire(_ credential: PushCredential, app: Int64, environment: PushEnvironment)
 }
 
@@ -17,10 +17,10 @@ extension SenderSource {
     package func retire(_ credential: PushCredential, app: Int64, environment: PushEnvironment) {}
 }
 
-/// Pushes of different lanes never share a connection, so that none waits behind the other's.
+/// A priority class of pushes. Lanes share no connections, so that neither waits for the other.
 package enum SenderLane: Hashable, Sendable, CaseIterable {
-    /// Few at a time, and each is waited for.
+    /// Single and urgent notifications.
     case urgent
-    /// As many as the push service takes.
+    /// Campaigns.
     case bulk
 }

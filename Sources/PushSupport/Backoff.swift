@@ -1,9 +1,13 @@
 import PushTypes
 
-/// How long to wait before the next try: the limit doubles from `base` up to `maximum`, and the delay is drawn evenly
-/// from zero to that limit ("full jitter"), so that many clients do not return at the same moment.
+/// Exponential back-off with full jitter.
+///
+/// The limit doubles from `base` to `maximum`. The delay is drawn evenly between zero and the limit, so that many clients do
+/// not return at the same time.
 package struct Backoff: Hashable, Sendable {
+    /// The limit after the first failure.
     package var base: Duration
+    /// The largest limit.
     package var maximum: Duration
 
     package init(base: Duration, maximum: Duration) {
@@ -11,7 +15,7 @@ package struct Backoff: Hashable, Sendable {
         self.maximum = maximum
     }
 
-    /// The longest possible delay after `failures` failed tries in a row (1 or more).
+    /// Returns the longest delay after `failures` failures in a row, 1 or more.
     package func limit(afterFailures failures: Int) -> Duration {
         var limit = self.base
         for _ in 1..<max(1, min(failures, 64)) where limit < self.maximum {
@@ -20,7 +24,7 @@ package struct Backoff: Hashable, Sendable {
         return min(limit, self.maximum)
     }
 
-    /// A delay between zero and ``limit(afterFailures:)``, in steps of a millisecond.
+    /// Returns a delay between zero and ``limit(afterFailures:)``, in steps of a millisecond.
     package func delay(
         afterFailures failures: Int,
         using generator: inout some RandomNumberGenerator

@@ -1,22 +1,26 @@
 import Synchronization
 
-/// A ``TokenBucket`` for each of many keys; those that are full are forgotten when there are many.
+/// A ``TokenBucket`` for each key. Full buckets are removed when there are many.
 package final class KeyedRateLimiter<Key: Hashable & Sendable>: Sendable {
     package typealias Bucket = TokenBucket<ContinuousClock.Instant>
 
     private let rate: Double
     private let burst: Double
-    /// The number of buckets from which full ones are forgotten.
+    /// The number of buckets from which full ones are removed.
     private let kept = 1000
     private let buckets = Mutex<[Key: Bucket]>([:])
 
-    /// Makes buckets of which each has this rate per second, and this much at once after a rest.
+    /// Creates a limiter without buckets.
+    ///
+    /// - Parameters:
+    ///   - rate: the tokens per second of each key.
+    ///   - burst: the tokens of a full bucket.
     package init(rate: Double, burst: Double) {
         self.rate = rate
         self.burst = burst
     }
 
-    /// Gives a key's bucket to `body`, under the lock.
+    /// Calls `body` with the key's bucket, under the lock.
     package func with<Value: Sendable>(
         _ key: Key,
         now: ContinuousClock.Instant,

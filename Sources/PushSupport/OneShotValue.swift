@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that becomes known once, or never: callers wait for whichever happens.
+/// A value or an error that is set once. Readers wait for it.
 package final class OneShotValue<Value: Sendable>: Sendable {
     private enum State {
         case waiting([CheckedContinuation<Value, any Error>])
@@ -9,8 +9,10 @@ package final class OneShotValue<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.waiting([]))
 
+    /// Creates a value that is not set.
     package init() {}
 
+    /// The value. Reading it waits until it is set, regardless of cancellation.
     package var value: Value {
         get async throws {
             try await withCheckedThrowingContinuation { waiter in
@@ -27,7 +29,7 @@ package final class OneShotValue<Value: Sendable>: Sendable {
         }
     }
 
-    /// The first result counts; later ones are ignored.
+    /// Sets the result and resumes all readers. Later results are ignored.
     package func resolve(_ result: Result<Value, any Error>) {
         let waiters: [CheckedContinuation<Value, any Error>] = self.state.withLock { state in
             guard case .waiting(let waiters) = state else { return [] }

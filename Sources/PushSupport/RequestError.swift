@@ -1,8 +1,8 @@
 package import Foundation
 
-/// An error that tells a caller why a request cannot be carried out.
+/// An error that explains to the caller of an API why a request was not carried out.
 ///
-/// It knows nothing of HTTP. `PushHTTP` maps the kind to a status.
+/// It does not depend on HTTP: `PushHTTP` maps the kind to a status.
 package struct RequestError: Error, Hashable, Sendable {
     /// A class of failures that a caller treats alike.
     package enum Kind: Sendable, CaseIterable {
@@ -10,32 +10,33 @@ package struct RequestError: Error, Hashable, Sendable {
         case invalid
         /// A credential is missing or unknown.
         case unauthenticated
-        /// The credential does not allow it.
+        /// The credential does not allow the request.
         case forbidden
-        /// What the request names does not exist.
+        /// The resource does not exist.
         case notFound
-        /// The path exists and the method does not.
+        /// The path exists, the method does not.
         case methodNotAllowed
         /// The request did not arrive in time.
         case timeout
-        /// The present state does not allow it.
+        /// The state of the resource does not allow the request.
         case conflict
         /// The body exceeds its limit.
         case tooLarge
-        /// The content type is not understood.
+        /// The content type is not supported.
         case unsupportedType
         /// The caller exceeded a rate.
         case rateLimited
         /// The server failed.
         case internalError
-        /// The server cannot do it now.
+        /// The server cannot carry out the request now.
         case unavailable
     }
 
+    /// The class of the failure.
     package var kind: Kind
-    /// The name of the failure for programs: stable, snake case, such as `invalid_token`.
+    /// The name of the failure for programs: stable, in snake case, such as `invalid_token`.
     package var code: String
-    /// The explanation for people: what was wrong and what to do. It never holds a secret or a whole token.
+    /// The explanation for people, with the remedy. It never holds a secret or a whole token.
     package var message: String
     /// The member of the body, the header or the query item at fault, such as `to.tokens[3]`.
     package var path: String?
@@ -53,7 +54,7 @@ extension RequestError {
     ///
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func decode<Body: Decodable>(_ type: Body.Type, from body: Data) throws(RequestError) -> Body {
-        if let fault = JSONNesting.fault(body) { throw fault }
+        try JSONNesting.check(body)
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch let error as DecodingError {

@@ -6,26 +6,27 @@ import Darwin
 import Glibc
 #endif
 
-/// The two clocks of a process, so that tests can own them.
+/// The two clocks of a process. Tests pass their own.
 package protocol TimeSource: Sendable {
-    /// The wall clock, for moments that people name and read. It may step in either direction.
+    /// The time of the wall clock, for points in time that people name and read. It may step in either direction.
     var now: Timestamp { get }
-    /// The steady clock, for everything that waits. It advances with the time that passes, also while the machine sleeps,
-    /// and never steps.
+    /// The time of the steady clock, for everything that waits. It never steps, and advances while the computer sleeps.
     var steady: Timestamp { get }
 }
 
 extension TimeSource {
-    /// Both clocks at this moment.
+    /// The times of both clocks.
     package var reading: ClockReading { ClockReading(wall: self.now, steady: self.steady) }
-    /// The moment under which something is written down that is kept for a while: with a wall clock that is behind it
-    /// would be taken for old.
+    /// The timestamp of a record that is kept for some time: the later clock, because a record of a wall clock that is
+    /// behind would expire too early.
     package var recorded: Timestamp { self.reading.later }
 }
 
-/// A reading of both clocks at the same moment.
+/// The times of both clocks at one point in time.
 package struct ClockReading: Hashable, Sendable {
+    /// The time of the wall clock.
     package var wall: Timestamp
+    /// The time of the steady clock.
     package var steady: Timestamp
 
     package init(wall: Timestamp, steady: Timestamp) {
@@ -33,22 +34,23 @@ package struct ClockReading: Hashable, Sendable {
         self.steady = steady
     }
 
-    /// Two clocks that agree.
-    package init(_ moment: Timestamp) {
-        self.init(wall: moment, steady: moment)
+    /// Creates the reading of two clocks that agree.
+    package init(_ timestamp: Timestamp) {
+        self.init(wall: timestamp, steady: timestamp)
     }
 
-    /// The earlier of both: whatever is deleted or given up for its age needs both clocks to say so.
+    /// The earlier clock. Nothing is deleted or abandoned for its age before both clocks agree on it.
     package var earlier: Timestamp { min(self.wall, self.steady) }
+    /// The later clock.
     package var later: Timestamp { max(self.wall, self.steady) }
 
-    /// The reading of the steady clock when the wall clock, if it does not step, reaches `moment`.
-    package func steady(atWall moment: Timestamp) -> Timestamp {
-        self.steady.advanced(by: moment.since(self.wall))
+    /// Returns the time of the steady clock when the wall clock reaches `timestamp`, if that does not step.
+    package func steady(atWall timestamp: Timestamp) -> Timestamp {
+        self.steady.advanced(by: timestamp.since(self.wall))
     }
 }
 
-/// The clocks of the machine. The steady one begins where the wall clock was when the process first asked.
+/// The clocks of the operating system. The steady one starts at the wall clock's time when the process first creates one.
 package struct SystemTime: TimeSource {
     private static let start = (wall: Self.read(CLOCK_REALTIME), elapsed: Self.read(Self.elapsing))
 
@@ -59,7 +61,7 @@ package struct SystemTime: TimeSource {
     #endif
 
     package init() {
-        // The steady clock begins at a start, not at the first question.
+        // The steady clock starts here, not when it is first read.
         _ = Self.start
     }
 

@@ -1,16 +1,19 @@
-/// A rate of something per second, with a store of it for bursts. A value without I/O; time is passed in.
+/// A token bucket: a rate per second with room for bursts. The time is passed in.
 ///
-/// A clock that is set back gives nothing and takes nothing. A moment of less than a second before the last one is another
-/// thread's.
+/// A clock that is set back adds and removes nothing. A time of less than a second before the last one comes from another
+/// thread, and is ignored.
 package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration == Duration {
     private let rate: Double
     private let burst: Double
     private var tokens: Double
     private var filledAt: Time
 
+    /// Creates a full bucket.
+    ///
     /// - Parameters:
-    ///   - rate: tokens per second in the long run.
-    ///   - burst: tokens at once after a rest.
+    ///   - rate: the tokens per second.
+    ///   - burst: the tokens of a full bucket.
+    ///   - now: the time from which tokens are added.
     package init(rate: Double, burst: Double, now: Time) {
         self.rate = max(rate, 1e-3)
         self.burst = max(burst, 1e-3)
@@ -18,8 +21,8 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
         self.filledAt = now
     }
 
-    /// Takes `count` tokens if they are there.
-    /// - Returns: `nil` if they were, else the time until they are.
+    /// Takes `count` tokens if the bucket has them.
+    /// - Returns: `nil`, or the time until the bucket has them.
     package mutating func take(_ count: Double = 1, now: Time) -> Duration? {
         self.fill(now)
         guard self.tokens < count else {
@@ -29,15 +32,15 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
         return .seconds((count - self.tokens) / self.rate)
     }
 
-    /// Takes `count` tokens, also those that are not there yet.
-    /// - Returns: the time after which the bucket owes nothing.
+    /// Takes `count` tokens, also more than the bucket has.
+    /// - Returns: the time after which the debt is paid.
     package mutating func spend(_ count: Double, now: Time) -> Duration {
         self.fill(now)
         self.tokens -= count
         return .seconds(max(0, -self.tokens) / self.rate)
     }
 
-    /// Tells whether the bucket is as if it had never been used.
+    /// Tells whether the bucket is full, like a new one.
     package mutating func isFull(now: Time) -> Bool {
         self.fill(now)
         return self.tokens >= self.burst

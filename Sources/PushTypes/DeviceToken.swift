@@ -1,30 +1,33 @@
 import Foundation
 
-/// The address of one app on one device in one environment, as the push service minted it.
+/// The address of one app on one device in one environment, minted by the push service.
 ///
-/// Opaque and of variable length: 32 bytes are common, longer ones exist (reference 1.7). Its description never shows
-/// the whole token, so that it can be logged.
+/// A token is opaque and of variable length: 32 bytes are common, longer ones exist (reference 1.7). The description
+/// never shows the whole token, so a token can be logged.
 public struct DeviceToken: Hashable, Sendable {
-    /// Longest token accepted, in bytes. The binary interface allows 100; HTTP/2 has no documented limit.
+    /// The longest token that is accepted, in bytes. The binary protocol allows 100; HTTP/2 has no documented limit.
     public static let maximumLength = 512
 
+    /// The bytes that the push service minted.
     public let bytes: [UInt8]
 
-    /// `nil` when `bytes` is empty or longer than ``maximumLength``.
+    /// Creates a token, or returns `nil` when `bytes` is empty or longer than ``maximumLength``.
     public init?(bytes: [UInt8]) {
         guard !bytes.isEmpty, bytes.count <= Self.maximumLength else { return nil }
         self.bytes = bytes
     }
 
-    /// Reads hexadecimal text in either case, without separators; `nil` for anything else.
+    /// Reads hexadecimal text in either case, without separators. Returns `nil` for anything else.
     public init?(hex: some StringProtocol) {
         guard hex.utf8.count <= Self.maximumLength * 2, let bytes = Hexadecimal.decode(hex) else { return nil }
         self.init(bytes: bytes)
     }
 
-    /// Reads what people paste: hexadecimal, also as an old `NSData` description (`<302bd38c c16adf6c>`), else base64.
+    /// Reads a token that was typed or pasted: hexadecimal, also as an old `NSData` description
+    /// (`<302bd38c c16adf6c>`), or base64.
     ///
-    /// Text that is both is taken as hexadecimal (reference 1.7: strip `<`, `>` and spaces).
+    /// Text that is valid as both is read as hexadecimal. `<`, `>` and white space are ignored (reference 1.7). Returns
+    /// `nil` for any other text.
     public init?(userInput text: String) {
         guard text.utf8.count <= Self.maximumLength * 4 else { return nil }
         let cleaned = text.filter { !"<> \t\r\n".contains($0) }
@@ -37,7 +40,7 @@ public struct DeviceToken: Hashable, Sendable {
         }
     }
 
-    /// Lower-case hexadecimal, as it stands in `/3/device/<token>`.
+    /// The token in lower-case hexadecimal, as in the path `/3/device/<token>`.
     public var hex: String { Hexadecimal.encode(self.bytes) }
 }
 

@@ -1,17 +1,17 @@
-/// Until when the push service keeps a notification for a device that is offline, header `apns-expiration`.
+/// The time until which the push service keeps a notification for an offline device: the header `apns-expiration`.
 public enum Expiration: Hashable, Sendable {
-    /// Header absent: the service's own policy, at most ``longestStorage``.
+    /// The push service's own policy, at most 30 days. The header is left out.
     case servicePolicy
-    /// 0: one attempt, never stored.
+    /// One attempt to deliver, without storage. The header is 0.
     case immediate
-    /// UNIX time in seconds. A small number is a moment in 1970, so already expired (reference 1.5).
+    /// A UNIX time in seconds. A small number is a time in 1970, which has already passed (reference 1.5).
     case at(seconds: Int64)
 
-    /// Apple stores for up to 30 days (reference 7.1).
-    public static let longestStorage: Duration = .seconds(30 * 24 * 3600)
+    /// The longest time for which Apple stores a notification: 30 days (reference 7.1).
+    package static let longestStorage: Duration = .seconds(30 * 24 * 3600)
 
-    /// Reads the header's text: decimal digits only. `nil` means `BadExpirationDate`.
-    public init?(header text: String) {
+    /// Reads the header's text, which is decimal digits only. Returns `nil` for a `BadExpirationDate`.
+    package init?(header text: String) {
         var seconds: Int64 = 0
         for digit in text.utf8 {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
@@ -24,8 +24,8 @@ public enum Expiration: Hashable, Sendable {
         self = seconds == 0 ? .immediate : .at(seconds: seconds)
     }
 
-    /// The header's text, or `nil` where the header is left out.
-    public var header: String? {
+    /// The header's text; `nil` leaves the header out.
+    package var header: String? {
         switch self {
         case .servicePolicy: nil
         case .immediate: "0"
@@ -33,8 +33,8 @@ public enum Expiration: Hashable, Sendable {
         }
     }
 
-    /// The moment at which a notification accepted at `now` is dropped, or `nil` if it must not be stored at all.
-    public func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
+    /// Returns the time at which a notification that was accepted at `now` expires, or `nil` if it must not be stored.
+    package func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
         let longest = now.advanced(by: Self.longestStorage)
         switch self {
         case .servicePolicy: return longest

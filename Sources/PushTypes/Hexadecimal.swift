@@ -1,6 +1,6 @@
 /// Reads and writes bytes as hexadecimal text.
 package enum Hexadecimal {
-    /// Lower-case digits, two per byte.
+    /// Returns lower-case digits, two per byte.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
@@ -11,7 +11,7 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes that `text` spells in either case, or `nil` for an odd length or a character that is no digit.
+    /// Returns the bytes of text in either case, or `nil` for an odd length or a character that is not a digit.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count / 2)
@@ -28,10 +28,12 @@ package enum Hexadecimal {
         return high == nil ? bytes : nil
     }
 
-    /// The same for text that lies in memory, at the speed that a door needs.
+    /// Returns the bytes of text in either case, or `nil` for an odd length or a character that is not a digit.
+    ///
+    /// The gateway calls it for every request: it reads the digits by table and without a branch.
     package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count % 2 == 0 else { return nil }
-        // Every digit's value, all else 0xff: one fault shows in the high bits of the union.
+        // A character that is not a digit has the value 0xff, which stays visible in the high bits of the union.
         var union: UInt8 = 0
         let digits = Self.digits
         let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 2) { buffer, count in
@@ -45,7 +47,7 @@ package enum Hexadecimal {
         return union < 16 ? bytes : nil
     }
 
-    /// By character code.
+    /// The value of each character code; 0xff for one that is not a digit.
     private static let digits: [UInt8] = (0...UInt8.max).map { Self.value(of: $0) ?? 0xff }
 
     private static func value(of character: UInt8) -> UInt8? {

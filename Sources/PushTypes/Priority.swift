@@ -1,15 +1,15 @@
-/// How urgently a notification is delivered, header `apns-priority` (reference 1.5).
+/// The urgency of a delivery: the header `apns-priority` (reference 1.5).
 public enum Priority: UInt8, CaseIterable, Hashable, Sendable {
-    /// Above everything power-wise: never wakes the device.
+    /// The device's power comes first: the delivery never wakes it.
     case low = 1
-    /// Considers the power of the device; may be grouped and deferred.
+    /// The device's power is considered: deliveries may be grouped and deferred.
     case powerAware = 5
-    /// At once. The default.
+    /// The notification is delivered at once. The default.
     case immediate = 10
 }
 
 extension Priority {
-    /// Reads the header's text; `nil` means `BadPriority`.
+    /// Reads the header's text. Returns `nil` for a `BadPriority`.
     package init?(header text: String) {
         switch text {
         case "10": self = .immediate

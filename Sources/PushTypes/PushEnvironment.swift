@@ -1,7 +1,7 @@
-/// Which of the push service's two separate worlds a token, app or credential belongs to (reference 1.1).
+/// One of the push service's two environments, which share no tokens and no credentials' rights (reference 1.1).
 public enum PushEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
-    /// Development builds, also called "development".
+    /// The environment of development builds, also called "development".
     case sandbox
-    /// Distributed builds.
+    /// The environment of builds from TestFlight, the App Store and enterprises.
     case production
 }

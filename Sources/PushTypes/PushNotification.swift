@@ -1,25 +1,32 @@
+import Foundation
 public import NIOCore
 
-/// One notification as the provider API carries it, apart from the device token it is sent to.
+/// A notification as a request to the push service carries it, without the device token.
 public struct PushNotification: Hashable, Sendable {
-    /// Longest `apns-collapse-id`, in bytes (reference 1.5).
-    public static let maximumCollapseIDLength = 64
-    /// Largest payload of a broadcast, in bytes (reference 3.6).
-    public static let maximumBroadcastSize = 5120
+    /// The longest `apns-collapse-id`, in bytes (reference 1.5).
+    package static let maximumCollapseIDLength = 64
+    /// The largest payload of a broadcast, in bytes (reference 3.6).
+    package static let maximumBroadcastSize = 5120
 
-    /// Header `apns-id`: a UUID in canonical form, in the letter case the sender used.
+    /// The header `apns-id`: a UUID in canonical form, in the letter case of the sender.
     public var id: String
+    /// The header `apns-topic`.
     public var topic: Topic
-    /// `nil` where the header is left out.
+    /// The header `apns-push-type`; `nil` leaves it out.
     public var pushType: PushType?
+    /// The header `apns-priority`.
     public var priority: Priority
+    /// The header `apns-expiration`.
     public var expiration: Expiration
+    /// The header `apns-collapse-id`, 1 to 64 bytes long; `nil` leaves it out. A device shows only the newest
+    /// notification with an id.
     public var collapseID: String?
-    /// The JSON text.
+    /// The JSON text, which is sent as it is. Copies of a notification share its memory.
     public var payload: ByteBuffer
 
+    /// Creates a notification with a payload in memory of swift-nio.
     public init(
-        id: String,
+        id: String = PushNotification.makeID(),
         topic: Topic,
         pushType: PushType? = .alert,
         priority: Priority = .immediate,
@@ -35,4 +42,28 @@ public struct PushNotification: Hashable, Sendable {
         self.collapseID = collapseID
         self.payload = payload
     }
+
+    /// Creates a notification with a payload in JSON text.
+    public init(
+        id: String = PushNotification.makeID(),
+        topic: Topic,
+        pushType: PushType? = .alert,
+        priority: Priority = .immediate,
+        expiration: Expiration = .servicePolicy,
+        collapseID: String? = nil,
+        payload: String
+    ) {
+        self.init(
+            id: id,
+            topic: topic,
+            pushType: pushType,
+            priority: priority,
+            expiration: expiration,
+            collapseID: collapseID,
+            payload: ByteBuffer(string: payload)
+        )
+    }
+
+    /// Returns a new random `apns-id`: each push needs one of its own.
+    public static func makeID() -> String { UUID().uuidString.lowercased() }
 }

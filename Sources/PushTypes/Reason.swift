@@ -1,5 +1,7 @@
-/// Why the push service refused a request: the one table of reason text, HTTP status and legacy status byte
-/// (reference 1.9, 4.3, 5.2 and 9.1).
+/// The push service's reason for rejecting a request.
+///
+/// This is the only table of reason texts, HTTP statuses and status bytes of the binary protocol (reference 1.9, 4.3, 5.2
+/// and 9.1).
 public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case badAuthorizationHeader = "BadAuthorizationHeader"
     case badCertificate = "BadCertificate"
@@ -7,7 +9,7 @@ public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case badChannelId = "BadChannelId"
     case badCollapseId = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
-    /// The documented spelling; live servers send ``badEnvironmentKeyInToken`` (reference 1.9).
+    /// The documented spelling. Apple's servers send ``badEnvironmentKeyInToken`` (reference 1.9).
     case badEnvironmentKeyIdInToken = "BadEnvironmentKeyIdInToken"
     case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
     case badExpirationDate = "BadExpirationDate"
@@ -54,14 +56,14 @@ public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case unrelatedKeyIdInToken = "UnrelatedKeyIdInToken"
     case vapidPkHashMismatch = "VapidPkHashMismatch"
 
-    /// The `reason` member of the answer's JSON body.
+    /// The member `reason` of the response's JSON body.
     public var text: String { self.rawValue }
 
-    /// HTTP status, one of those of reference 1.9.
+    /// The HTTP status of the response (reference 1.9).
     public var status: Int { self.row.status }
 
-    /// Status byte of the binary interface's error packet (reference 5.2); 255 where that interface has no word for it.
-    public var legacyStatus: UInt8 { self.row.legacy }
+    /// The status byte in an error packet of the binary protocol (reference 5.2); 255 where it has none for the reason.
+    package var legacyStatus: UInt8 { self.row.legacy }
 
     // swift-format-ignore
     private var row: (status: Int, legacy: UInt8) {

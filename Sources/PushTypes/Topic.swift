@@ -1,11 +1,12 @@
-/// What a notification is about and which app may receive it: a bundle id, with a suffix for some push types.
+/// The address of an app within the push service: its bundle id, with a suffix for some push types.
 public struct Topic: Hashable, Sendable, CustomStringConvertible {
-    /// Longest topic accepted, in bytes (bundle ids end at 155; the longest suffix has 24).
+    /// The longest topic that is accepted, in bytes. A bundle id has at most 155, a suffix at most 24.
     public static let maximumLength = 255
 
+    /// The text of the header `apns-topic`.
     public let name: String
 
-    /// `nil` unless `name` is 1 to 255 letters, digits, dots, hyphens or underscores.
+    /// Creates a topic, or returns `nil` unless `name` is 1 to 255 ASCII letters, digits, dots, hyphens and underscores.
     public init?(_ name: some StringProtocol) {
         let utf8 = name.utf8
         guard !utf8.isEmpty, utf8.count <= Self.maximumLength else { return nil }
@@ -21,7 +22,7 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
         self.name = String(name)
     }
 
-    /// This topic without the suffix of a push type: the app's bundle id.
+    /// The app's bundle id: this topic without the suffix of a push type.
     public var bundleID: Topic {
         for type in PushType.allCases where !type.topicSuffix.isEmpty && self.name.hasSuffix(type.topicSuffix) {
             return Topic(self.name.dropLast(type.topicSuffix.count)) ?? self
@@ -29,13 +30,14 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
         return self
     }
 
-    /// The bundle id and every topic derived from it by a suffix of reference 1.6.
-    public var derivedTopics: [Topic] {
+    /// The bundle id and the topics that its suffixes make of it (reference 1.6).
+    package var derivedTopics: [Topic] {
         var suffixes = Set<String>()
         return PushType.allCases.compactMap { type in
             suffixes.insert(type.topicSuffix).inserted ? Topic(self.name + type.topicSuffix) : nil
         }
     }
 
+    /// The topic's name.
     public var description: String { self.name }
 }

@@ -10,22 +10,22 @@ import Testing
     }
 
     @Test(arguments: [Reason.badDeviceToken, .deviceTokenNotForTopic])
-    func aTokenThatMayBeOfAnotherWorldIsOnlySuspected(reason: Reason) {
+    func aTokenThatMayBeOfTheOtherEnvironmentIsOnlySuspected(reason: Reason) {
         #expect(Self.rejection(reason).advice == .suspectToken)
     }
 
     @Test(arguments: [Reason.invalidProviderToken, .topicDisallowed, .forbidden, .badEnvironmentKeyInToken])
-    func aConfigurationFaultKeepsTheTokens(reason: Reason) {
+    func aWrongSettingKeepsTheTokens(reason: Reason) {
         #expect(Self.rejection(reason).advice == .fixConfiguration)
     }
 
     @Test(arguments: [Reason.tooManyRequests, .internalServerError, .serviceUnavailable, .shutdown])
-    func whatPassesIsTriedAgain(reason: Reason) {
+    func temporaryFailuresAreRetried(reason: Reason) {
         #expect(Self.rejection(reason).advice == .retry(after: nil))
     }
 
     @Test(arguments: [(410, Rejection.Advice.dropToken), (503, .retry(after: nil)), (403, .fixConfiguration)])
-    func anUnknownReasonIsJudgedByItsStatus(status: Int, advice: Rejection.Advice) {
+    func anUnknownReasonIsClassifiedByItsStatus(status: Int, advice: Rejection.Advice) {
         #expect(Rejection(status: status, reasonText: "SomethingNew").advice == advice)
     }
 
@@ -35,14 +35,14 @@ import Testing
         #expect(rejection.timestamp == Timestamp(milliseconds: 1_699_999_999_500))
     }
 
-    @Test func retryAfterIsHonoured() {
+    @Test func retryAfterIsRead() {
         let body = #"{"reason":"ServiceUnavailable"}"#
         #expect(Self.rejection(503, body, retryAfter: "7").advice == .retry(after: .seconds(7)))
         #expect(Self.rejection(503, body, retryAfter: "soon").advice == .retry(after: nil))
     }
 
     @Test(arguments: ["", "<html>", "{\"reason\":5}", "[]"])
-    func aBodyThatIsNoAnswerLeavesTheStatusToDecide(text: String) {
+    func anInvalidBodyLeavesTheDecisionToTheStatus(text: String) {
         let rejection = Self.rejection(500, text)
         #expect(rejection.reasonText == "")
         #expect(rejection.advice == .retry(after: nil))

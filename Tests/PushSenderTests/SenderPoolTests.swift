@@ -6,12 +6,12 @@ import PushTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SenderPoolTests {
-    @Test func aPortWhereNobodyListensGivesNotSent() async throws {
+    @Test func aPortWithoutAListenerGivesNotSent() async throws {
         let outcome = try await Self.outcome(port: try await Self.unusedPort())
         guard case .notSent = outcome else { return #expect(Bool(false), "got \(outcome)") }
     }
 
-    @Test func aPeerThatSpeaksNoTLSGivesNotSent() async throws {
+    @Test func aServerWithoutTLSGivesNotSent() async throws {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.writeAndFlush(ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\n\r\n")).flatMap {
@@ -25,17 +25,17 @@ import Testing
         guard case .notSent = outcome else { return #expect(Bool(false), "got \(outcome)") }
     }
 
-    @Test func trustRootsThatAreNoCertificatesAreRefused() {
+    @Test func invalidTrustRootsAreRejected() {
         let endpoint = PushServiceEndpoint(host: "localhost", port: 1, additionalTrustRoots: "nonsense")
         #expect(throws: (any Error).self) {
             try SenderPool(endpoints: [.sandbox: endpoint], logger: silentLogger)
         }
     }
 
-    /// Its connections close when nobody has it any more, see ``Sender``.
-    @Test func aRetiredSenderIsGivenOutNoMoreAndLetGo() throws {
+    /// Its connections close when it is released, see ``Sender``.
+    @Test func aRetiredSenderIsRemovedAndReleased() throws {
         let pool = try SenderPool(logger: silentLogger)
-        let credential = PushCredential.token(try ProviderTokenTests.key())
+        let credential = PushCredential.token(try ProviderTokenSignerTests.key())
         func sender(_ environment: PushEnvironment, _ lane: SenderLane) throws -> Sender {
             try #require(try pool.sender(for: credential, app: 1, environment: environment, lane: lane) as? Sender)
         }
@@ -55,10 +55,10 @@ import Testing
         #expect(done == nil)
     }
 
-    /// What one of them has no answers for does not fill the streams of the other.
+    /// Pushes of one app without responses do not occupy the streams of another app.
     @Test func appsOfATeamShareNoSender() throws {
         let pool = try SenderPool(logger: silentLogger)
-        let credential = PushCredential.token(try ProviderTokenTests.key())
+        let credential = PushCredential.token(try ProviderTokenSignerTests.key())
         let senders = try (1...2).map { app in
             try #require(try pool.sender(for: credential, app: app, environment: .sandbox, lane: .bulk) as? Sender)
         }
@@ -76,7 +76,7 @@ import Testing
             logger: silentLogger
         )
         let sender = try pool.sender(
-            for: .token(try ProviderTokenTests.key()),
+            for: .token(try ProviderTokenSignerTests.key()),
             app: 1,
             environment: .sandbox,
             lane: .urgent

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ["", "zz", "abc", "30 2b", "é"])
-    func whatIsNoHexIsNoToken(text: String) {
+    func invalidHexadecimalIsRejected(text: String) {
         #expect(DeviceToken(hex: text) == nil)
     }
 

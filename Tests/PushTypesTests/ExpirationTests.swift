@@ -5,7 +5,7 @@ import Testing
     let now = Timestamp(seconds: 1_700_000_000)
 
     @Test(arguments: ["soon", "", "-1", "1.5", "+3", " 5", "99999999999999999999"])
-    func whatIsNoNumberOfSecondsIsRefused(text: String) {
+    func invalidTextIsRejected(text: String) {
         #expect(Expiration(header: text) == nil)
     }
 
@@ -23,7 +23,7 @@ import Testing
         #expect(end == Timestamp(seconds: 1_700_000_000 + 30 * 86_400))
     }
 
-    @Test func aSmallNumberLiesInThePast() throws {
+    @Test func aSmallNumberIsInThePast() throws {
         let end = try #require(Expiration(header: "300")?.storageEnd(acceptedAt: self.now))
         #expect(end < self.now)
     }

@@ -28,12 +28,12 @@ import Testing
         #expect(Reason(rawValue: text)?.status == status)
     }
 
-    @Test func theTableHoldsTheReasonsOfTheReferenceAndNoOthers() {
+    @Test func theTableHasExactlyTheReasonsOfTheReference() {
         let expected = Set(Self.devicePushRows.map(\.0) + Self.otherReasons)
         #expect(Set(Reason.allCases.map(\.text)) == expected)
     }
 
-    @Test func legacyStatusBytesAreThoseTheBinaryInterfaceKnows() {
+    @Test func legacyStatusBytesAreThoseOfTheBinaryProtocol() {
         let known: Set<UInt8> = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 128, 255]
         #expect(Reason.allCases.allSatisfy { known.contains($0.legacyStatus) })
         #expect(Reason.badDeviceToken.legacyStatus == 8)

@@ -1,4 +1,3 @@
-import PushSupport
 import PushTypes
 import Testing
 
@@ -19,16 +18,5 @@ import Testing
     @Test func advancingCountsFractionsOfASecond() {
         #expect(Timestamp(milliseconds: 0).advanced(by: .milliseconds(1_234)).milliseconds == 1_234)
         #expect(Timestamp(milliseconds: 0).advanced(by: .milliseconds(-1_234)).milliseconds == -1_234)
-    }
-
-    @Test func aBackoffDoublesUpToItsMaximumAndStaysWithinItsLimit() {
-        let backoff = Backoff(base: .seconds(1), maximum: .seconds(60))
-        #expect((1...8).map { backoff.limit(afterFailures: $0) } == [1, 2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
-        #expect(backoff.limit(afterFailures: .max) == .seconds(60))
-        var generator = SystemRandomNumberGenerator()
-        for failures in 1...20 {
-            let delay = backoff.delay(afterFailures: failures, using: &generator)
-            #expect(delay >= .zero && delay <= backoff.limit(afterFailures: failures))
-        }
     }
 }

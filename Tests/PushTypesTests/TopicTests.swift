@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(arguments: ["", "com.example/App", "com example", "com.exämple", String(repeating: "a", count: 256)])
-    func whatIsNoTopicIsRefused(name: String) {
+    func invalidNamesAreRejected(name: String) {
         #expect(Topic(name) == nil)
     }
 
@@ -20,7 +20,7 @@ import Testing
         #expect(topic.bundleID.name == Vectors.bundleID)
     }
 
-    @Test func derivedTopicsHoldTheBundleIDAndEverySuffixOnce() throws {
+    @Test func derivedTopicsHaveTheBundleIDAndEverySuffixOnce() throws {
         let derived = try #require(Topic(Vectors.bundleID)).derivedTopics.map(\.name)
         #expect(derived.first == Vectors.bundleID)
         #expect(Set(derived).count == derived.count)

@@ -6,30 +6,37 @@ public import PushTypes
 import SwiftASN1
 import X509
 
-/// A certificate with its private key: what makes the push service trust a connection (reference 2.2).
+/// A certificate with its private key, by which the push service authenticates a connection (reference 2.2).
 public struct ClientCertificate: Sendable {
-    /// The subject's CN, such as `Apple Push Services: com.example.MyApp`; empty if it has none.
+    /// The attribute CN of the subject, such as `Apple Push Services: com.example.MyApp`; empty if it has none.
     public let commonName: String
-    /// Attribute UID of the subject: the topic of a request that names none.
+    /// The attribute UID of the subject: the topic of a request without `apns-topic`.
     public let defaultTopic: Topic?
-    /// What the certificate may push to: its list of topics; without one, its default topic.
+    /// The topics that the certificate may push to: those of its list, or its default topic.
     public let topics: [CertificateTopic]
-    /// Where it may connect to: both if the certificate does not say, as those made for tests and MDM.
+    /// The environments that the certificate may connect to. Both if it names none, as those for tests and MDM.
     public let environments: Set<PushEnvironment>
+    /// The beginning of the validity.
     public let validFrom: Timestamp
+    /// The end of the validity.
     public let expires: Timestamp
-    /// SHA-256 of the certificate, 64 hexadecimal digits.
+    /// The SHA-256 of the certificate, in 64 hexadecimal digits.
     public let fingerprint: String
 
-    /// The certificate and those that lead to its authority, in this order.
+    /// The certificate, followed by its intermediate authorities.
     package let certificateChain: [NIOSSLCertificateSource]
+    /// The private key, as swift-nio-ssl takes it.
     package let privateKey: NIOSSLPrivateKeySource
 
-    /// - Parameter pem: certificates and a key in any order, RSA or EC; other text between them is skipped.
-    /// - Parameter key: the text of the key's file, if it is not part of `pem`.
-    /// - Parameter passphrase: opens a key that is encrypted; ignored otherwise.
+    /// Reads a certificate and its key from PEM text.
+    ///
+    /// - Parameters:
+    ///   - pem: The certificates and the key in any order, RSA or EC. Text between them is skipped.
+    ///   - key: The text of the key's file, if `pem` does not have the key.
+    ///   - passphrase: The passphrase of an encrypted key; ignored otherwise.
+    /// - Throws: ``CredentialError``.
     public init(pem: String, key: String? = nil, passphrase: String? = nil) throws(CredentialError) {
-        let text = PEMText(pem + "\n" + (key ?? ""))
+        let text = PEMFile(pem + "\n" + (key ?? ""))
         guard !text.blocks.isEmpty else { throw .unknownFormat }
         guard !text.certificates.isEmpty else { throw .noCertificate }
         var certificates: [NIOSSLCertificate] = []
@@ -41,23 +48,32 @@ public struct ClientCertificate: Sendable {
         try self.init(certificates: certificates, keys: Self.keys(text, passphrase: passphrase))
     }
 
-    /// - Parameter der: a certificate as the developer account's page gives it, `.cer`.
-    /// - Parameter key: its key in PEM.
+    /// Reads a certificate in DER and its key.
+    ///
+    /// - Parameters:
+    ///   - der: The content of a `.cer` file, as the developer account offers it.
+    ///   - key: The private key in PEM.
+    ///   - passphrase: The passphrase of an encrypted key; ignored otherwise.
+    /// - Throws: ``CredentialError``.
     public init(der: [UInt8], key: String, passphrase: String? = nil) throws(CredentialError) {
         guard !der.isEmpty, let certificate = try? NIOSSLCertificate(bytes: der, format: .der) else {
             throw .badCertificate
         }
-        try self.init(certificates: [certificate], keys: Self.keys(PEMText(key), passphrase: passphrase))
+        try self.init(certificates: [certificate], keys: Self.keys(PEMFile(key), passphrase: passphrase))
     }
 
-    /// - Parameter p12: an archive made by Keychain or `openssl pkcs12 -export`.
-    /// - Parameter passphrase: `nil` means the same as an empty one.
+    /// Reads a certificate and its key from a PKCS#12 archive.
+    ///
+    /// - Parameters:
+    ///   - p12: The content of a `.p12` file, made by Keychain or `openssl pkcs12 -export`.
+    ///   - passphrase: The passphrase of the archive. `nil` means the empty one.
+    /// - Throws: ``CredentialError``.
     public init(p12: [UInt8], passphrase: String? = nil) throws(CredentialError) {
         let archive = try PKCS12Archive(p12, passphrase: passphrase ?? "")
         try self.init(certificates: archive.certificates, keys: archive.keys)
     }
 
-    /// Takes the pair that belongs together; of several, the one that expires last.
+    /// Selects a certificate and its key. Of several pairs it takes the one that expires last.
     private init(certificates: [NIOSSLCertificate], keys: [NIOSSLPrivateKey]) throws(CredentialError) {
         guard !certificates.isEmpty else { throw .noCertificate }
         guard !keys.isEmpty else { throw .noPrivateKey }
@@ -88,7 +104,7 @@ public struct ClientCertificate: Sendable {
         self.privateKey = .privateKey(key)
     }
 
-    private static func keys(_ text: PEMText, passphrase: String?) throws(CredentialError) -> [NIOSSLPrivateKey] {
+    private static func keys(_ text: PEMFile, passphrase: String?) throws(CredentialError) -> [NIOSSLPrivateKey] {
         var keys: [NIOSSLPrivateKey] = []
         for block in text.privateKeys { keys.append(try PrivateKeyReader.key(block, passphrase: passphrase)) }
         return keys
@@ -96,7 +112,10 @@ public struct ClientCertificate: Sendable {
 }
 
 extension ClientCertificate {
-    /// Throws if the push service would refuse this certificate in `environment` at `now`.
+    /// Checks that the push service would accept this certificate in `environment` at `now`.
+    ///
+    /// - Throws: ``CredentialError/wrongEnvironment(_:)``, ``CredentialError/notYetValid(from:)`` or
+    ///   ``CredentialError/expired(since:)``.
     public func check(environment: PushEnvironment, now: Timestamp) throws(CredentialError) {
         guard self.environments.contains(environment) else { throw .wrongEnvironment(environment) }
         guard now >= self.validFrom else { throw .notYetValid(from: self.validFrom) }
@@ -104,13 +123,13 @@ extension ClientCertificate {
     }
 }
 
-/// A certificate as both libraries need it.
+/// A certificate in the types of swift-nio-ssl and of swift-certificates.
 private struct ParsedCertificate {
     let certificate: Certificate
     let source: NIOSSLCertificate
     let der: [UInt8]
 
-    /// `nil` if X.509 rules or key sizes are not kept.
+    /// Parses a certificate, or returns `nil` if it violates X.509 or has an unsupported key.
     init?(_ source: NIOSSLCertificate) {
         guard let der = try? source.toDERBytes(), let certificate = try? Certificate(derEncoded: der) else {
             return nil
@@ -120,7 +139,7 @@ private struct ParsedCertificate {
         self.der = der
     }
 
-    /// This one and, as far as `others` lead, its authorities.
+    /// Returns this certificate, followed by those of its authorities that are among `others`.
     func chain(through others: [ParsedCertificate]) -> [ParsedCertificate] {
         var (chain, rest) = ([self], others.filter { $0.certificate != self.certificate })
         while let last = chain.last?.certificate, last.issuer != last.subject,
@@ -133,7 +152,7 @@ private struct ParsedCertificate {
 }
 
 extension Timestamp {
-    /// Whole seconds.
+    /// Creates the time of a date, in whole seconds.
     fileprivate init(_ date: Date) {
         self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down)))
     }

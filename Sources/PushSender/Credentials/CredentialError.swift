@@ -1,44 +1,56 @@
 import Foundation
 public import PushTypes
 
-/// Why a credential cannot be used. Its description never holds key material and says what to do.
+/// An error of a credential that cannot be used. Its description says what to do and never holds key material.
 public enum CredentialError: Error, Hashable, Sendable {
+    /// The team identifier is not 10 letters and digits.
     case badTeamID
+    /// The key identifier is not 10 letters and digits.
     case badKeyID
+    /// The text of a signing key is not a P-256 key in PKCS#8 and PEM.
     case badPrivateKey
-    /// The file cannot be read; `why` is the system's reason.
-    case unreadableFile(path: String, why: String)
+    /// The file cannot be read, for the reason of the operating system.
+    case unreadableFile(path: String, reason: String)
     /// The file is larger than ``CredentialFile/maximumSize``.
     case fileTooLarge(path: String)
-    /// Neither PEM nor PKCS#12 nor a certificate.
+    /// The content is neither PEM nor PKCS#12 nor a certificate.
     case unknownFormat
-    /// The content claims to be a `.p12`, but its structure is broken, such as by a transfer that ended early.
+    /// The structure of a `.p12` is broken, such as by a transfer that ended early.
     case badArchive
-    /// The archive is intact, but uses an encryption that is not supported.
+    /// The `.p12` is intact and uses an encryption that is not supported.
     case unsupportedArchive
+    /// The private key is encrypted, and no passphrase was given.
     case passphraseMissing
+    /// The passphrase does not decrypt the file.
     case wrongPassphrase
-    /// The passphrase has a character that cannot be applied to a private key.
+    /// The passphrase has a character that is not ASCII, or NUL.
     case unsupportedPassphrase
+    /// The file has no certificate.
     case noCertificate
+    /// A certificate cannot be read.
     case badCertificate
+    /// The file has no private key.
     case noPrivateKey
-    /// A private key that is damaged, or neither RSA nor EC.
+    /// The private key is damaged, or neither RSA nor EC.
     case unsupportedPrivateKey
+    /// The private key does not belong to the certificate.
     case keyDoesNotMatchCertificate
+    /// The certificate is not yet valid.
     case notYetValid(from: Timestamp)
+    /// The certificate has expired.
     case expired(since: Timestamp)
     /// The certificate is for the other environment only.
     case wrongEnvironment(PushEnvironment)
 }
 
 extension CredentialError: CustomStringConvertible {
+    /// The explanation for people, with the remedy.
     public var description: String {
         switch self {
         case .badTeamID: "the team id must be 10 letters or digits, as shown in the developer account's membership page"
         case .badKeyID: "the key id must be 10 letters or digits, as in the file name AuthKey_<key id>.p8"
         case .badPrivateKey: "the private key must be the text of a .p8 file: a P-256 key in PEM, BEGIN PRIVATE KEY"
-        case .unreadableFile(let path, let why): "\(path) cannot be read: \(why)"
+        case .unreadableFile(let path, let reason): "\(path) cannot be read: \(reason)"
         case .fileTooLarge(let path): "\(path) is larger than 1 MiB, so it is not a credential: check the path"
         case .unknownFormat: "the file is none of .p8, .p12 and PEM: use the key or certificate file as it was exported"
         case .badArchive: "the .p12 is damaged or incomplete: export or copy it again"
@@ -58,7 +70,7 @@ extension CredentialError: CustomStringConvertible {
         }
     }
 
-    /// What is wrong with the certificate or the key.
+    /// The explanation of an error in the certificate or the key.
     private var contentDescription: String {
         switch self {
         case .noCertificate: "the file has no certificate: export certificate and key together, or name both files"

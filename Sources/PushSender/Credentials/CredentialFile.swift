@@ -3,21 +3,23 @@ import Foundation
 import NIOSSL
 import PushSupport
 
-/// Where a credential lies and what is needed to read it: a `.p8`, a `.p12`, a PEM text, or a certificate and a key.
+/// The files of a credential and their passphrase: a `.p8`, a `.p12`, a PEM file, or a certificate and its key.
 public struct CredentialFile: Sendable {
-    /// Largest file that is read, in bytes: 1 MiB.
+    /// The largest file that is read, in bytes: 1 MiB.
     public static let maximumSize = 1 << 20
 
+    /// The path of the credential.
     public var path: String
-    /// Of a `.p12` or an encrypted key.
+    /// The passphrase of a `.p12` or an encrypted key.
     public var passphrase: String?
-    /// Needed for a `.p8` only.
+    /// The team of a `.p8`.
     public var teamID: String?
-    /// Needed for a `.p8` only, unless the file has the name it was downloaded with, `AuthKey_<key id>.p8`.
+    /// The identifier of a `.p8`; `nil` takes it from a name like `AuthKey_ABC123DEFG.p8`.
     public var keyID: String?
-    /// The key of a certificate that lies alone in `path`.
+    /// The path of the private key, if ``path`` has the certificate only.
     public var keyFile: String?
 
+    /// Creates a description of the files, which are read by ``load()``.
     public init(
         path: String,
         passphrase: String? = nil,
@@ -32,26 +34,28 @@ public struct CredentialFile: Sendable {
         self.keyFile = keyFile
     }
 
-    /// Reads the files now and tells the format by their content.
+    /// Reads the files. The format is recognized by the content.
+    ///
+    /// - Throws: ``CredentialError``, which says what to do.
     public func load() throws(CredentialError) -> PushCredential {
         let bytes = try Self.read(self.path)
         let key: String? =
             if let keyFile { String(decoding: try Self.read(keyFile), as: UTF8.self) } else { nil }
-        let text = PEMText(String(decoding: bytes, as: UTF8.self))
+        let text = PEMFile(String(decoding: bytes, as: UTF8.self))
         if text.blocks.isEmpty {
-            return .certificate(try self.binary(bytes, key: key))
+            return .certificate(try self.certificate(bytes, key: key))
         }
         let pem = text.blocks.map(\.text).joined()
         if let block = text.blocks.first, text.blocks.count == 1, key == nil, self.isSigningKey(block) {
             return .token(
-                try ProviderKey(teamID: self.teamID ?? "", keyID: self.keyID ?? self.guessedKeyID ?? "", pem: pem)
+                try ProviderKey(teamID: self.teamID ?? "", keyID: self.keyID ?? self.keyIDOfName ?? "", pem: pem)
             )
         }
         return .certificate(try ClientCertificate(pem: pem, key: key, passphrase: self.passphrase))
     }
 
-    /// A `.p12`, or a `.cer` next to its key.
-    private func binary(_ bytes: [UInt8], key: String?) throws(CredentialError) -> ClientCertificate {
+    /// Reads a `.p12`, or a `.cer` with its key.
+    private func certificate(_ bytes: [UInt8], key: String?) throws(CredentialError) -> ClientCertificate {
         guard bytes.first == 0x30 else { throw .unknownFormat }
         if let key { return try ClientCertificate(der: bytes, key: key, passphrase: self.passphrase) }
         do {
@@ -62,15 +66,17 @@ public struct CredentialFile: Sendable {
         }
     }
 
-    /// A key alone is a signing key if it is P-256; one that is meant to be is told what is wrong with it.
-    private func isSigningKey(_ block: PEMText.Block) -> Bool {
+    /// Tells whether a single key is a signing key, which is P-256.
+    ///
+    /// Any key is taken for one if the caller says so, by a team or the extension `.p8`: the error is then about the key.
+    private func isSigningKey(_ block: PEMFile.Block) -> Bool {
         guard block.label == "PRIVATE KEY" else { return false }
-        let isMeantToBe = self.teamID != nil || self.path.hasSuffix(".p8")
-        return isMeantToBe || (try? P256.Signing.PrivateKey(pemRepresentation: block.text)) != nil
+        let isExpected = self.teamID != nil || self.path.hasSuffix(".p8")
+        return isExpected || (try? P256.Signing.PrivateKey(pemRepresentation: block.text)) != nil
     }
 
-    /// The ten characters of `AuthKey_XXXXXXXXXX.p8`.
-    private var guessedKeyID: String? {
+    /// The identifier in the name of a file as Apple names it, `AuthKey_ABC123DEFG.p8`.
+    private var keyIDOfName: String? {
         let (prefix, suffix) = ("AuthKey_", ".p8")
         let name = URL(filePath: self.path).lastPathComponent
         guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
@@ -78,7 +84,7 @@ public struct CredentialFile: Sendable {
         return ProviderKey.isIdentifier(id) ? id : nil
     }
 
-    /// Reads one byte more than allowed, so that a file that grows meanwhile is noticed as well.
+    /// Reads a file of at most ``maximumSize`` bytes. It reads up to one byte more, because the size may change meanwhile.
     private static func read(_ path: String) throws(CredentialError) -> [UInt8] {
         let bytes: [UInt8]
         do {
@@ -86,7 +92,7 @@ public struct CredentialFile: Sendable {
             defer { try? file.close() }
             bytes = Array(try file.read(upToCount: Self.maximumSize + 1) ?? Data())
         } catch {
-            throw .unreadableFile(path: path, why: ErrorDescription.of(error))
+            throw .unreadableFile(path: path, reason: ErrorDescription.of(error))
         }
         guard bytes.count <= Self.maximumSize else { throw .fileTooLarge(path: path) }
         return bytes
@@ -94,7 +100,7 @@ public struct CredentialFile: Sendable {
 }
 
 extension CredentialFile: CustomStringConvertible {
-    /// The paths, never the passphrase.
+    /// The paths, without the passphrase.
     public var description: String {
         [self.path, self.keyFile].compactMap { $0 }.joined(separator: " and ")
     }

@@ -2,21 +2,26 @@ import Foundation
 public import Logging
 public import ServiceLifecycle
 
-/// Re-reads a credential when its files change, so that a renewed certificate needs no restart.
+/// Reads a credential again when its files change, so that a renewed certificate needs no restart.
 ///
-/// The first look always reads, so that a change since the start is not missed. A file that is broken, perhaps because
-/// it is half written, is logged once and read again every time; meanwhile the old credential stays in use.
+/// The first check always reads the files, because they may have changed since the sender was created. An error, such as that
+/// of a file that is half written, is logged once. The files are then read at each check, and the old credential stays in use.
 public actor CredentialWatch: Service {
     private let file: CredentialFile
     private let interval: Duration
     private let logger: Logger
     private let handler: @Sendable (PushCredential) async -> Void
-    /// The files as they were when they were last read well.
+    /// The state of the files when they were last read successfully.
     private var loaded: [FileState?]?
     private var lastError: CredentialError?
 
-    /// - Parameter interval: between two looks at the files.
-    /// - Parameter handler: gets what was read, which may be the credential it has; ``PushCredential/identity`` tells.
+    /// Creates a watch. It checks nothing before ``run()`` or ``check()``.
+    ///
+    /// - Parameters:
+    ///   - file: The files to watch.
+    ///   - interval: The time between two checks.
+    ///   - logger: The logger for credentials that cannot be used.
+    ///   - handler: Receives each credential that was read. It may be the one in use; compare ``PushCredential/identity``.
     public init(
         _ file: CredentialFile,
         interval: Duration = .seconds(60),
@@ -29,7 +34,7 @@ public actor CredentialWatch: Service {
         self.handler = handler
     }
 
-    /// Looks at the files every interval until graceful shutdown or cancellation.
+    /// Checks the files at each interval until graceful shutdown or cancellation.
     public func run() async {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
@@ -39,10 +44,12 @@ public actor CredentialWatch: Service {
         }
     }
 
-    /// Reads the files if they changed and hands the credential on; `false` if nothing was handed on.
+    /// Reads the files if they changed, and passes the credential to the handler.
+    ///
+    /// - Returns: Whether the handler was called.
     @discardableResult
     public func check() async -> Bool {
-        // Taken before reading: what changes meanwhile is seen the next time.
+        // The state is taken before the files are read, so that a change in between is seen at the next check.
         let state = [self.file.path, self.file.keyFile].compactMap { $0 }.map(FileState.init)
         guard state != self.loaded else { return false }
         do {
@@ -54,7 +61,7 @@ public actor CredentialWatch: Service {
         } catch {
             if error != self.lastError {
                 self.logger.error(
-                    "credential cannot be used, the old one stays",
+                    "credential cannot be used, the old one stays in use",
                     metadata: ["file": "\(self.file)", "error": "\(error)"]
                 )
             }
@@ -64,13 +71,13 @@ public actor CredentialWatch: Service {
     }
 }
 
-/// What changes when a file is written or replaced, or when a link to it turns to another one.
+/// The attributes that change when a file is written or replaced, or when a symbolic link gets another target.
 private struct FileState: Hashable {
     var modified: Date?
     var size: Int?
     var node: Int?
 
-    /// `nil` if there is no such file.
+    /// Reads the attributes of a file, or returns `nil` if there is none.
     init?(_ path: String) {
         let target = URL(filePath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: target) else { return nil }

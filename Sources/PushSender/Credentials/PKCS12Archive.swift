@@ -4,19 +4,19 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// The keys and certificates of a `.p12` (RFC 7292), which may be as many as the user selected at the export.
+/// The keys and certificates of a `.p12` (RFC 7292), which may have any number of both.
 ///
-/// BoringSSL decrypts, but its only door in NIOSSL ends the process unless the archive holds exactly one key and the
-/// certificate of that key. So the outer structure is read here: keys are opened one by one, and the certificates as
-/// part of a second archive that holds a key and a certificate made for it, which is what that door insists on.
+/// BoringSSL decrypts them, but its only entry in swift-nio-ssl traps unless the archive has exactly one key and the
+/// certificate of that key. So the outer structure is read here. The keys are decrypted one by one. The certificates are
+/// decrypted as part of a second archive, which also has a key and a certificate that were made for it.
 struct PKCS12Archive {
-    /// Each costs the time of a key derivation.
+    /// The largest number of keys. Each one costs the time of a key derivation.
     static let maximumKeys = 16
 
     let keys: [NIOSSLPrivateKey]
     let certificates: [NIOSSLCertificate]
 
-    /// - Parameter passphrase: an empty one also opens an archive that was made without any.
+    /// Decrypts an archive. The empty passphrase also opens an archive that was made without any.
     init(_ bytes: [UInt8], passphrase: String) throws(CredentialError) {
         let file: PKCS12File
         do {
@@ -36,14 +36,14 @@ struct PKCS12Archive {
         self.certificates = try Self.certificates(file, passphrase: passphrase, password: password)
     }
 
-    /// The passphrase in the archive's own encoding, proven by its MAC if there is one.
+    /// Returns the passphrase in the encoding of the archive, verified by the MAC if the archive has one.
     private static func password(_ passphrase: String, of file: PKCS12File) throws(CredentialError) -> [UInt8] {
         let encoded = PKCS12MAC.password(passphrase)
         guard let mac = file.mac else { return encoded }
         // RFC 7292 ends a password with two zero bytes; some tools leave them out when it is empty.
         for candidate in passphrase.isEmpty ? [encoded, []] : [encoded] {
-            guard let isRight = mac.isRight(for: file.content, password: candidate) else { throw .unsupportedArchive }
-            if isRight { return candidate }
+            guard let isValid = mac.isValid(for: file.content, password: candidate) else { throw .unsupportedArchive }
+            if isValid { return candidate }
         }
         throw .wrongPassphrase
     }
@@ -56,7 +56,7 @@ struct PKCS12Archive {
         do {
             let archive = try file.withoutKeys(adding: Companion(), password: password)
             let bundle = try NIOSSLPKCS12Bundle(buffer: archive, passphrase: Array(passphrase.utf8))
-            // The first is the companion's.
+            // The first certificate is the companion's.
             return Array(bundle.certificateChain.dropFirst())
         } catch {
             throw file.mac == nil ? .wrongPassphrase : .unsupportedArchive
@@ -65,7 +65,7 @@ struct PKCS12Archive {
 }
 
 extension PKCS12Archive {
-    /// A key and its certificate, made up so that the library finds a pair.
+    /// A key and its certificate, which swift-nio-ssl finds as the archive's pair.
     struct Companion {
         let key: [UInt8]
         let certificate: [UInt8]

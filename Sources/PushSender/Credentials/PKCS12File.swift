@@ -1,25 +1,27 @@
 import SwiftASN1
 
-/// The structure of a `.p12` as far as it can be read without decrypting (RFC 7292 section 4).
+/// The structure of a `.p12`, without decryption (RFC 7292 section 4).
 struct PKCS12File {
-    /// A key in the clear part, in PKCS#8, mostly encrypted in itself.
+    /// A PKCS#8 key in a part that is not encrypted. The key itself usually is.
     struct Key {
-        /// For PEM.
+        /// The label in PEM.
         var label: String
         var der: ArraySlice<UInt8>
     }
 
-    /// What the MAC covers.
+    /// The bytes that the MAC authenticates.
     let content: [UInt8]
-    /// `nil` if the archive has none (`-nomac`).
+    /// The MAC; `nil` for an archive without one (`openssl pkcs12 -nomac`).
     let mac: PKCS12MAC?
     private(set) var keys: [Key] = []
-    /// Encrypted parts, as they are.
+    /// The encrypted parts, unchanged.
     private var encrypted: [ArraySlice<UInt8>] = []
-    /// Bags of the clear part that are no keys, as they are.
+    /// The bags of the other parts that are not keys, unchanged.
     private var otherBags: [ArraySlice<UInt8>] = []
 
-    /// - Throws: an error of the parser unless `bytes` are a PFX that is protected by a passphrase.
+    /// Parses an archive.
+    ///
+    /// - Throws: an error unless `bytes` are a PFX that is protected by a passphrase.
     init(_ bytes: [UInt8]) throws {
         let (content, mac) = try BER.sequence(BER.parse(bytes), identifier: .sequence) { nodes in
             guard try Int(berEncoded: &nodes) == 3 else { throw Broken() }
@@ -52,6 +54,7 @@ struct PKCS12File {
         }
     }
 
+    /// An error of the structure.
     private struct Broken: Error {}
 
     private static func next(_ nodes: inout ASN1NodeCollection.Iterator) throws -> ASN1Node {
@@ -64,7 +67,7 @@ struct PKCS12File {
         return nodes
     }
 
-    /// The one child of `[0]`.
+    /// Returns the only child of the tag `[0]`.
     private static func explicit(_ node: ASN1Node) throws -> ASN1Node {
         guard node.identifier == .explicit, case .constructed(let nodes) = node.content else { throw Broken() }
         var iterator = nodes.makeIterator()
@@ -76,7 +79,7 @@ struct PKCS12File {
         return (try ASN1ObjectIdentifier(berEncoded: &nodes), try Self.explicit(Self.next(&nodes)))
     }
 
-    /// `MacData`: digest algorithm and value, salt, rounds (1 if left out).
+    /// Reads `MacData`: the digest's algorithm and value, the salt, and the iterations, 1 by default.
     private static func mac(_ node: ASN1Node) throws -> PKCS12MAC {
         var nodes = try Self.children(node).makeIterator()
         var info = try Self.children(Self.next(&nodes)).makeIterator()
@@ -97,9 +100,9 @@ struct PKCS12File {
 }
 
 extension PKCS12File {
-    /// An archive with all of this one's certificates, but the key of `companion` instead of its own.
+    /// Returns an archive with the certificates of this one and the key of `companion`, but none of its own keys.
     ///
-    /// - Parameter password: in the archive's encoding.
+    /// - Parameter password: the passphrase in the encoding of the archive.
     func withoutKeys(adding companion: PKCS12Archive.Companion, password: [UInt8]) throws -> [UInt8] {
         var bags = DER.Serializer()
         try bags.appendConstructedNode(identifier: .sequence) { coder in
@@ -144,12 +147,12 @@ extension PKCS12File {
         return file.serializedBytes
     }
 
-    /// `ContentInfo` of type data.
+    /// Writes a `ContentInfo` of the type data.
     private static func data(_ bytes: [UInt8], into coder: inout DER.Serializer) throws {
         try Self.bag(.pkcs7Data, into: &coder) { try $0.serialize(ASN1OctetString(contentBytes: bytes[...])) }
     }
 
-    /// A type and, under `[0]`, its value.
+    /// Writes a type and, under the tag `[0]`, its value.
     private static func bag(
         _ type: ASN1ObjectIdentifier,
         into coder: inout DER.Serializer,

@@ -1,23 +1,22 @@
 import Crypto
 import Foundation
 
-/// What proves a `.p12` and its passphrase (RFC 7292 section 4 and appendix B).
+/// The MAC that authenticates a `.p12` and its passphrase (RFC 7292 section 4 and appendix B).
 struct PKCS12MAC {
-    enum Digest {
-        case sha1, sha256, sha384, sha512
-    }
+    /// A hash function that tools use.
+    enum Digest { case sha1, sha256, sha384, sha512 }
 
-    /// More rounds than any tool makes; a hostile file must not keep a server busy.
+    /// The largest number of iterations, more than any tool uses. It bounds the time that a hostile file costs.
     static let maximumRounds = 1_000_000
 
-    /// `nil` if the digest is not supported.
+    /// The hash function; `nil` if it is not supported.
     var digest: Digest?
     var salt: [UInt8]
     var rounds: Int
     var value: [UInt8]
 
-    /// Whether this MAC fits `content`; `nil` if it cannot be computed.
-    func isRight(for content: some DataProtocol, password: [UInt8]) -> Bool? {
+    /// Tells whether this is the MAC of `content`, or returns `nil` if it cannot be computed.
+    func isValid(for content: some DataProtocol, password: [UInt8]) -> Bool? {
         guard let digest, (1...Self.maximumRounds).contains(self.rounds) else { return nil }
         return switch digest {
         case .sha1: self.verify(Insecure.SHA1.self, content, password)
@@ -27,13 +26,13 @@ struct PKCS12MAC {
         }
     }
 
-    /// SHA-256 in one round: for an archive that never leaves the process.
+    /// Returns a MAC with SHA-256 and one iteration, for an archive that never leaves the process.
     static func sign(_ content: [UInt8], password: [UInt8], salt: [UInt8]) -> [UInt8] {
         let key = Self.key(SHA256.self, password: password, salt: salt, rounds: 1)
         return Array(HMAC<SHA256>.authenticationCode(for: content, using: key))
     }
 
-    /// UTF-16, big-endian, with a terminating NUL.
+    /// Returns the password's encoding: UTF-16, big-endian, with a terminating NUL (RFC 7292 appendix B.1).
     static func password(_ text: String) -> [UInt8] {
         (Array(text.utf16) + [0]).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
     }
@@ -47,7 +46,7 @@ struct PKCS12MAC {
         return HMAC<Hash>.isValidAuthenticationCode(self.value, authenticating: content, using: key)
     }
 
-    /// Appendix B.2 with ID 3; a MAC key is as long as the digest, so one block is enough.
+    /// Derives the MAC key (RFC 7292 appendix B.2, ID 3). The key is as long as the digest, so one block is enough.
     private static func key<Hash: HashFunction>(
         _: Hash.Type,
         password: [UInt8],
@@ -68,7 +67,7 @@ struct PKCS12MAC {
         return SymmetricKey(data: digest)
     }
 
-    /// `bytes` again and again, up to a multiple of `block`; nothing stays nothing.
+    /// Returns `bytes` repeated up to a multiple of `block`. No bytes stay no bytes.
     private static func filled(_ bytes: [UInt8], _ block: Int) -> [UInt8] {
         guard !bytes.isEmpty else { return [] }
         let count = (bytes.count + block - 1) / block * block

@@ -2,13 +2,13 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// Opens one private key, which may be under a passphrase.
+/// Reads private keys, which may be encrypted.
 enum PrivateKeyReader {
-    /// Longest passphrase the library takes, in bytes.
+    /// The longest passphrase that BoringSSL accepts, in bytes.
     static let maximumPassphraseLength = 1023
 
-    /// - Parameter block: a key in PKCS#8, PKCS#1 or SEC 1, also encrypted.
-    static func key(_ block: PEMText.Block, passphrase: String?) throws(CredentialError) -> NIOSSLPrivateKey {
+    /// Reads a key in PKCS#8, PKCS#1 or SEC 1, which may be encrypted.
+    static func key(_ block: PEMFile.Block, passphrase: String?) throws(CredentialError) -> NIOSSLPrivateKey {
         if block.isEncrypted {
             guard let passphrase else { throw .passphraseMissing }
             return try Self.key(pem: block.text, passphrase: passphrase, failure: .wrongPassphrase)
@@ -16,7 +16,9 @@ enum PrivateKeyReader {
         return try Self.key(pem: block.text, passphrase: "", failure: .unsupportedPrivateKey)
     }
 
-    /// The library would ask on the terminal without a passphrase, and it traps on bytes above 127.
+    /// Reads a key, or throws `failure`.
+    ///
+    /// swift-nio-ssl would ask on the terminal if it got no passphrase, and it traps on bytes above 127.
     static func key(
         pem: String,
         passphrase: String,
@@ -32,7 +34,7 @@ enum PrivateKeyReader {
         }
     }
 
-    /// What the key's certificates show.
+    /// Returns the public key, by which a certificate is matched.
     static func publicKey(of key: NIOSSLPrivateKey) throws(CredentialError) -> Certificate.PublicKey {
         guard let bytes = try? key.derBytes else { throw .unsupportedPrivateKey }
         for type in ["RSA PRIVATE KEY", "EC PRIVATE KEY", "PRIVATE KEY"] {

@@ -1,24 +1,30 @@
 import Crypto
 
-/// A team's token signing key: what makes provider tokens (reference 2.1).
+/// A team's signing key for provider tokens (reference 2.1).
 public struct ProviderKey: Sendable {
-    /// Length of key and team identifiers, in characters.
-    public static let identifierLength = 10
+    /// The length of key and team identifiers, in characters.
+    package static let identifierLength = 10
 
-    /// The developer team, as claim `iss` names it.
+    /// The identifier of the developer team, the claim `iss`.
     public let teamID: String
-    /// The key, as header `kid` names it.
+    /// The identifier of the key, the header `kid`.
     public let keyID: String
-    /// ECDSA P-256.
+    /// The private key.
     let privateKey: P256.Signing.PrivateKey
 
-    /// Gives the provider tokens of this key; `nil` lets each sender make its own, in memory.
+    /// The shared source of the key's provider tokens; `nil` lets each sender sign its own.
     package var tokens: (any ProviderTokenSource)?
 
-    /// What tells two keys apart, even if they claim the same ids.
+    /// The public key, which tells two keys apart that claim the same identifiers.
     package var publicKey: [UInt8] { Array(self.privateKey.publicKey.rawRepresentation) }
 
-    /// - Parameter pem: the text of a `.p8` file: PKCS#8, `BEGIN PRIVATE KEY`.
+    /// Reads a key.
+    ///
+    /// - Parameters:
+    ///   - teamID: The identifier of the developer team.
+    ///   - keyID: The identifier of the key.
+    ///   - pem: The text of a `.p8` file: PKCS#8 in PEM, ECDSA P-256.
+    /// - Throws: ``CredentialError/badTeamID``, ``CredentialError/badKeyID`` or ``CredentialError/badPrivateKey``.
     public init(teamID: String, keyID: String, pem: String) throws(CredentialError) {
         guard Self.isIdentifier(teamID) else { throw .badTeamID }
         guard Self.isIdentifier(keyID) else { throw .badKeyID }
@@ -28,8 +34,8 @@ public struct ProviderKey: Sendable {
         self.privateKey = key
     }
 
-    /// Whether `text` is 10 ASCII letters or digits.
-    public static func isIdentifier(_ text: String) -> Bool {
+    /// Tells whether a text is a team or key identifier: 10 ASCII letters and digits.
+    package static func isIdentifier(_ text: String) -> Bool {
         text.utf8.count == Self.identifierLength
             && text.unicodeScalars.allSatisfy {
                 $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil)

@@ -2,59 +2,61 @@ import Crypto
 import Foundation
 package import PushTypes
 
-/// Makes the provider token of one key and keeps it for as long as the push service allows (reference 2.1).
+/// Signs the provider tokens of one key and keeps each for as long as the push service allows (reference 2.1).
 ///
-/// Apple refuses a token older than 60 minutes, and one that changes more often than every 20. Both are counted by the
-/// wall clock, because claim `iat` is; a clock that is set back or forth must not make tokens quicker than that.
+/// Apple rejects a token that is older than 60 minutes, and tokens that change more often than every 20 minutes. Both are
+/// measured by the wall clock, as the claim `iat` is. A clock that steps must not lead to more tokens.
 package struct ProviderTokenSigner: Sendable {
-    /// A token is replaced when it is this old.
+    /// The age at which a token is replaced.
     package static let lifetime: Duration = .seconds(50 * 60)
-    /// No two tokens are issued closer together than this.
+    /// The least time between two tokens.
     package static let spacing: Duration = .seconds(20 * 60)
-    /// How many earlier tokens are remembered; only a clock that jumps to and fro needs more than one.
+    /// The number of earlier tokens that are remembered. Only a clock that steps back and forth needs more than one.
     private static let memory = 16
 
     private struct Issued {
         var text: String
         var at: Timestamp
-        /// The service called it expired.
-        var isRefused = false
+        /// Tells whether the push service called the token expired.
+        var isExpired = false
 
-        /// Whether no other token may be issued at `now`.
-        func forbidsAnother(_ now: Timestamp) -> Bool {
+        /// Tells whether `now` is too close to this token for another one.
+        func blocksAnother(at now: Timestamp) -> Bool {
             let distance = max(now.since(self.at), self.at.since(now))
             return distance < ProviderTokenSigner.spacing
         }
 
-        func isDue(_ now: Timestamp) -> Bool {
-            guard !self.forbidsAnother(now) else { return false }
-            return self.isRefused || now < self.at || now.since(self.at) >= ProviderTokenSigner.lifetime
+        /// Tells whether the token is replaced at `now`.
+        func isDue(at now: Timestamp) -> Bool {
+            guard !self.blocksAnother(at: now) else { return false }
+            return self.isExpired || now < self.at || now.since(self.at) >= ProviderTokenSigner.lifetime
         }
     }
 
     private let key: ProviderKey
-    /// In use.
+    /// The token in use.
     private var current: Issued?
-    /// In use earlier, the newest last.
+    /// The tokens that were in use earlier, the newest last.
     private var earlier: [Issued] = []
 
+    /// Creates a signer that signs its first token when one is needed.
     package init(key: ProviderKey) {
         self.key = key
     }
 
-    /// When the token in use is replaced, if the clock runs on as it should; `nil` before the first.
+    /// The time at which the token in use is replaced, if the clock does not step; `nil` before the first token.
     package var renewAt: Timestamp? {
-        self.current.map { $0.at.advanced(by: $0.isRefused ? Self.spacing : Self.lifetime) }
+        self.current.map { $0.at.advanced(by: $0.isExpired ? Self.spacing : Self.lifetime) }
     }
 
-    /// The token for a request at `now`: the one in use while its age is above -20 and below 50 minutes.
+    /// Returns the token for a request at `now`: the one in use, while its age is between -20 and 50 minutes.
     ///
-    /// After that a new one, or an earlier one that was issued within 20 minutes of `now` by a clock that jumps.
-    /// - Throws: what the cryptography library throws if it cannot sign.
+    /// Otherwise it signs a new one, or returns an earlier one that a clock that steps issued within 20 minutes of `now`.
+    /// - Throws: an error of swift-crypto if it cannot sign.
     package mutating func text(now: Timestamp) throws -> String {
-        if let current, !current.isDue(now) { return current.text }
+        if let current, !current.isDue(at: now) { return current.text }
         let next: Issued
-        if let index = self.earlier.lastIndex(where: { $0.forbidsAnother(now) }) {
+        if let index = self.earlier.lastIndex(where: { $0.blocksAnother(at: now) }) {
             next = self.earlier.remove(at: index)
         } else {
             next = Issued(text: try Self.sign(key: self.key, issuedAt: now), at: now)
@@ -64,18 +66,19 @@ package struct ProviderTokenSigner: Sendable {
         return next.text
     }
 
-    /// Notes that the service answered `ExpiredProviderToken` to `text`, so that the next request gets a new token.
+    /// Handles the response `ExpiredProviderToken` to a request with the token `text`: the next request gets a new one.
     ///
-    /// Nothing changes while the token is younger than 20 minutes, for then the clocks disagree and another token would
-    /// be refused too; nor for a token that is no longer in use, which many requests at once may have carried.
-    package mutating func refused(text: String, now: Timestamp) {
-        guard let current, current.text == text, !current.forbidsAnother(now) else { return }
-        self.current?.isRefused = true
+    /// A token that is younger than 20 minutes stays in use: the clocks disagree, and another one would be rejected too. A
+    /// token that is no longer in use is ignored: many requests may have carried it.
+    package mutating func tokenExpired(_ text: String, now: Timestamp) {
+        guard let current, current.text == text, !current.blocksAnother(at: now) else { return }
+        self.current?.isExpired = true
     }
 
-    /// Header `alg` and `kid`, claims `iss` and `iat` in seconds, signature as raw r‖s, base64url without padding.
+    /// Returns a signed token: the header `alg` and `kid`, the claims `iss` and `iat` in seconds, and the signature as raw
+    /// r‖s, all in base64url without padding (RFC 7515).
     package static func sign(key: ProviderKey, issuedAt: Timestamp) throws -> String {
-        // Both ids are letters and digits, so they need no escaping.
+        // Both identifiers are letters and digits, which JSON does not escape.
         let header = Self.base64URL(Data(#"{"alg":"ES256","kid":"\#(key.keyID)"}"#.utf8))
         let claims = Self.base64URL(Data(#"{"iss":"\#(key.teamID)","iat":\#(issuedAt.seconds)}"#.utf8))
         let input = "\(header).\(claims)"

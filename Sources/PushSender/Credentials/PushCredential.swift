@@ -1,12 +1,22 @@
 import Crypto
 public import PushTypes
 
-/// What a sender proves itself with: a signing key or a certificate (reference 2).
+/// The credential by which a provider authenticates to the push service (reference 2).
 public enum PushCredential: Sendable {
+    /// A signing key: each request carries a provider token.
     case token(ProviderKey)
+    /// A certificate: each connection presents it.
     case certificate(ClientCertificate)
 
-    /// Reads a credential and tells its format by its content; see ``CredentialFile``.
+    /// Reads a credential from files. The format is recognized by the content.
+    ///
+    /// - Parameters:
+    ///   - path: A `.p8`, a `.p12`, a `.cer` or a PEM file.
+    ///   - passphrase: The passphrase of a `.p12` or an encrypted key.
+    ///   - teamID: The team of a `.p8`.
+    ///   - keyID: The identifier of a `.p8`; `nil` takes it from a name like `AuthKey_ABC123DEFG.p8`.
+    ///   - keyFile: The PEM file of the private key, if `path` has the certificate only.
+    /// - Throws: ``CredentialError``, which says what to do.
     public static func load(
         file path: String,
         passphrase: String? = nil,
@@ -17,7 +27,7 @@ public enum PushCredential: Sendable {
         try CredentialFile(path: path, passphrase: passphrase, teamID: teamID, keyID: keyID, keyFile: keyFile).load()
     }
 
-    /// Tells credentials apart without a secret: the same for the same key or certificate, in every process.
+    /// An identifier without a secret, which is the same for the same key or certificate in every process.
     public var identity: String {
         switch self {
         case .certificate(let certificate): "certificate-\(certificate.fingerprint)"
@@ -26,7 +36,7 @@ public enum PushCredential: Sendable {
         }
     }
 
-    /// `nil` for a signing key, which only ends by being revoked.
+    /// The expiration of a certificate; `nil` for a signing key, which does not expire.
     public var expires: Timestamp? {
         switch self {
         case .token: nil

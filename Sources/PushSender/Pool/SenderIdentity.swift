@@ -48,6 +48,6 @@ final class SharedProviderToken: ProviderTokenSource {
 
     /// The push service refused `text` as too old.
     func expired(_ text: String, now: Timestamp) {
-        self.token.withLock { $0.refused(text: text, now: now) }
+        self.token.withLock { $0.tokenExpired(text, now: now) }
     }
 }

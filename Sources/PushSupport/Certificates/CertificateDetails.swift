@@ -2,16 +2,18 @@ package import PushTypes
 package import SwiftASN1
 package import X509
 
-/// What the push service reads in a provider's certificate (reference 2.2, table of OIDs).
+/// The parts of a provider's certificate that the push service evaluates (reference 2.2, table of OIDs).
 package struct CertificateDetails: Sendable {
+    /// The attribute CN of the subject.
     package let commonName: String?
-    /// Attribute UID: the default topic.
+    /// The attribute UID of the subject: the default topic.
     package let userID: String?
-    /// `nil` if there is no list or it is not as documented.
+    /// The list of topics; `nil` if there is none, or it is malformed.
     package let topics: [CertificateTopic]?
-    /// Both, if the certificate names none.
+    /// The environments that the certificate names, or both if it names none.
     package let environments: Set<PushEnvironment>
 
+    /// Reads the parts.
     package init(_ certificate: Certificate) {
         self.commonName = Self.text(.commonName, in: certificate.subject)
         self.userID = Self.text(.pushUserID, in: certificate.subject)
@@ -23,17 +25,21 @@ package struct CertificateDetails: Sendable {
         self.environments = environments.isEmpty ? Set(PushEnvironment.allCases) : environments
     }
 
-    /// The value of the first attribute of this type that is text.
+    /// Returns the first attribute of this type that is text.
     private static func text(_ type: ASN1ObjectIdentifier, in name: DistinguishedName) -> String? {
         name.lazy.flatMap { $0 }.filter { $0.type == type }.compactMap { String($0.value) }.first
     }
 }
 
 extension ASN1ObjectIdentifier {
+    /// The subject attribute CN.
     package static let commonName: ASN1ObjectIdentifier = [2, 5, 4, 3]
-    /// Subject attribute UID.
+    /// The subject attribute UID.
     package static let pushUserID: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
+    /// The extension of certificates for the sandbox.
     package static let pushSandbox: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 1]
+    /// The extension of certificates for production.
     package static let pushProduction: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 2]
+    /// The extension with a list of topics.
     package static let pushTopics: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 6]
 }

@@ -1,10 +1,12 @@
 package import PushTypes
 import SwiftASN1
 
-/// The value of extension …6.3.6: a sequence that alternates a topic and the sequence of its kinds, all UTF8String
-/// (reference 2.2 and 8.10).
+/// The value of the extension 1.2.840.113635.100.6.3.6: a sequence that alternates a topic and the sequence of its kinds,
+/// all UTF8String (reference 2.2 and 8.10).
 extension CertificateTopic {
-    /// What is no topic is left out.
+    /// Decodes a list. Names that are not topics are left out.
+    ///
+    /// - Throws: an error of swift-asn1 for another structure.
     package static func list(derEncoded der: [UInt8]) throws -> [CertificateTopic] {
         try DER.sequence(DER.parse(der), identifier: .sequence) { nodes in
             var topics: [CertificateTopic] = []
@@ -20,6 +22,7 @@ extension CertificateTopic {
         }
     }
 
+    /// Encodes a list.
     package static func derEncoded(_ topics: [CertificateTopic]) throws -> [UInt8] {
         var serializer = DER.Serializer()
         try serializer.appendConstructedNode(identifier: .sequence) { coder in

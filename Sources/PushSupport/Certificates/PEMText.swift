@@ -1,5 +1,5 @@
-/// Text in PEM as it is written to files and handed out.
+/// PEM text for files and API responses.
 package enum PEMText {
-    /// The text with a line break at its end: without one, the next text in the same file is not found.
+    /// Returns the text with a line break at its end: readers would miss another text that is appended without one.
     package static func file(_ text: String) -> String { text.hasSuffix("\n") ? text : text + "\n" }
 }

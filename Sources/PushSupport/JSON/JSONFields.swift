@@ -1,16 +1,18 @@
 package import Foundation
 
-/// Reads the members of a JSON object that a caller sent. Every fault names the member; a member that is not known is a
-/// fault too, because a typing error must not be lost silently.
+/// The members of a JSON object in a request, with typed access. Every error names the member at fault.
+///
+/// A member that is not known is an error too, because a typing error must not be ignored silently.
 package struct JSONFields: Sendable {
-    /// Without those that are `null`.
+    /// The members that are not `null`.
     package let members: [String: JSONValue]
     /// The names of the members that are `null`.
     package let nulls: Set<String>
-    /// Where the object stands in what was sent; `nil` at the top.
+    /// The path of the object in the request; `nil` for the outermost one.
     package let place: String?
 
-    /// - Throws: ``RequestError`` for text that is no JSON object, or an unknown member.
+    /// Parses a body.
+    /// - Throws: ``RequestError`` for a text that is not a JSON object, or an unknown member.
     package init(parsing data: Data, known: Set<String>) throws(RequestError) {
         try self.init(JSONValue(parsing: data), known: known)
     }
@@ -24,7 +26,12 @@ package struct JSONFields: Sendable {
         try self.init(members: members, path: nil, known: known)
     }
 
-    /// - Parameter path: where the object stands in what was sent; `nil` at the top.
+    /// Reads the members of an object within a request.
+    /// - Parameters:
+    ///   - members: the object's members.
+    ///   - path: the path of the object in the request; `nil` for the outermost one.
+    ///   - known: the names of the members that are allowed.
+    /// - Throws: ``RequestError`` for an unknown member.
     package init(members: [String: JSONValue], path: String?, known: Set<String>) throws(RequestError) {
         self.members = members.filter { $0.value != .null }
         self.nulls = Set(members.filter { $0.value == .null }.keys)
@@ -34,6 +41,7 @@ package struct JSONFields: Sendable {
         }
     }
 
+    /// Returns a string that is not empty, of at most `maximum` bytes; `nil` if it is absent.
     package func string(_ name: String, maximum: Int) throws(RequestError) -> String? {
         switch self.members[name] {
         case nil: return nil
@@ -47,6 +55,7 @@ package struct JSONFields: Sendable {
         }
     }
 
+    /// Returns a string that must be present.
     package func requiredString(_ name: String, maximum: Int) throws(RequestError) -> String {
         guard let text = try self.string(name, maximum: maximum) else {
             throw self.refusal(name, "missing_field", "this member is required")
@@ -54,6 +63,7 @@ package struct JSONFields: Sendable {
         return text
     }
 
+    /// Returns an integer; `nil` if it is absent.
     package func integer(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
         switch self.members[name] {
         case nil: return nil
@@ -66,6 +76,7 @@ package struct JSONFields: Sendable {
         }
     }
 
+    /// Returns `true` or `false`; `nil` if it is absent.
     package func bool(_ name: String) throws(RequestError) -> Bool? {
         switch self.members[name] {
         case nil: return nil
@@ -74,6 +85,7 @@ package struct JSONFields: Sendable {
         }
     }
 
+    /// Returns at most `count` strings of 1 to `maximum` bytes each; `nil` if the array is absent.
     package func strings(_ name: String, count: Int, maximum: Int) throws(RequestError) -> [String]? {
         guard let value = self.members[name] else { return nil }
         guard case .array(let values) = value else { throw self.wrongType(name, "an array of strings") }
@@ -90,23 +102,25 @@ package struct JSONFields: Sendable {
         return texts
     }
 
+    /// Returns the members of an object; `nil` if it is absent.
     package func object(_ name: String) throws(RequestError) -> [String: JSONValue]? {
         guard let value = self.members[name] else { return nil }
         guard case .object(let members) = value else { throw self.wrongType(name, "an object") }
         return members
     }
 
-    /// The members of the object `name`, to be read in the same way.
+    /// Returns typed access to an object; `nil` if it is absent.
     package func fields(_ name: String, known: Set<String>) throws(RequestError) -> JSONFields? {
         guard let members = try self.object(name) else { return nil }
         return try JSONFields(members: members, path: self.pathOf(name), known: known)
     }
 
-    /// A fault of the member `name`.
+    /// Returns the error of a member.
     package func refusal(_ name: String, _ code: String, _ message: String) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: self.pathOf(name))
     }
 
+    /// Returns the error of a member that has another type than the `wanted` one.
     package func wrongType(_ name: String, _ wanted: String) -> RequestError {
         self.refusal(name, "wrong_type", "it must be \(wanted)")
     }

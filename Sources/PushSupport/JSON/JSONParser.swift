@@ -1,15 +1,15 @@
 import Foundation
 
-/// Reads JSON text (RFC 8259) byte by byte, in time that grows with its length alone.
+/// A parser for JSON text (RFC 8259) in UTF-8. Its time is linear in the length of the text.
 ///
-/// UTF-8 only; a byte order mark before the text is skipped. Of members with the same name the first counts. A number
-/// without a fraction that fits becomes an integer, however it is written: `1.0` and `1e2` too.
+/// A byte order mark is skipped. Of members with the same name the first one counts. A number without a fraction becomes an
+/// integer if it fits, also if it is written as `1.0` or `1e2`.
 struct JSONParser {
-    /// Deepest nesting taken. On a stack of 512 kB, reading or writing a value of 250 levels overflowed.
+    /// The deepest nesting that is accepted. On a stack of 512 kB, reading or writing a value of 250 levels overflowed.
     static let maximumDepth = 64
-    /// Values taken in one text, of all levels together.
+    /// The largest number of values in one text, on all levels together.
     static let maximumValues = 250_000
-    /// Longest number that is compared digit by digit with an integer, in bytes.
+    /// The longest number that is compared with an integer digit by digit, in bytes.
     private static let longestExact = 400
 
     private let bytes: [UInt8]
@@ -21,11 +21,13 @@ struct JSONParser {
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { self.position = 3 }
     }
 
-    /// - Throws: ``RequestError`` with status 400.
+    /// Parses a text.
+    ///
+    /// - Throws: ``RequestError`` of the kind ``RequestError/Kind/invalid``.
     static func parse(_ text: Data) throws(RequestError) -> JSONValue {
         var parser = JSONParser(Array(text))
         let value = try parser.value(depth: 0)
-        guard parser.next() == nil else { throw Self.invalid }
+        guard parser.peek() == nil else { throw Self.invalid }
         return value
     }
 
@@ -37,8 +39,8 @@ struct JSONParser {
         index < self.bytes.count ? self.bytes[index] : nil
     }
 
-    /// The next byte that is no white space; it stays the next one.
-    private mutating func next() -> UInt8? {
+    /// Skips white space and returns the byte after it, without consuming that.
+    private mutating func peek() -> UInt8? {
         while let byte = self.byte(at: self.position) {
             guard byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else { return byte }
             self.position += 1
@@ -55,13 +57,13 @@ struct JSONParser {
                 message: "at most \(Self.maximumValues) values in one body: send it in parts"
             )
         }
-        switch self.next() {
+        switch self.peek() {
         case UInt8(ascii: "{"): return .object(try self.members(depth: try Self.deeper(depth)))
         case UInt8(ascii: "["): return .array(try self.elements(depth: try Self.deeper(depth)))
         case UInt8(ascii: "\""): return .string(try self.string())
-        case UInt8(ascii: "t"): return try self.word("true", .bool(true))
-        case UInt8(ascii: "f"): return try self.word("false", .bool(false))
-        case UInt8(ascii: "n"): return try self.word("null", .null)
+        case UInt8(ascii: "t"): return try self.literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try self.literal("false", .bool(false))
+        case UInt8(ascii: "n"): return try self.literal("null", .null)
         case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): return try self.number()
         default: throw Self.invalid
         }
@@ -76,10 +78,10 @@ struct JSONParser {
         return depth + 1
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(RequestError) -> JSONValue {
-        let end = self.position + word.utf8CodeUnitCount
+    private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(RequestError) -> JSONValue {
+        let end = self.position + text.utf8CodeUnitCount
         guard end <= self.bytes.count,
-            word.withUTF8Buffer({ self.bytes[self.position..<end].elementsEqual($0) })
+            text.withUTF8Buffer({ self.bytes[self.position..<end].elementsEqual($0) })
         else { throw Self.invalid }
         self.position = end
         return value
@@ -88,37 +90,39 @@ struct JSONParser {
     private mutating func members(depth: Int) throws(RequestError) -> [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         self.position += 1
-        guard self.next() != UInt8(ascii: "}") else {
+        guard self.peek() != UInt8(ascii: "}") else {
             self.position += 1
             return members
         }
         while true {
-            guard self.next() == UInt8(ascii: "\"") else { throw Self.invalid }
+            guard self.peek() == UInt8(ascii: "\"") else { throw Self.invalid }
             let name = try self.string()
-            guard self.next() == UInt8(ascii: ":") else { throw Self.invalid }
+            guard self.peek() == UInt8(ascii: ":") else { throw Self.invalid }
             self.position += 1
             let value = try self.value(depth: depth)
             if members[name] == nil { members[name] = value }
-            if try self.ends(with: UInt8(ascii: "}")) { return members }
+            if try self.consumeSeparator(orEnd: UInt8(ascii: "}")) { return members }
         }
     }
 
     private mutating func elements(depth: Int) throws(RequestError) -> [JSONValue] {
         var elements: [JSONValue] = []
         self.position += 1
-        guard self.next() != UInt8(ascii: "]") else {
+        guard self.peek() != UInt8(ascii: "]") else {
             self.position += 1
             return elements
         }
         while true {
             elements.append(try self.value(depth: depth))
-            if try self.ends(with: UInt8(ascii: "]")) { return elements }
+            if try self.consumeSeparator(orEnd: UInt8(ascii: "]")) { return elements }
         }
     }
 
-    /// Passes what follows an entry: a comma, or the end of the list.
-    private mutating func ends(with end: UInt8) throws(RequestError) -> Bool {
-        let byte = self.next()
+    /// Consumes the separator after an entry: a comma, or `end`.
+    ///
+    /// - Returns: whether it was `end`.
+    private mutating func consumeSeparator(orEnd end: UInt8) throws(RequestError) -> Bool {
+        let byte = self.peek()
         guard byte == end || byte == UInt8(ascii: ",") else { throw Self.invalid }
         self.position += 1
         return byte == end
@@ -145,7 +149,7 @@ extension JSONParser {
         return Self.exactInteger(text).map { .integer($0) } ?? .number(number)
     }
 
-    /// At least one; how many there were.
+    /// Consumes one or more digits and returns their number.
     private mutating func digits() throws(RequestError) -> Int {
         let start = self.position
         while let byte = self.byte(at: self.position), Self.isDigit(byte) {
@@ -155,7 +159,7 @@ extension JSONParser {
         return self.position - start
     }
 
-    /// Whether there was one.
+    /// Consumes a fraction if there is one, and tells whether there was.
     private mutating func fraction() throws(RequestError) -> Bool {
         guard self.byte(at: self.position) == UInt8(ascii: ".") else { return false }
         self.position += 1
@@ -163,7 +167,7 @@ extension JSONParser {
         return true
     }
 
-    /// Whether there was one.
+    /// Consumes an exponent if there is one, and tells whether there was.
     private mutating func exponent() throws(RequestError) -> Bool {
         guard let letter = self.byte(at: self.position), letter | 0x20 == UInt8(ascii: "e") else { return false }
         self.position += 1
@@ -174,7 +178,7 @@ extension JSONParser {
         return true
     }
 
-    /// The integers that a `Double` cannot tell from their neighbours.
+    /// Returns the integer that a text means exactly, although a `Double` cannot tell it from its neighbours.
     private static func exactInteger(_ text: String) -> Int64? {
         guard text.utf8.count <= Self.longestExact, let decimal = Decimal(string: text) else { return nil }
         let integer = NSDecimalNumber(decimal: decimal).int64Value
@@ -182,7 +186,7 @@ extension JSONParser {
     }
 }
 
-// MARK: - Texts
+// MARK: - Strings
 
 extension JSONParser {
     private mutating func string() throws(RequestError) -> String {
@@ -201,7 +205,7 @@ extension JSONParser {
         throw Self.invalid
     }
 
-    /// A text with escapes, of which the bytes from `start` to here are known to have none.
+    /// Reads a string with escapes, which has none from `start` to the position.
     private mutating func escapedString(from start: Int) throws(RequestError) -> String {
         var text = Array(self.bytes[start..<self.position])
         while let byte = self.byte(at: self.position), byte >= 0x20 {
@@ -231,7 +235,7 @@ extension JSONParser {
         }
     }
 
-    /// From the `u` of an escape to its last digit. A character beyond U+FFFF is two of them; half of one is none.
+    /// Reads a scalar from the `u` of an escape to its last digit. A scalar above U+FFFF has two escapes; one alone is invalid.
     private mutating func scalar() throws(RequestError) -> Unicode.Scalar {
         let unit = try self.unit()
         guard unit & 0xfc00 == 0xd800 else {
@@ -249,7 +253,7 @@ extension JSONParser {
         return scalar
     }
 
-    /// Four hexadecimal digits after the `u`; leaves the position at the last one.
+    /// Reads the four hexadecimal digits after the `u`, and leaves the position at the last one.
     private mutating func unit() throws(RequestError) -> UInt32 {
         var unit: UInt32 = 0
         for _ in 0..<4 {

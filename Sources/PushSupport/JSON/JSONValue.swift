@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Any JSON value, kept exactly enough to be written again.
+/// A JSON value. Integers of 64 bits keep their exact value.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -10,12 +10,14 @@ package enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// - Throws: ``RequestError`` with status 400 for text that is no JSON.
+    /// Parses a text.
+    ///
+    /// - Throws: ``RequestError`` of the kind ``RequestError/Kind/invalid`` for a text that is not JSON.
     package init(parsing data: Data) throws(RequestError) {
         self = try JSONParser.parse(data)
     }
 
-    /// JSON text without spaces, members in alphabetical order.
+    /// The JSON text without spaces, with members in alphabetical order.
     package var text: Data {
         get throws {
             var writer = JSONWriter()
@@ -31,7 +33,7 @@ extension JSONValue: Codable {
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(String.self) {
-            // First, because most are: a decoder that fails costs more than one that succeeds.
+            // Strings come first because most values are: a decoder that fails costs more than one that succeeds.
             self = .string(value)
         } else if let value = try? container.decode(Bool.self) {
             self = .bool(value)

@@ -182,7 +182,7 @@ import Testing
         defer { reserved.release() }
         let sender = try makeSender(to: endpoint)
         async let outcomes = sender.send(makePushes(10))
-        while sender.figures.waiting < 10 { await Task.yield() }
+        while sender.statistics.waiting < 10 { await Task.yield() }
         // Another test may have the port for a moment.
         var second: ScriptedService?
         while second == nil {
@@ -204,8 +204,8 @@ import Testing
         defer { reserved.release() }
         let sender = try makeSender(to: first.endpoint)
         async let outcome = sender.send(makePushes(1)[0])
-        while sender.figures.lastFailure == nil { await Task.yield() }
-        #expect(sender.figures.lastFailure?.contains("refused") == true)
+        while sender.statistics.lastFailure == nil { await Task.yield() }
+        #expect(sender.statistics.lastFailure?.contains("refused") == true)
         await sender.close()
         #expect(await outcome.kind == "not sent")
     }

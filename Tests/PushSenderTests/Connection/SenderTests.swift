@@ -82,7 +82,7 @@ import Testing
         let service = try await ScriptedService.start { _, _ in [] }
         let sender = try makeSender(to: service.endpoint) { $0.maximumWaiting = 10 }
         async let first = sender.send(makePushes(8))
-        while sender.figures.waiting < 8 { await Task.yield() }
+        while sender.statistics.waiting < 8 { await Task.yield() }
         #expect(kinds(await sender.send(makePushes(3))) == ["not sent": 3])
         await sender.close()
         #expect(kinds(await first) == ["not sent": 8])
@@ -93,7 +93,7 @@ import Testing
         let service = try await ScriptedService.start { _, _ in [] }
         let sender = try makeSender(to: service.endpoint)
         let call = Task { await sender.send(makePushes(20)) }
-        while sender.figures.waiting < 20 { await Task.yield() }
+        while sender.statistics.waiting < 20 { await Task.yield() }
         call.cancel()
         #expect(kinds(await call.value) == ["not sent": 20])
         await sender.close()

@@ -39,7 +39,7 @@ func makeSender(
     configure(&configuration)
     return try Sender(
         to: endpoint,
-        credential: .token(try ProviderTokenTests.key()),
+        credential: .token(try ProviderTokenSignerTests.key()),
         configuration: configuration,
         time: time,
         logger: silentLogger

@@ -2,7 +2,7 @@ import Foundation
 
 // Made by Fixtures/make; do not edit.
 
-/// Throw-away PKCS#12 archives made with OpenSSL; the passphrase is "martlet" or empty.
+/// PKCS#12 archives for tests, made with OpenSSL. The passphrase is "martlet" or empty.
 enum ArchiveFixtures {
     static let chain = bytes(
         """

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ClientCertificateTests {
     static let now = Timestamp(seconds: 1_800_000_000)
 
-    @Test func aCertificateTellsWhatItIsFor() throws {
+    @Test func theTopicsAndEnvironmentsAreRead() throws {
         let certificate = try ClientCertificate(pem: PEMFixtures.universalCertificate + PEMFixtures.rsaKey)
         #expect(certificate.commonName == "Apple Push Services: com.example.MyApp")
         #expect(certificate.defaultTopic == Topic("com.example.MyApp"))
@@ -33,7 +33,7 @@ import Testing
         (PEMFixtures.sandboxCertificate, [PushEnvironment.sandbox]), (PEMFixtures.productionCertificate, [.production]),
         (PEMFixtures.plainCertificate, [.sandbox, .production]),
     ])
-    func itServesTheEnvironmentsItNames(pem: String, environments: [PushEnvironment]) throws {
+    func theEnvironmentsAreThoseOfTheExtensions(pem: String, environments: [PushEnvironment]) throws {
         let certificate = try ClientCertificate(pem: pem, key: PEMFixtures.ecKey)
         #expect(certificate.environments == Set(environments))
         for environment in PushEnvironment.allCases {
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func itIsRefusedBeforeAndAfterItsTime() throws {
+    @Test func itIsRejectedOutsideItsValidity() throws {
         let certificate = try ClientCertificate(pem: PEMFixtures.plainCertificate, key: PEMFixtures.ecKey)
         let (first, last) = (certificate.validFrom, certificate.expires)
         try certificate.check(environment: .sandbox, now: first)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func textThatIsNoPairIsRefusedWithTheReason() {
+    @Test func textWithoutAPairIsRejectedWithTheReason() {
         let (certificate, key) = (PEMFixtures.productionCertificate, PEMFixtures.ecKey)
         let expected: [(String, CredentialError)] = [
             ("", .unknownFormat), ("hello", .unknownFormat), (String(certificate.dropLast(40)), .unknownFormat),
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [PEMFixtures.rsaKey, PEMFixtures.rsaKeyOldEncrypted])
-    func tlsTakesThePair(key: String) throws {
+    func theTLSLibraryAcceptsThePair(key: String) throws {
         let certificate = try ClientCertificate(
             pem: PEMFixtures.universalCertificate,
             key: key,
@@ -121,7 +121,7 @@ import Testing
         #expect(throws: Never.self) { try NIOSSLContext(configuration: tls) }
     }
 
-    @Test func theChainLeadsFromTheLeafUpwards() throws {
+    @Test func theChainStartsAtTheLeaf() throws {
         let pem = PEMFixtures.authorityCertificate + PEMFixtures.universalCertificate + PEMFixtures.leafCertificate
         let certificate = try ClientCertificate(pem: pem, key: PEMFixtures.ecKey)
         #expect(certificate.certificateChain.count == 2)

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct CredentialWatchTests {
-    @Test func aChangedFileIsHandedOnAndABrokenOneIsNot() async throws {
+    @Test func aChangedFileIsLoadedAndABrokenOneIsNot() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/push.pem"
             let seen = Seen()
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func theKeysFileIsWatchedToo() async throws {
+    @Test func theFileOfTheKeyIsWatchedToo() async throws {
         try await withTemporaryDirectory { folder in
             let (path, keyFile) = ("\(folder)/push.pem", "\(folder)/key.pem")
             let seen = Seen()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aLinkThatTurnsToAnotherFileIsAChange() async throws {
+    @Test func anotherTargetOfALinkIsAChange() async throws {
         try await withTemporaryDirectory { folder in
             let link = "\(folder)/push.pem"
             for (name, certificate) in [
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func asAServiceItLooksAgainAndAgain() async throws {
+    @Test(.timeLimit(.minutes(5))) func asAServiceItChecksRepeatedly() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/push.pem"
             let seen = Seen()
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// The identities that a handler got.
+    /// The identities that a handler received.
     final class Seen: Sendable {
         private let list = Mutex<[String]>([])
 

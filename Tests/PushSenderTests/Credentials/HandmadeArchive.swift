@@ -1,8 +1,8 @@
 import SwiftASN1
 
-/// Builds archives that no tool at hand makes: several identities, and the indefinite lengths of older exporters.
+/// Builds archives that OpenSSL does not make: several identities, and the indefinite lengths of older exporters.
 struct HandmadeArchive {
-    /// Whether lengths are left open and strings come in pieces (BER), as far as the outer layers go.
+    /// Tells whether the outer layers have indefinite lengths and constructed strings (BER).
     var isBER = false
     private var bags: [[UInt8]] = []
 
@@ -21,7 +21,7 @@ struct HandmadeArchive {
         self.add(bag: 3, Self.node(0x30, type + Self.node(0xa0, value)))
     }
 
-    /// Without encryption and MAC.
+    /// The archive, without encryption and MAC.
     var bytes: [UInt8] {
         let part = self.data(Self.node(0x30, self.bags.flatMap { $0 }))
         return self.open(0x30, [0x02, 1, 3] + self.data(Self.node(0x30, part)))

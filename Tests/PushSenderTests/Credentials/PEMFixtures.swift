@@ -1,6 +1,6 @@
 // Made by Fixtures/make; do not edit.
 
-/// Throw-away certificates, keys and archives made with OpenSSL; the passphrase is "martlet".
+/// Certificates and keys for tests, made with OpenSSL. The passphrase is "martlet".
 enum PEMFixtures {
     static let universalCertificate = """
         -----BEGIN CERTIFICATE-----

@@ -5,7 +5,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-@Suite struct ProviderTokenTests {
+@Suite struct ProviderTokenSignerTests {
     let start = Timestamp(seconds: 1_700_000_000)
 
     @Test func aTokenHasTheDocumentedShapeAndVerifies() throws {
@@ -19,7 +19,7 @@ import Testing
         #expect(publicKey.isValidSignature(signature, for: Data("\(parts[0]).\(parts[1])".utf8)))
     }
 
-    @Test func oneTokenServesForFiftyMinutes() throws {
+    @Test func oneTokenIsUsedForFiftyMinutes() throws {
         var token = ProviderTokenSigner(key: try Self.key())
         let first = try token.text(now: self.start)
         #expect(try token.text(now: self.start.advanced(by: .seconds(50 * 60 - 1))) == first)
@@ -34,7 +34,7 @@ import Testing
         #expect(try token.text(now: self.start.advanced(by: .seconds(-20 * 60))) != first)
     }
 
-    @Test func aClockThatJumpsBackAndForthBringsTheEarlierTokenBack() throws {
+    @Test func aClockThatStepsBackAndForthRestoresTheEarlierToken() throws {
         var token = ProviderTokenSigner(key: try Self.key())
         let first = try token.text(now: self.start)
         let back = self.start.advanced(by: .seconds(-60 * 60))
@@ -49,23 +49,23 @@ import Testing
         #expect(token.renewAt == nil)
         let text = try token.text(now: self.start)
         #expect(token.renewAt == self.start.advanced(by: .seconds(50 * 60)))
-        token.refused(text: text, now: self.start.advanced(by: .seconds(30 * 60)))
+        token.tokenExpired(text, now: self.start.advanced(by: .seconds(30 * 60)))
         #expect(token.renewAt == self.start.advanced(by: .seconds(20 * 60)))
     }
 
-    @Test func aRefusedTokenIsRenewedOnceItIsTwentyMinutesOld() throws {
+    @Test func anExpiredTokenIsRenewedOnceItIsTwentyMinutesOld() throws {
         var token = ProviderTokenSigner(key: try Self.key())
         let first = try token.text(now: self.start)
         let early = self.start.advanced(by: .seconds(20 * 60 - 1))
-        token.refused(text: first, now: early)
+        token.tokenExpired(first, now: early)
         #expect(try token.text(now: early) == first)
         let late = self.start.advanced(by: .seconds(20 * 60))
         #expect(try token.text(now: late) == first, "an early refusal is forgotten")
-        token.refused(text: first, now: late)
+        token.tokenExpired(first, now: late)
         #expect(try token.text(now: late.advanced(by: .seconds(-60))) == first, "the clock went back since")
         let second = try token.text(now: late)
         #expect(second != first)
-        for _ in 0..<1000 { token.refused(text: first, now: late) }
+        for _ in 0..<1000 { token.tokenExpired(first, now: late) }
         #expect(try token.text(now: late) == second, "refusals of the old token say nothing about the new one")
     }
 
@@ -86,11 +86,11 @@ import Testing
             }
             let age = now.seconds - (try #require(issued[text]))
             #expect(age > -20 * 60 && age < 50 * 60)
-            if Bool.random(using: &random) { token.refused(text: text, now: now) }
+            if Bool.random(using: &random) { token.tokenExpired(text, now: now) }
         }
     }
 
-    @Test func aKeyThatCannotBeUsedIsRefusedWithTheReason() {
+    @Test func anInvalidKeyIsRejectedWithTheReason() {
         #expect(throws: CredentialError.badTeamID) {
             try ProviderKey(teamID: "short", keyID: Vectors.keyID, pem: Vectors.privateKey)
         }

@@ -4,7 +4,7 @@ import PushTesting
 import Testing
 
 @Suite struct PushCredentialTests {
-    @Test func aSigningKeyIsRecognisedAndItsIDGuessed() async throws {
+    @Test func aSigningKeyIsRecognizedAndItsIDReadFromTheName() async throws {
         try await withTemporaryDirectory { folder in
             let named = "\(folder)/AuthKey_ABC123DEFG.p8"
             try Vectors.privateKey.write(toFile: named, atomically: true, encoding: .utf8)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func everyFormOfACertificateIsRecognised() async throws {
+    @Test func everyFormOfACertificateIsRecognized() async throws {
         try await withTemporaryDirectory { folder in
             let files: [(String, [UInt8])] = [
                 ("pair.pem", Array((PEMFixtures.productionCertificate + PEMFixtures.ecKeyTripleDES).utf8)),
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsNoCredentialIsRefusedWithTheReason() async throws {
+    @Test func anInvalidFileIsRejectedWithTheReason() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/AuthKey_ABC123DEFG.p8"
             func expect(_ error: CredentialError, _ bytes: [UInt8]) throws {

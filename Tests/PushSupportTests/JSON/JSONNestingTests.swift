@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct JSONNestingTests {
     @Test(arguments: [("[", "]"), (#"{"a":"#, "}")])
-    func aValueOfSixtyFourLevelsIsTakenAndNotOneMore(start: String, end: String) throws {
+    func sixtyFourLevelsAreAcceptedAndNotMore(start: String, end: String) throws {
         #expect(throws: Never.self) { try Self.parse(start, end, depth: 64) }
         let refusal = #expect(throws: RequestError.self) { try Self.parse(start, end, depth: 65) }
         #expect(refusal?.code == "too_deep")
@@ -21,12 +21,12 @@ import Testing
     @Test(arguments: [
         #"["\#(String(repeating: "[", count: 100))"]"#, #"["\"\#(String(repeating: "{", count: 100))\\"]"#,
     ])
-    func bracketsInTextAreNoNesting(text: String) {
+    func bracketsInStringsAreIgnored(text: String) {
         #expect(throws: Never.self) { try JSONValue(parsing: Data(text.utf8)) }
     }
 
     @Test(arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf32])
-    func onlyUTF8IsTaken(encoding: String.Encoding) throws {
+    func onlyUTF8IsAccepted(encoding: String.Encoding) throws {
         let text = try #require(#"["∀",1]"#.data(using: encoding))
         let refusal = #expect(throws: RequestError.self) { try JSONValue(parsing: text) }
         #expect(refusal?.code == "invalid_json")

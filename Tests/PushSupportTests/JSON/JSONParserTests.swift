@@ -21,7 +21,7 @@ import Testing
         "9007199254740993.0", "9007199254740992.0", "92233922337203680.405", "1234567890123456789.0", "0.1", "1e-400",
         "01", "-", "+1", ".5", "5.", "1e", "1e+", "0x10", "NaN", "Infinity", "1e400", "-1e400", "--1", "1.e1",
     ])
-    func numbersAreReadAsBefore(text: String) {
+    func numbersAreReadAsByFoundation(text: String) {
         #expect(Self.parse(text) == Self.foundation(text))
         #expect(Self.parse("[\(text)]") == Self.foundation("[\(text)]"))
     }
@@ -31,7 +31,7 @@ import Testing
         #""\ud83d""#, #""\ude00""#, #""\ud83d\ud83d""#, #""\ud83dx""#, #""\ud83d\n""#, #""\u12""#, #""\u12g4""#,
         #""\x""#, #""\""#, #"""#, "\"\u{01}\"", "\"\n\"", "\"\u{7f}\"", "\"é∀😀\"", #""a"b"#, "'a'",
     ])
-    func textsAreReadAsBefore(text: String) {
+    func stringsAreReadAsByFoundation(text: String) {
         #expect(Self.parse(text) == Self.foundation(text))
         #expect(Self.parse(#"{\#(text):1}"#) == Self.foundation(#"{\#(text):1}"#))
     }
@@ -41,12 +41,12 @@ import Testing
         #"{"a":1,"a":2}"#, #"{"a":{"b":1},"a":null}"#, #"{"é":1,"e\u0301":2}"#, #"{"a"}"#, #"{"a":}"#,
         #"{a:1}"#, "{}{}", "[] x", "\u{feff}[]", "\u{0b}[]", "[1]//", "{\"a\" : [ 1 , {\"b\":[]} ] }",
     ])
-    func structuresAreReadAsBefore(text: String) {
+    func structuresAreReadAsByFoundation(text: String) {
         #expect(Self.parse(text) == Self.foundation(text))
     }
 
     /// Foundation took a comma before the end.
-    @Test(arguments: ["[1,]", #"{"a":1,}"#, "[1,,2]"]) func aCommaTooManyIsRefused(text: String) {
+    @Test(arguments: ["[1,]", #"{"a":1,}"#, "[1,,2]"]) func anExtraCommaIsRejected(text: String) {
         let refusal = #expect(throws: RequestError.self) { try JSONValue(parsing: Data(text.utf8)) }
         #expect(refusal?.code == "invalid_json")
     }
@@ -57,13 +57,13 @@ import Testing
             [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22], [0xff],
         ] as [[UInt8]]
     )
-    func whatIsNoUTF8IsRefused(bytes: [UInt8]) {
+    func textOtherThanUTF8IsRejected(bytes: [UInt8]) {
         let refusal = #expect(throws: RequestError.self) { try JSONValue(parsing: Data(bytes)) }
         #expect(refusal?.code == "invalid_json")
     }
 
     /// Stored texts and their hashes depend on it.
-    @Test func whatIsWrittenHasTheSameBytesAsBefore() throws {
+    @Test func writtenTextHasTheBytesOfFoundation() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var generator = SeededGenerator(seed: 12)

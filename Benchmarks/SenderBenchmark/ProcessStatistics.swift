@@ -1,6 +1,6 @@
 import Foundation
 
-/// User and system time of this process.
+/// The CPU time of this process, user and system.
 enum CPUTime {
     #if canImport(Darwin)
     private static let thisProcess = RUSAGE_SELF
@@ -20,7 +20,7 @@ enum CPUTime {
 }
 
 enum Memory {
-    /// Resident memory of this process, in kilobytes; 0 where the system does not tell.
+    /// The resident memory of this process, in kilobytes; 0 if the system does not report it.
     static var residentKB: Int {
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
             let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") }),

@@ -1,15 +1,15 @@
 import Foundation
 
-/// What `/proc` says about a process.
-struct ProcessFigures: Sendable {
-    /// User and system time, in steps of 10 ms.
+/// The statistics of a process in `/proc`.
+struct ProcessStatistics: Sendable {
+    /// The CPU time, user and system, in steps of 10 ms.
     var cpuSeconds: Double
-    /// `VmHWM`: the most resident memory that it has had, in kilobytes.
+    /// The peak of the resident memory, `VmHWM`, in kilobytes.
     var peakKB: Double
 
-    /// - Throws: ``BenchmarkFailure`` if there is no such process.
+    /// Reads the statistics, or throws ``BenchmarkFailure`` if the process does not exist.
     init(pid: Int) throws {
-        // The name in parentheses may hold spaces; time is counted in fields 14 and 15.
+        // The name in parentheses may have spaces. The times are fields 14 and 15.
         let fields = try Self.text("/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ") ?? []
         guard fields.count > 13, let user = Double(fields[11]), let system = Double(fields[12]) else {
             throw BenchmarkFailure("unexpected /proc/\(pid)/stat")
@@ -19,12 +19,12 @@ struct ProcessFigures: Sendable {
         self.peakKB = line?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
     }
 
-    static func own() throws -> ProcessFigures {
-        try ProcessFigures(pid: Int(getpid()))
+    static func own() throws -> ProcessStatistics {
+        try ProcessStatistics(pid: Int(getpid()))
     }
 
     private static func text(_ path: String) throws -> String {
-        // Foundation's reading wants to know the size before, and these files do not say.
+        // Foundation's convenience methods need the size of a file, which these files do not report.
         guard let file = FileHandle(forReadingAtPath: path), let data = try file.readToEnd() else {
             throw BenchmarkFailure("cannot read \(path)")
         }

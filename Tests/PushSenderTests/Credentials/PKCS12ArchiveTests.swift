@@ -2,7 +2,7 @@ import PushSender
 import PushTypes
 import Testing
 
-@Suite struct ArchiveTests {
+@Suite struct PKCS12ArchiveTests {
     static let passphrase = "martlet"
 
     @Test(arguments: [ArchiveFixtures.modern, ArchiveFixtures.keychain, ArchiveFixtures.tripleDES])
@@ -28,7 +28,7 @@ import Testing
     @Test(arguments: [
         ArchiveFixtures.modern, ArchiveFixtures.keychain, ArchiveFixtures.tripleDES, ArchiveFixtures.noMAC,
     ])
-    func aWrongPassphraseIsCalledThat(p12: [UInt8]) {
+    func aWrongPassphraseHasItsOwnError(p12: [UInt8]) {
         for passphrase in [nil, "", "Martlet", "martlet "] {
             #expect(throws: CredentialError.wrongPassphrase) {
                 try ClientCertificate(p12: p12, passphrase: passphrase)
@@ -36,13 +36,13 @@ import Testing
         }
     }
 
-    @Test func theCertificateOfTheKeyIsPickedAndItsChainKept() throws {
+    @Test func theCertificateOfTheKeyIsSelectedWithItsChain() throws {
         let certificate = try ClientCertificate(p12: ArchiveFixtures.chain, passphrase: Self.passphrase)
         #expect(certificate.environments == [.production])
         #expect(certificate.certificateChain.count == 2)
     }
 
-    @Test(arguments: [false, true]) func ofSeveralIdentitiesThePairThatBelongsTogetherIsPicked(isBER: Bool) throws {
+    @Test(arguments: [false, true]) func ofSeveralIdentitiesAMatchingPairIsSelected(isBER: Bool) throws {
         var archive = HandmadeArchive(isBER: isBER)
         try archive.add(key: PEMFixtures.otherKey)
         try archive.add(certificate: PEMFixtures.universalCertificate)
@@ -54,14 +54,14 @@ import Testing
         #expect(certificate.certificateChain.count == 1)
     }
 
-    @Test func anArchiveOfManyKeysIsRefused() throws {
+    @Test func anArchiveOfManyKeysIsRejected() throws {
         var archive = HandmadeArchive()
         for _ in 0..<17 { try archive.add(key: PEMFixtures.ecKey) }
         try archive.add(certificate: PEMFixtures.sandboxCertificate)
         #expect(throws: CredentialError.unsupportedArchive) { try ClientCertificate(p12: archive.bytes) }
     }
 
-    @Test func anArchiveThatIsNoPairIsRefusedWithTheReason() {
+    @Test func anArchiveWithoutAPairIsRejectedWithTheReason() {
         let expected: [([UInt8], CredentialError)] = [
             (ArchiveFixtures.noKey, .noPrivateKey), (ArchiveFixtures.noCertificate, .noCertificate),
             (ArchiveFixtures.mismatch, .keyDoesNotMatchCertificate), (ArchiveFixtures.rc2with128, .unsupportedArchive),
@@ -72,7 +72,7 @@ import Testing
         #expect("\(CredentialError.unsupportedArchive)".contains("openssl pkcs12 -legacy -in"))
     }
 
-    @Test func aPassphraseThatCannotBeAppliedIsCalledThat() {
+    @Test func anUnsupportedPassphraseHasItsOwnError() {
         #expect(throws: CredentialError.unsupportedPassphrase) {
             try ClientCertificate(p12: ArchiveFixtures.umlaut, passphrase: "schlüssel")
         }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func bytesThatAreNoArchiveAreRefused() {
+    @Test func invalidBytesAreRejected() {
         let cut = [0, 1, 2, 100, ArchiveFixtures.modern.count - 1].map { Array(ArchiveFixtures.modern.prefix($0)) }
         for bytes in cut + [ArchiveFixtures.certificateDER, Array("hello".utf8), [0x30, 0x80], [0x30, 0x00]] {
             #expect(throws: CredentialError.badArchive) { try ClientCertificate(p12: bytes, passphrase: "martlet") }
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: [ArchiveFixtures.unencrypted, ArchiveFixtures.noMAC])
-    func aDamagedArchiveNeverEndsTheProcess(p12: [UInt8]) {
+    func aDamagedArchiveNeverTraps(p12: [UInt8]) {
         for index in stride(from: 0, to: p12.count, by: 7) {
             var bytes = p12
             bytes[index] ^= 0x41

@@ -1,18 +1,18 @@
 import Foundation
 
-/// What `/proc` says about a process.
-struct ProcessFigures: Sendable {
-    /// User and system time, in steps of 10 ms.
+/// The statistics of a process in `/proc`.
+struct ProcessStatistics: Sendable {
+    /// The CPU time, user and system, in steps of 10 ms.
     var cpuSeconds: Double
-    /// `VmRSS`.
+    /// The resident memory, `VmRSS`, in kilobytes.
     var residentKB: Double
-    /// Memory that belongs to no file: heap and stacks.
+    /// The memory without a file behind it, heap and stacks, in kilobytes.
     var anonymousKB: Double
 
-    /// - Throws: ``BenchmarkFailure`` if there is no such process.
+    /// Reads the statistics, or throws ``BenchmarkFailure`` if the process does not exist.
     init(pid: Int) throws {
         let stat = try Self.text("/proc/\(pid)/stat")
-        // The name in parentheses may hold spaces; time is counted in fields 14 and 15.
+        // The name in parentheses may have spaces. The times are fields 14 and 15.
         let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
         guard fields.count > 13, let user = Double(fields[11]), let system = Double(fields[12]) else {
             throw BenchmarkFailure("unexpected /proc/\(pid)/stat")
@@ -22,12 +22,12 @@ struct ProcessFigures: Sendable {
         self.anonymousKB = Self.kilobytes("Anonymous:", in: try Self.text("/proc/\(pid)/smaps_rollup"))
     }
 
-    static func own() throws -> ProcessFigures {
-        try ProcessFigures(pid: Int(getpid()))
+    static func own() throws -> ProcessStatistics {
+        try ProcessStatistics(pid: Int(getpid()))
     }
 
     fileprivate static func text(_ path: String) throws -> String {
-        // Foundation's reading wants to know the size before, and these files do not say.
+        // Foundation's convenience methods need the size of a file, which these files do not report.
         guard let file = FileHandle(forReadingAtPath: path), let data = try file.readToEnd() else {
             throw BenchmarkFailure("cannot read \(path)")
         }
@@ -40,21 +40,21 @@ struct ProcessFigures: Sendable {
     }
 }
 
-/// What the whole machine's kernel keeps: both ends of every connection on loopback.
-struct KernelFigures: Sendable {
-    /// Bytes in socket buffers, by `/proc/net/sockstat`.
+/// The memory of the kernel, which has both ends of every connection on loopback.
+struct KernelStatistics: Sendable {
+    /// The memory of socket buffers, from `/proc/net/sockstat`, in kilobytes.
     var socketKB: Double
     var slabKB: Double
     var unreclaimableKB: Double
 
     init() throws {
-        let sockets = try ProcessFigures.text("/proc/net/sockstat").split(separator: "\n").first {
+        let sockets = try ProcessStatistics.text("/proc/net/sockstat").split(separator: "\n").first {
             $0.hasPrefix("TCP:")
         }
         let pages = sockets?.split(separator: " ").last.flatMap { Double($0) } ?? 0
         self.socketKB = pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1024
-        let memory = try ProcessFigures.text("/proc/meminfo")
-        self.slabKB = ProcessFigures.kilobytes("Slab:", in: memory)
-        self.unreclaimableKB = ProcessFigures.kilobytes("SUnreclaim:", in: memory)
+        let memory = try ProcessStatistics.text("/proc/meminfo")
+        self.slabKB = ProcessStatistics.kilobytes("Slab:", in: memory)
+        self.unreclaimableKB = ProcessStatistics.kilobytes("SUnreclaim:", in: memory)
     }
 }

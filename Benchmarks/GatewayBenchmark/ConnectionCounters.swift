@@ -2,24 +2,24 @@ import NIOCore
 import PushTypes
 import Synchronization
 
-/// What has happened to the devices of a swarm, counted from their event loops.
-final class Tally: Sendable {
+/// The counters of a group of connections, which their event loops update.
+final class ConnectionCounters: Sendable {
     struct Counts: Sendable {
         var ready = 0
         var open = 0
         var failures = 0
         var firstFailure: String?
-        /// Messages of each device.
+        /// The number of messages of each device.
         var messages: [Int]
         var tokens: [DeviceToken?]
         var total = 0
-        /// Stamps that came, each once.
+        /// The numbers of the stamps that arrived.
         var stamps: Set<Int> = []
         var doubled = 0
-        /// From the stamp to the device, in microseconds; kept only while ``keepsLatencies``.
+        /// The latencies from the stamp to the device, in microseconds. They are kept only while ``keepsLatencies`` is set.
         var latencies: [Double] = []
         var keepsLatencies = false
-        /// When the last message came, nanoseconds of the monotonic clock.
+        /// The time of the last message, in nanoseconds of the monotonic clock.
         var lastArrival: UInt64 = 0
 
         init(devices: Int) {
@@ -40,7 +40,7 @@ final class Tally: Sendable {
         self.state.withLock { change(&$0) }
     }
 
-    /// Messages that came together, for one device.
+    /// Counts the messages of one read of a device.
     func received(_ count: Int, stamps: [Stamp], device: Int) {
         let now = Stamp.now
         self.state.withLock { state in
@@ -61,8 +61,8 @@ final class Tally: Sendable {
         }
     }
 
-    /// Looks again and again until `isDone`.
-    /// - Throws: ``BenchmarkFailure`` after `seconds`, or when a device has lost its connection.
+    /// Polls until `isDone` returns `true`.
+    /// - Throws: ``BenchmarkFailure`` after `seconds`, or when a connection has failed.
     func wait(for what: String, seconds: Double, until isDone: @Sendable (borrowing Counts) -> Bool) async throws {
         let end = ContinuousClock.now.advanced(by: .seconds(seconds))
         while true {

@@ -1,14 +1,15 @@
-/// The blocks of a PEM text; what stands between them, such as bag attributes, is skipped.
-struct PEMText {
+/// The blocks of a PEM file (RFC 7468). Text between them, such as the attributes that OpenSSL writes, is skipped.
+struct PEMFile {
+    /// A certificate or a key.
     struct Block {
-        /// What stands after `BEGIN`.
+        /// The label after `BEGIN`.
         var label: String
-        /// The block with its first and last line.
+        /// The block with its first and its last line.
         var text: String
 
         var isCertificate: Bool { self.label == "CERTIFICATE" || self.label == "X509 CERTIFICATE" }
         var isPrivateKey: Bool { self.label.hasSuffix("PRIVATE KEY") }
-        /// In PKCS#8, or the way OpenSSL did before that.
+        /// Tells whether a passphrase is needed: encrypted PKCS#8, or OpenSSL's older form (RFC 1421).
         var isEncrypted: Bool {
             self.label == "ENCRYPTED PRIVATE KEY" || self.text.contains("Proc-Type: 4,ENCRYPTED")
         }
@@ -21,9 +22,9 @@ struct PEMText {
     var certificates: [Block] { self.blocks.filter(\.isCertificate) }
     var privateKeys: [Block] { self.blocks.filter(\.isPrivateKey) }
 
-    /// Lines may end in LF, CR LF or CR; a block without an end is left out.
+    /// Reads the blocks of a text whose lines end in LF, CR LF or CR. A block without an end is left out.
     ///
-    /// Files that were joined may lack the line break between two blocks.
+    /// Two blocks may share a line, as in files that were concatenated without a line break between them.
     init(_ text: String) {
         var blocks: [Block] = []
         var label: String?
@@ -44,9 +45,9 @@ struct PEMText {
         self.blocks = blocks
     }
 
-    /// The name in `-----BEGIN name-----`.
-    private static func label(_ line: String, _ word: String) -> String? {
-        let (prefix, suffix) = ("-----\(word) ", "-----")
+    /// Returns the label in `-----BEGIN label-----`, or `nil` for another line.
+    private static func label(_ line: String, _ boundary: String) -> String? {
+        let (prefix, suffix) = ("-----\(boundary) ", "-----")
         guard line.hasPrefix(prefix), line.hasSuffix(suffix), line.count > prefix.count + suffix.count else {
             return nil
         }
@@ -60,7 +61,7 @@ struct PEMText {
         return String(line)
     }
 
-    /// Old encrypted keys need the empty line back that ends their header.
+    /// Joins the lines of a block. The header of an old encrypted key gets back the empty line that ends it.
     private static func joined(_ lines: [String]) -> String {
         var text = ""
         for line in lines {

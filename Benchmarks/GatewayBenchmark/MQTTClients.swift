@@ -1,20 +1,22 @@
 import NIOCore
 
-/// MQTT 3.1.1 clients that connect over TLS and then say nothing.
-struct MQTTCrowd: Crowd {
+/// MQTT 3.1.1 clients that connect over TLS and stay idle.
+struct MQTTClients: ClientGroup {
     private let count: Int
-    private let tally: Tally
+    private let counters: ConnectionCounters
     private let connections: ClientConnections
 
     init(port: Int, count: Int) {
         self.count = count
-        self.tally = Tally(devices: count)
-        self.connections = ClientConnections(port: port, alpn: [], tally: self.tally)
+        self.counters = ConnectionCounters(devices: count)
+        self.connections = ClientConnections(port: port, alpn: [], counters: self.counters)
     }
 
-    func gather(together: Int) async throws {
-        let tally = self.tally
-        _ = try await self.connections.open(self.count, together: together) { MQTTHandler(number: $0, tally: tally) }
+    func connectAll(together: Int) async throws {
+        let counters = self.counters
+        _ = try await self.connections.open(self.count, together: together) {
+            MQTTHandler(number: $0, counters: counters)
+        }
     }
 
     func disconnect() async {
@@ -28,12 +30,12 @@ private final class MQTTHandler: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let number: Int
-    private let tally: Tally
-    private var answer = ByteBuffer()
+    private let counters: ConnectionCounters
+    private var response = ByteBuffer()
 
-    init(number: Int, tally: Tally) {
+    init(number: Int, counters: ConnectionCounters) {
         self.number = number
-        self.tally = tally
+        self.counters = counters
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -46,16 +48,16 @@ private final class MQTTHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.answer.writeImmutableBuffer(Self.unwrapInboundIn(data))
-        guard self.answer.readableBytes >= 4 else { return }
-        guard self.answer.readableBytesView.elementsEqual([0x20, 2, 0, 0]) else {
-            return self.tally.failed("the broker refused the connection")
+        self.response.writeImmutableBuffer(Self.unwrapInboundIn(data))
+        guard self.response.readableBytes >= 4 else { return }
+        guard self.response.readableBytesView.elementsEqual([0x20, 2, 0, 0]) else {
+            return self.counters.failed("the broker refused the connection")
         }
-        self.tally.update { $0.ready += 1 }
+        self.counters.update { $0.ready += 1 }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.tally.failed("\(error)")
+        self.counters.failed("\(error)")
         context.close(promise: nil)
     }
 }
