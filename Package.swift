@@ -161,7 +161,7 @@ let package = Package(
         ),
         tests("PushTypesTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire"]),
         tests("PushSupportTests", ["PushSupport", "PushTesting", "PushTypes"]),
-        tests("PushWireTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire", .nioCore]),
+        tests("PushWireTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire", .nioCore, .nioHPACK]),
         tests(
             "PushSenderTests",
             [

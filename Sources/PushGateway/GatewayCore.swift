@@ -126,7 +126,7 @@ final class GatewayCore: Sendable {
     func tick(now: Timestamp) async throws {
         for environment in self.environments {
             environment.router.tick()
-            environment.providerListener.refusals.flush()
+            environment.providerListener.rejectionLog.flush()
         }
         try await self.events.trim(now: now)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import PushTypes
+import PushWire
 
 /// Reads the body of a push service's response (reference 1.8).
 enum PushResponse {

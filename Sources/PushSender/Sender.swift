@@ -1,4 +1,4 @@
-package import PushTypes
+public import PushTypes
 public import ServiceLifecycle
 
 /// Sends pushes to one push service with one credential.
@@ -79,7 +79,7 @@ public final class Sender: NotificationSender, Service {
     }
 
     /// The sender's connections and queue at this time.
-    public var statistics: SenderStatistics { self.pool.figures }
+    public var statistics: SenderStatistics { self.pool.statistics }
 
     /// Waits for graceful shutdown or cancellation, then closes. To send does not need it.
     public func run() async throws {

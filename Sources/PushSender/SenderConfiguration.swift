@@ -1,4 +1,5 @@
 import NIOCore
+import PushWire
 
 /// The limits and time limits of a ``Sender``. The defaults follow Apple's advice (reference 1.11).
 public struct SenderConfiguration: Sendable {
@@ -35,7 +36,7 @@ public struct SenderConfiguration: Sendable {
         var limits = HTTP2ClientLimits()
         limits.maximumConcurrentStreams = max(1, self.maximumInFlight)
         limits.handshakeTimeout = .init(self.handshakeTimeout)
-        limits.replyTimeout = .init(self.replyTimeout)
+        limits.responseTimeout = .init(self.replyTimeout)
         limits.drainTimeout = .init(self.drainTimeout)
         limits.pingAfter = .init(self.pingAfter)
         limits.idlePingAfter = .init(self.idlePingAfter)

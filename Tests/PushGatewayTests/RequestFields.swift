@@ -1,14 +1,14 @@
 import NIOCore
 
-@testable import PushGateway
+@testable import PushWire
 
 extension ProviderRequest {
-    /// Takes a header field by the name that it has on the wire.
+    /// Adds a header field by its name on the wire.
     mutating func add(name: String, value: String) {
         self.add(Array(name.utf8).withUnsafeBufferPointer(RequestField.Name.init), value)
     }
 
-    mutating func receive(_ data: ByteBuffer) {
-        self.receive(data.readableBytesUInt8Span)
+    mutating func appendBody(_ data: ByteBuffer) {
+        self.appendBody(data.readableBytesUInt8Span)
     }
 }

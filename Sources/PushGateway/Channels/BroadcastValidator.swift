@@ -1,4 +1,5 @@
 import PushTypes
+import PushWire
 
 /// Checks a broadcast, `POST /4/broadcasts/apps/{bundle id}` (reference 4.2, 4.3). The first failed check decides the
 /// response.

@@ -1,6 +1,7 @@
 import Foundation
 import PushSupport
 import PushTypes
+import PushWire
 
 /// The checks that broadcasts and channel requests have in common (reference 4.3).
 struct ChannelAccess: Sendable {

@@ -1,6 +1,7 @@
 import Logging
 import PushSupport
 import PushTypes
+import PushWire
 
 /// Creates and deletes channels, and responds when the change is on disk.
 struct ChannelManager: Sendable {
@@ -21,7 +22,7 @@ struct ChannelManager: Sendable {
                 "channel could not be changed",
                 metadata: ["apns-request-id": "\(command.requestID)", "error": "\(error)"]
             )
-            return .refused(.internalServerError, requestID: command.requestID)
+            return .rejected(.internalServerError, requestID: command.requestID)
         }
     }
 
@@ -32,14 +33,14 @@ struct ChannelManager: Sendable {
             in: command.environment,
             now: self.time.now
         )
-        guard let id else { return .refused(.cannotCreateChannelConfig, requestID: command.requestID) }
+        guard let id else { return .rejected(.cannotCreateChannelConfig, requestID: command.requestID) }
         return ProviderResponse(status: 201, requestID: command.requestID, channelID: id)
     }
 
     /// Deletes a channel. The later one of two requests finds none.
     private func delete(_ id: String, _ command: ChannelCommand) async throws -> ProviderResponse {
         guard try await self.channels.delete(id, app: command.bundleID, in: command.environment) else {
-            return .refused(.channelNotRegistered, requestID: command.requestID)
+            return .rejected(.channelNotRegistered, requestID: command.requestID)
         }
         self.submitter?.channelDeleted(bundleID: command.bundleID, channelID: id)
         return ProviderResponse(status: 204, requestID: command.requestID)

@@ -1,5 +1,6 @@
 import Foundation
 import PushTypes
+import PushWire
 
 /// A change of channels that has passed every check.
 struct ChannelCommand: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import PushTypes
+import PushWire
 
 /// The state machine of one provider connection: checks every request and decides its response.
 ///
@@ -110,8 +111,8 @@ struct ProviderSession: Sendable {
 
     /// Returns the response to a push or broadcast that was rejected after ``receive(_:now:)`` had accepted it.
     static func rejection(_ reason: Reason, of accepted: ProviderResponse) -> ProviderResponse {
-        if let id = accepted.requestID { return .refused(reason, requestID: id) }
-        return .refused(reason, apnsID: accepted.apnsID ?? "")
+        if let id = accepted.requestID { return .rejected(reason, requestID: id) }
+        return .rejected(reason, apnsID: accepted.apnsID ?? "")
     }
 
     // MARK: Requests
@@ -129,7 +130,7 @@ struct ProviderSession: Sendable {
             let uniqueID = self.shared.environment == .sandbox ? self.ids.next() : nil
             return .submit(push, response: .accepted(apnsID: apnsID, uniqueID: uniqueID))
         } catch {
-            return self.reject(error, .refused(error.reason, apnsID: apnsID, timestamp: error.token?.since))
+            return self.reject(error, .rejected(error.reason, apnsID: apnsID, timestamp: error.token?.since))
         }
     }
 
@@ -145,7 +146,7 @@ struct ProviderSession: Sendable {
             )
             return .broadcast(broadcast, response: ProviderResponse(status: 200, requestID: requestID))
         } catch {
-            return self.reject(error, .refused(error.reason, requestID: requestID))
+            return self.reject(error, .rejected(error.reason, requestID: requestID))
         }
     }
 
@@ -166,7 +167,7 @@ struct ProviderSession: Sendable {
                 now: now
             )
         } catch {
-            return self.reject(error, .refused(error.reason, requestID: requestID))
+            return self.reject(error, .rejected(error.reason, requestID: requestID))
         }
     }
 

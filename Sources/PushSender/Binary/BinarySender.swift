@@ -2,7 +2,7 @@ public import Logging
 import NIOCore
 import NIOPosix
 package import PushSupport
-package import PushTypes
+public import PushTypes
 import PushWire
 public import ServiceLifecycle
 

@@ -7,32 +7,32 @@ import NIOSSL
 import PushTypes
 import PushWire
 
-/// Why a connection did not come about, or ended.
+/// The reason for which a connection could not be opened, or ended.
 struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
     var description: String
-    /// Whether trying again is of no use until somebody changes something.
+    /// Is set if another attempt fails in the same way until a setting, a certificate or the server is changed.
     var isLasting = false
 
-    static let closedByService = Self(description: "the push service closed the connection")
+    static let closedByServer = Self(description: "the push service closed the connection")
 
     init(description: String, isLasting: Bool = false) {
         self.description = description
         self.isLasting = isLasting
     }
 
-    /// - Parameter isEstablished: whether the service had sent its settings before.
+    /// - Parameter isEstablished: Is `true` if the service has sent its settings.
     init(_ error: any Error, isEstablished: Bool = false) {
         switch error {
         case let failure as ConnectionFailure: self = failure
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             let text = "\(error)"
-            // A service that restarts ends handshakes without a word.
-            let isPassing = text.contains("EOF") || text.contains("eofDuring") || text.contains("uncleanShutdown")
-            self.init(description: "TLS: \(Self.tlsText(of: text))", isLasting: !isEstablished && !isPassing)
+            // A service that restarts closes connections during the handshake.
+            let isTemporary = text.contains("EOF") || text.contains("eofDuring") || text.contains("uncleanShutdown")
+            self.init(description: "TLS: \(Self.tlsText(of: text))", isLasting: !isEstablished && !isTemporary)
         case let error as IOError: self.init(description: Self.text(of: error))
         case let error as NIOConnectionError: self.init(description: Self.text(of: error))
         case let error as NIOHTTP1ProxyConnectHandler.Error:
-            self.init(description: "the proxy gave no tunnel: \(error)", isLasting: true)
+            self.init(description: "the proxy opened no tunnel: \(error)", isLasting: true)
         case ChannelError.connectTimeout(let time):
             self.init(description: "no connection within \(time.nanoseconds / 1_000_000_000) s")
         default: self.init(description: "\(error)")
@@ -45,42 +45,43 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
         return ConnectionFailure(first).description
     }
 
-    /// What the system says, without the library's own words.
+    /// Returns the system's message, without the library's additions.
     private static func text(of error: IOError) -> String {
         strerror(error.errnoCode).map { String(cString: $0).lowercased() } ?? "\(error)"
     }
 
-    /// The commonest causes in words, anything else as the library puts it.
+    /// Returns a message for the commonest causes, and the library's text for all others.
     private static func tlsText(of text: String) -> String {
         if text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("failedToValidateHostname") {
             return "the server's certificate is not trusted, has expired or is for another name"
         }
         if text.contains("WRONG_VERSION_NUMBER") { return "the server does not speak TLS on this port" }
         if text.contains("ALERT"), text.contains("CERTIFICATE") {
-            return "the server refused the client certificate, or wants one: \(text)"
+            return "the server rejected the client certificate, or requires one: \(text)"
         }
         return text
     }
 }
 
 extension RequestFailure {
+    /// The failure of an outcome, with a message for people.
     var failure: Outcome.Failure {
         switch self {
         case .goAway(let goAway): .init("the push service ended the connection: \(goAway.text)", reason: goAway.reason)
         case .reset(let code): .init("the push service reset the stream: \(HTTP2ErrorCode.text(of: code))")
-        case .replyTimeout: .init("no reply within the time limit")
-        case .silent: .init("the connection is dead: no sign of life after a PING")
+        case .responseTimeout: .init("no response within the time limit")
+        case .unresponsive: .init("the connection is dead: no response to a PING")
         case .closed(let description): .init("the connection was lost: \(description)")
-        case .violation(let code, let text): .init("the push service broke HTTP/2: \(text) (\(code.name))")
-        case .noHandshake: .init("the push service sent no HTTP/2 settings within the time limit")
-        case .drainTimeout: .init("the connection had to end before the reply came")
-        case .malformedHeader: .init("apns-id or apns-collapse-id has a control character")
+        case .violation(let code, let text): .init("the push service violated HTTP/2: \(text) (\(code.name))")
+        case .handshakeTimeout: .init("the push service sent no HTTP/2 settings within the time limit")
+        case .drainTimeout: .init("the connection had to end before the response came")
+        case .malformedHeader: .init("apns-id or apns-collapse-id contains a control character")
         case .headersTooLong: .init("the request's headers are too long")
         }
     }
 
-    /// Whether another connection, or this one later, may take the push.
-    var mayGoElsewhere: Bool {
+    /// Is set if the push may be sent on another connection, or on this one later.
+    var allowsRetry: Bool {
         switch self {
         case .headersTooLong, .malformedHeader: false
         case .goAway(let goAway): !goAway.isLasting
@@ -90,18 +91,18 @@ extension RequestFailure {
 }
 
 extension GoAway {
-    /// The `reason` of the debug data, if it is one that is known.
+    /// The `reason` of the debug data, or `nil` if it is unknown.
     var reason: Reason? {
         Reason(rawValue: PushResponse.reasonText(Array(self.debugData.utf8)))
     }
 
-    /// Whether a new connection would end the same way.
+    /// Is set if a new connection would end in the same way.
     var isLasting: Bool {
         guard let reason else { return false }
         return Rejection(status: reason.status, reasonText: reason.text).advice == .fixConfiguration
     }
 
-    /// Code and debug data, for people.
+    /// The code and the debug data, for people.
     var text: String {
         let detail = self.reason?.text ?? self.debugData.filter { (" "..."~").contains($0) }
         let code = HTTP2ErrorCode.text(of: self.code)

@@ -6,15 +6,16 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Opens the transport of a connection: TCP, a proxy's tunnel if there is one, TLS with ALPN `h2`.
+/// Opens the transport of a connection: TCP, the tunnel of a proxy if one is configured, TLS with ALPN `h2`.
 ///
-/// The name is looked up afresh every time, so that connections spread over the service's addresses (reference 1.11).
+/// The name is resolved for every connection, so that connections spread over the service's addresses (reference 1.11).
 struct Connector: Sendable {
     let endpoint: PushServiceEndpoint
     let proxy: ProxyEndpoint?
     let tls: NIOSSLContext
 
-    /// Adds `connection` to a new channel; failures reach the promise, what comes later reaches the connection.
+    /// Adds `connection` to a new channel.
+    /// - Returns: a future that succeeds after the TLS handshake. Later failures reach the connection.
     func connect(_ connection: PushConnection, on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
         let timeout = TimeAmount(self.endpoint.connectTimeout)
         let deadline = NIODeadline.now() + timeout
@@ -29,11 +30,11 @@ struct Connector: Sendable {
                 self.secure(channel, bound.value, deadline: deadline)
             }
         }
-        // The address in a certificate is compared with the channel's, which here is the proxy's.
+        // The address in a certificate is compared with that of the channel, which is the proxy's.
         guard !self.endpoint.host.isIPAddress else {
             return eventLoop.makeFailedFuture(
                 ConnectionFailure(
-                    description: "through a proxy the service needs a name, not an address",
+                    description: "through a proxy the push service must be a name, not an address",
                     isLasting: true
                 )
             )
@@ -54,7 +55,7 @@ struct Connector: Sendable {
         do {
             let handshake = TLSHandshake(done, deadline: deadline)
             let pipeline = channel.pipeline.syncOperations
-            // Server names must not be addresses (RFC 6066 section 3).
+            // A server name must not be an address (RFC 6066 section 3).
             let name = self.endpoint.host.isIPAddress ? nil : self.endpoint.host
             try pipeline.addHandler(NIOSSLClientHandler(context: self.tls, serverHostname: name))
             try pipeline.addHandler(handshake)

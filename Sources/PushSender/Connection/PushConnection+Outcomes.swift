@@ -1,62 +1,66 @@
 import Logging
 import PushTypes
+import PushWire
 
-/// From the machine's events to outcomes.
+/// Turning the state machine's events into outcomes.
 extension PushConnection {
-    /// How often the service may refuse a push's stream before the push counts as not sent.
+    /// The number of times that the service may refuse a push's stream before the push counts as not sent.
     private static let maximumRefusals = 3
 
-    func handle(_ events: [HTTP2ClientEvent<PushTicket>]) {
+    func handle(_ events: [HTTP2ClientEvent]) {
         var results = ResultCollector(&self.results)
-        var refused: [PushTicket] = []
-        var refusal: Outcome.Failure?
+        var returned: [PushTicket] = []
+        var returnCause: Outcome.Failure?
         for event in events {
             switch event {
-            case .replied(let ticket, let reply): results.add(ticket, self.outcome(of: reply, to: ticket))
-            case .lost(let ticket, let cause):
+            case .response(let slot, let response):
+                guard let ticket = self.inFlight.remove(slot) else { continue }
+                results.add(ticket, self.outcome(of: response, to: ticket))
+            case .lost(let slot, let cause):
+                guard let ticket = self.inFlight.remove(slot) else { continue }
                 results.add(ticket, .unknown(cause.failure))
-                // A service that is there but never answers: perhaps another address does.
-                if cause == .replyTimeout, !self.isProven { self.startDraining() }
-            case .notProcessed(var ticket, let cause):
+                // The service is reachable but never responds: another of its addresses may.
+                if cause == .responseTimeout, !self.isConfirmed { self.startDraining() }
+            case .notProcessed(let slot, let cause):
+                guard var ticket = self.inFlight.remove(slot) else { continue }
                 if case .reset = cause { ticket.refusals += 1 }
-                if cause.mayGoElsewhere, ticket.refusals < Self.maximumRefusals {
-                    refused.append(ticket)
-                    refusal = cause.failure
+                if cause.allowsRetry, ticket.refusals < Self.maximumRefusals {
+                    returned.append(ticket)
+                    returnCause = cause.failure
                 } else {
                     results.add(ticket, .notSent(cause.failure))
                 }
-            case .ready: self.owner.connectionIsReady(self.id)
+            case .ready: self.delegate.connectionIsReady(self.id)
             case .draining(let goAway):
-                self.logger.debug("connection drains", metadata: goAway?.metadata)
-                self.owner.connectionDrains(self.id, goAway)
+                self.logger.debug("connection draining", metadata: goAway?.metadata)
+                self.delegate.connectionIsDraining(self.id, goAway)
             case .finished(let cause):
                 if let cause {
-                    self.logger.debug("connection ends", metadata: ["cause": "\(cause.failure.description)"])
+                    self.logger.debug("connection ended", metadata: ["error": "\(cause.failure.description)"])
                 }
                 self.finished(cause)
             }
         }
-        self.results = results.end()
-        if let refusal { self.owner.giveBack(refused, refusal) }
+        self.results = results.finish()
+        if let returnCause { self.delegate.returnWork(returned, returnCause) }
     }
 
-    private func outcome(of reply: HTTP2Response, to ticket: PushTicket) -> Outcome {
-        if reply.head.status == 200 {
-            self.prove()
+    private func outcome(of response: HTTP2Response, to ticket: PushTicket) -> Outcome {
+        if response.head.status == 200 {
+            self.confirm()
             return .accepted(
-                .init(id: reply.head.id ?? ticket.push.notification.id, uniqueID: reply.head.uniqueID)
+                .init(id: response.head.id ?? ticket.push.notification.id, uniqueID: response.head.uniqueID)
             )
         }
-        let rejection = PushResponse.rejection(reply)
+        let rejection = PushResponse.rejection(response)
         if rejection.reason == .expiredProviderToken { self.reportExpiredToken() }
-        if rejection.endsConnection { self.startDraining() } else { self.prove() }
+        if rejection.endsConnection { self.startDraining() } else { self.confirm() }
         return .rejected(rejection)
     }
 
-    /// The connection is of use.
-    private func prove() {
-        guard !self.isProven else { return }
-        self.isProven = true
-        self.owner.connectionIsProven(self.id)
+    private func confirm() {
+        guard !self.isConfirmed else { return }
+        self.isConfirmed = true
+        self.delegate.connectionIsConfirmed(self.id)
     }
 }

@@ -2,48 +2,61 @@ import Logging
 import NIOCore
 import NIOSSL
 import NIOTLS
+import PushWire
 
-/// One HTTP/2 connection to the push service: carries bytes and time to its machine and does what it says.
+/// One HTTP/2 connection to the push service: passes bytes and time to its state machine and performs the results.
 ///
-/// It takes work whenever it has free streams, and writes everything that one turn of the event loop brought in one go.
+/// It takes work whenever it has free streams, and writes once for everything that one event of the channel caused.
 final class PushConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Between two looks at the deadlines.
+    /// The interval between two checks of the deadlines.
     private static let tick: TimeAmount = .milliseconds(250)
-    /// Pushes started before what they make is written.
-    private static let maximumTurn = 256
+    /// The number of pushes started before their bytes are written.
+    private static let maximumStart = 256
+    /// The number of slots whose memory is kept when no push is in flight.
+    private static let keptSlots = 4096
 
     let id: Int
-    let owner: any ConnectionOwner
+    let delegate: any PushConnectionDelegate
     let logger: Logger
     private let authority: String
     private let limits: HTTP2ClientLimits
 
     private var context: ChannelHandlerContext?
-    private var machine: HTTP2ClientStateMachine<PushTicket>?
+    /// Is `nil` before the TLS handshake and after the end.
+    private var stateMachine: HTTP2ClientStateMachine?
     private var ticker: RepeatedTask?
     private var providerToken: String?
     private var failure: ConnectionFailure?
     private var hasEnded = false
-    private var isGivenUp = false
+    private var isAbandoned = false
     private var isWorking = false
-    // Kept so that a turn allocates nothing.
-    private var events: [HTTP2ClientEvent<PushTicket>] = []
+    /// The pushes in flight. Their slots are the state machine's tickets.
+    var inFlight = SlotTable<PushTicket>(keptSlots: PushConnection.keptSlots)
+    // Kept so that the usual event allocates nothing.
+    private var events: [HTTP2ClientEvent] = []
     private var tickets: [PushTicket] = []
     var results: [SendResult] = []
-    var isProven = false
+    /// Is set once the service has answered a request.
+    var isConfirmed = false
 
-    init(id: Int, authority: String, limits: HTTP2ClientLimits, owner: any ConnectionOwner, logger: Logger) {
+    init(
+        id: Int,
+        authority: String,
+        limits: HTTP2ClientLimits,
+        delegate: any PushConnectionDelegate,
+        logger: Logger
+    ) {
         self.id = id
         self.authority = authority
         self.limits = limits
-        self.owner = owner
+        self.delegate = delegate
         self.logger = logger
     }
 
-    // MARK: The channel's events
+    // MARK: Channel events
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -56,14 +69,14 @@ final class PushConnection: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case TLSUserEvent.handshakeCompleted: self.start()
-        case ChannelEvent.inputClosed: self.fail(.closedByService)
+        case ChannelEvent.inputClosed: self.fail(.closedByServer)
         default: break
         }
         context.fireUserInboundEventTriggered(event)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.machine?.receive(self.unwrapInboundIn(data), now: .now())
+        self.stateMachine?.receive(self.unwrapInboundIn(data), now: .now())
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -75,21 +88,21 @@ final class PushConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        let isEstablished = self.machine.map { $0.phase != .waitingForSettings } ?? false
-        self.fail(ConnectionFailure(error, isEstablished: isEstablished))
+        let phase = self.stateMachine?.phase
+        self.fail(ConnectionFailure(error, isEstablished: phase != nil && phase != .waitingForSettings))
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.fail(.closedByService)
+        self.fail(.closedByServer)
         self.end()
     }
 
-    // MARK: What the pool asks
+    // MARK: Called by the pool
 
-    /// Handles what happened, takes what may be sent, writes.
+    /// Handles events, takes work and writes.
     func work() {
-        // Whatever a turn sets off comes back here at its end.
-        guard !self.isWorking, self.machine != nil else { return }
+        // Calls from within end up here again, and are covered by the call in progress.
+        guard !self.isWorking, self.stateMachine?.phase != nil else { return }
         self.isWorking = true
         self.handleEvents()
         self.takeWork()
@@ -97,69 +110,69 @@ final class PushConnection: ChannelInboundHandler {
         self.isWorking = false
     }
 
-    /// Lets the replies in flight arrive, then closes; at once where the connection does not stand yet.
+    /// Closes the connection after the outstanding responses, or at once if it is not established yet.
     func drain() {
-        if self.machine == nil {
-            self.isGivenUp = true
+        if self.stateMachine?.phase == nil {
+            self.isAbandoned = true
             self.end()
             self.context?.close(promise: nil)
         } else {
-            self.machine?.drain(now: .now())
+            self.stateMachine?.drain(now: .now())
             self.work()
         }
     }
 
-    // MARK: Life
+    // MARK: Life cycle
 
     private func start() {
-        guard self.machine == nil, let context else { return }
+        guard self.stateMachine?.phase == nil, let context else { return }
         guard !self.hasEnded else { return context.close(promise: nil) }
-        self.machine = HTTP2ClientStateMachine(authority: self.authority, limits: self.limits, now: .now())
+        self.stateMachine = HTTP2ClientStateMachine(authority: self.authority, limits: self.limits, now: .now())
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         self.ticker = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.tick, delay: Self.tick) { _ in
-            bound.value.machine?.tick(now: .now())
+            bound.value.stateMachine?.tick(now: .now())
             bound.value.work()
         }
         self.write()
     }
 
-    /// The transport cannot go on.
+    /// Ends the connection after a failure of the transport.
     private func fail(_ failure: ConnectionFailure) {
-        // Whatever comes after the machine's own end is a consequence of it.
-        if self.failure == nil, self.machine?.phase != .finished { self.failure = failure }
-        self.machine?.transportClosed(failure.description)
+        // A failure after the state machine's own end is a consequence of it.
+        if self.failure == nil, self.stateMachine?.phase != .finished { self.failure = failure }
+        self.stateMachine?.transportClosed(failure.description)
         self.work()
         self.context?.close(promise: nil)
     }
 
-    /// The machine has finished: what it still has to say is written, then the channel closes.
+    /// Writes the last bytes and closes the channel after the end of the state machine.
     func finished(_ cause: RequestFailure?) {
         if cause == nil { self.failure = nil }
         if let cause, self.failure == nil { self.failure = .init(description: cause.failure.description) }
-        // TLS may wait for the peer's farewell; work must not.
-        self.owner.connectionDrains(self.id, nil)
+        // TLS may wait for the server's close_notify. Waiting pushes must not.
+        self.delegate.connectionIsDraining(self.id, nil)
         self.write()
         self.context?.close(promise: nil)
     }
 
-    /// Tells the pool, once.
+    /// Reports the end to the pool, once.
     private func end() {
         guard !self.hasEnded else { return }
         self.hasEnded = true
         self.ticker?.cancel()
         self.ticker = nil
         self.handleEvents()
-        let isOrderly = self.isGivenUp || self.machine != nil && self.failure == nil
-        self.machine = nil
-        self.owner.connectionClosed(self.id, isOrderly ? nil : self.failure ?? .closedByService)
+        let isOrderly = self.isAbandoned || self.stateMachine?.phase != nil && self.failure == nil
+        self.stateMachine = nil
+        self.delegate.connectionClosed(self.id, isOrderly ? nil : self.failure ?? .closedByServer)
     }
 
     // MARK: Work
 
     private func handleEvents() {
-        var events: [HTTP2ClientEvent<PushTicket>] = []
+        var events: [HTTP2ClientEvent] = []
         swap(&events, &self.events)
-        self.machine?.takeEvents(&events)
+        self.stateMachine?.takeEvents(&events)
         if !events.isEmpty {
             self.handle(events)
             events.removeAll(keepingCapacity: true)
@@ -169,51 +182,50 @@ final class PushConnection: ChannelInboundHandler {
 
     private func takeWork() {
         guard let context else { return }
-        while context.channel.isWritable, let free = self.machine?.freeStreams, free > 0 {
-            let asked = min(free, Self.maximumTurn)
-            self.owner.takeWork(self.id, limit: asked, into: &self.tickets)
-            let isEnough = self.tickets.count < asked
+        while context.channel.isWritable, let free = self.stateMachine?.freeStreams, free > 0 {
+            let limit = min(free, Self.maximumStart)
+            self.delegate.takeWork(self.id, limit: limit, into: &self.tickets)
+            let isLast = self.tickets.count < limit
             self.start(self.tickets)
             self.tickets.removeAll(keepingCapacity: true)
             self.handleEvents()
             self.write()
-            if isEnough { return }
+            if isLast { return }
         }
     }
 
     private func start(_ tickets: [PushTicket]) {
         guard !tickets.isEmpty else { return }
         do {
-            let token = try self.owner.providerToken(self.id)
+            let token = try self.delegate.providerToken(self.id)
             if token != self.providerToken {
                 self.providerToken = token
-                self.machine?.setProviderToken(token)
+                self.stateMachine?.setProviderToken(token)
             }
         } catch {
             let failure = Outcome.Failure("the provider token could not be signed: \(error)")
             var results = ResultCollector(&self.results)
             for ticket in tickets { results.add(ticket, .notSent(failure)) }
-            return self.results = results.end()
+            return self.results = results.finish()
         }
-        let now = NIODeadline.now()
-        self.machine?.sendAll(tickets.count, now: now) { (tickets[$0].push, tickets[$0]) }
+        self.stateMachine?.send(tickets.count, now: .now()) { index in
+            (tickets[index].push, ticket: self.inFlight.insert(tickets[index]))
+        }
     }
 
     private func write() {
-        guard let context, var output = self.machine?.output, output.readableBytes > 0 else { return }
-        self.machine?.output = ByteBuffer()
-        context.writeAndFlush(self.wrapOutboundOut(output), promise: nil)
-        // TLS has copied it: the same memory serves the next turn.
-        output.clear()
-        self.machine?.output = output
+        guard let context, let output = self.stateMachine?.takeOutput() else { return }
+        // TLS copies the bytes when it writes: their memory serves the next ones.
+        if output.readableBytes > 0 { context.writeAndFlush(self.wrapOutboundOut(output), promise: nil) }
+        self.stateMachine?.reuse(output)
     }
 
-    /// For a refusal after which the service wants a new connection.
+    /// Drains after a response with which the service asks for a new connection.
     func startDraining() {
-        self.machine?.drain(now: .now())
+        self.stateMachine?.drain(now: .now())
     }
 
     func reportExpiredToken() {
-        if let providerToken { self.owner.providerTokenExpired(self.id, providerToken) }
+        if let providerToken { self.delegate.providerTokenExpired(self.id, providerToken) }
     }
 }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOTLS
 
-/// Waits for the end of the TLS handshake, with a deadline, then leaves.
+/// Completes a promise at the end of the TLS handshake or at a deadline, then leaves the pipeline.
 final class TLSHandshake: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
@@ -25,13 +25,13 @@ final class TLSHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.timer?.cancel()
-        self.done.fail(ConnectionFailure.closedByService)
+        self.done.fail(ConnectionFailure.closedByServer)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         context.fireUserInboundEventTriggered(event)
         guard case TLSUserEvent.handshakeCompleted(let negotiated) = event else { return }
-        // Apple also accepts HTTP/2 with prior knowledge, so no answer to ALPN is taken for HTTP/2 (reference 1.2).
+        // Apple also accepts HTTP/2 with prior knowledge, so a missing ALPN result is taken for HTTP/2 (reference 1.2).
         if let negotiated, negotiated != "h2" {
             self.done.fail(ConnectionFailure(description: "the server speaks \(negotiated), not h2", isLasting: true))
             context.close(promise: nil)

@@ -3,21 +3,23 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import PushSupport
+import PushTypes
+import PushWire
 import Synchronization
 
 /// The connections for one environment and one credential, and the pushes that wait for them.
 ///
-/// Decisions are ``PoolStateMachine``'s; they are taken under the lock and carried out after it.
-final class ConnectionPool: ConnectionOwner {
+/// ``PoolStateMachine`` decides under the lock; its actions are performed after the lock.
+final class ConnectionPool: PushConnectionDelegate {
     private struct State {
-        var machine: PoolStateMachine
+        var stateMachine: PoolStateMachine
         var queue = WorkQueue()
         var identity: SenderIdentity
-        /// All connections.
+        /// The handles of all connections.
         var handles: [Int: ConnectionHandle] = [:]
-        /// Connections made with an earlier identity: they drain.
+        /// The connections with an earlier identity, which drain.
         var outdated: Set<Int> = []
-        /// What each connection signs its requests with: the credential that it was opened for.
+        /// The source of provider tokens of each connection: the credential that it was opened with.
         var tokens: [Int: any ProviderTokenSource] = [:]
         var lastFailure: Outcome.Failure?
         var isExpirySet = false
@@ -51,99 +53,99 @@ final class ConnectionPool: ConnectionOwner {
         self.time = time
         self.logger = logger
         let backoff = Backoff(base: configuration.reconnectBase, maximum: configuration.reconnectMaximum)
-        let machine = PoolStateMachine(maximum: max(1, configuration.maximumConnections), backoff: backoff)
-        self.state = Mutex(State(machine: machine, identity: identity))
+        let stateMachine = PoolStateMachine(maximum: max(1, configuration.maximumConnections), backoff: backoff)
+        self.state = Mutex(State(stateMachine: stateMachine, identity: identity))
     }
 
-    // MARK: For the sender
+    // MARK: Called by the sender
 
-    /// Lines the batch up; its outcomes come by themselves.
+    /// Queues a batch, which receives its outcomes as they become known.
     func send(_ batch: SendBatch) {
         let now = NIODeadline.now()
         let count = batch.pushes.count
-        let (actions, refusal) = self.state.withLock { state -> ([PoolStateMachine.Action], Outcome.Failure?) in
+        let (actions, failure) = self.state.withLock { state -> ([PoolStateMachine.Action], Outcome.Failure?) in
             if state.isClosing { return ([], .init("the sender is closed")) }
             guard state.queue.isEmpty || state.queue.count + count <= self.configuration.maximumWaiting else {
                 return ([], .init("\(state.queue.count) pushes are waiting already"))
             }
             state.queue.append(batch, deadline: now + .init(self.configuration.waitTimeout))
-            return (state.machine.workArrived(count, waiting: state.queue.count, now: now), nil)
+            return (state.stateMachine.pushesQueued(count, waiting: state.queue.count, now: now), nil)
         }
-        if let refusal {
-            batch.finish(batch.pushes.indices.map { SendResult(index: $0, outcome: .notSent(refusal)) })
+        if let failure {
+            batch.finish(batch.pushes.indices.map { SendResult(index: $0, outcome: .notSent(failure)) })
         }
         self.perform(actions)
         self.scheduleExpiry()
     }
 
-    /// Takes back what of the batch has not reached a connection.
+    /// Ends the pushes of the batch that no connection has taken.
     func cancel(_ batch: SendBatch) {
-        let tickets = self.state.withLock { $0.queue.remove { waiting, _ in waiting === batch } }
+        let tickets = self.state.withLock { $0.queue.remove { queued, _ in queued === batch } }
         Self.fail(tickets, .init("cancelled before it was sent"))
     }
 
-    /// Uses another credential from now on: connections with the old one drain.
+    /// Uses another credential from now on. Connections with the old one drain.
     func use(_ credential: PushCredential) throws {
         let identity = try SenderIdentity(credential, endpoint: self.endpoint, now: self.time.now)
         self.metrics.credentialChanged(credential)
         let now = NIODeadline.now()
         let (handles, actions) = self.state.withLock { state in
             state.identity = identity
-            let ids = state.machine.ids
+            let ids = state.stateMachine.ids
             state.outdated.formUnion(ids)
-            let actions = state.machine.startAfresh(waiting: state.queue.count, now: now)
+            let actions = state.stateMachine.credentialChanged(waiting: state.queue.count, now: now)
             return (Array(state.handles.values), actions)
         }
         for handle in handles { handle.drain() }
         self.perform(actions)
     }
 
-    /// Ends with the replies in flight, at the latest after the time limit for draining.
+    /// Closes all connections after their outstanding responses, at the latest after the timeout for draining.
     func close() async {
         let (handles, waiting) = self.state.withLock { state in
             state.isClosing = true
-            state.machine.close()
+            state.stateMachine.close()
             return (Array(state.handles.values), state.queue.remove { _, _ in true })
         }
         Self.fail(waiting, .init("the sender was closed before it was sent"))
         for handle in handles { handle.drain() }
         await withCheckedContinuation { continuation in
             let isEmpty = self.state.withLock { state in
-                if !state.machine.isEmpty { state.closed.append(continuation) }
-                return state.machine.isEmpty
+                if !state.stateMachine.isEmpty { state.closed.append(continuation) }
+                return state.stateMachine.isEmpty
             }
             if isEmpty { continuation.resume() }
         }
     }
 
-    var figures: SenderStatistics {
+    var statistics: SenderStatistics {
         self.state.withLock {
             SenderStatistics(
-                connections: $0.machine.readyCount,
+                connections: $0.stateMachine.readyCount,
                 waiting: $0.queue.count,
                 lastFailure: $0.lastFailure?.description
             )
         }
     }
 
-    // MARK: For the connections
+    // MARK: Called by the connections
 
     func connectionIsReady(_ id: Int) {
-        self.state.withLock { $0.machine.ready(id) }
+        self.state.withLock { $0.stateMachine.connectionReady(id) }
     }
 
     func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket]) {
         let now = NIODeadline.now()
         let actions = self.state.withLock { state -> [PoolStateMachine.Action] in
-            guard state.machine.isReady(id) else { return [] }
-            // Everyone who is ready gets a share, so that the first one does not take all.
-            let share = max(Self.smallestShare, state.queue.count / max(1, state.machine.readyCount))
+            guard state.stateMachine.isReady(id) else { return [] }
+            // Each ready connection gets a share, so that the first one does not take all.
+            let share = max(Self.smallestShare, state.queue.count / max(1, state.stateMachine.readyCount))
             let most = min(limit, share)
             while tickets.count < most, !state.queue.isEmpty {
                 state.queue.take(most - tickets.count, into: &tickets)
             }
-            let isHungry = tickets.count < limit
-            return state.machine.asked(id, isHungry: isHungry, waiting: state.queue.count, now: now)
+            let isIdle = tickets.count < limit
+            return state.stateMachine.workTaken(id, isIdle: isIdle, waiting: state.queue.count, now: now)
         }
         self.perform(actions)
     }
@@ -157,19 +159,19 @@ final class ConnectionPool: ConnectionOwner {
         self.state.withLock { $0.tokens[id] }?.expired(text, now: self.time.now)
     }
 
-    func connectionIsProven(_ id: Int) {
-        self.state.withLock { $0.machine.proven(id) }
+    func connectionIsConfirmed(_ id: Int) {
+        self.state.withLock { $0.stateMachine.connectionConfirmed(id) }
     }
 
-    func giveBack(_ tickets: [PushTicket], _ failure: Outcome.Failure) {
+    func returnWork(_ tickets: [PushTicket], _ failure: Outcome.Failure) {
         let now = NIODeadline.now()
         let (actions, ended) = self.state.withLock { state -> ([PoolStateMachine.Action], [PushTicket]) in
             guard !state.isClosing else { return ([], tickets) }
             state.lastFailure = failure
-            // Whose time is over must not go round again.
+            // A push whose deadline has passed must not be sent again.
             let waiting = tickets.filter { $0.deadline > now }
-            state.queue.putBack(waiting)
-            let actions = state.machine.workArrived(waiting.count, waiting: state.queue.count, now: now)
+            state.queue.prepend(waiting)
+            let actions = state.stateMachine.pushesQueued(waiting.count, waiting: state.queue.count, now: now)
             return (actions, tickets.filter { $0.deadline <= now })
         }
         Self.fail(ended, failure)
@@ -177,57 +179,58 @@ final class ConnectionPool: ConnectionOwner {
         self.scheduleExpiry()
     }
 
-    func connectionDrains(_ id: Int, _ goAway: GoAway?) {
+    func connectionIsDraining(_ id: Int, _ goAway: GoAway?) {
         let now = NIODeadline.now()
-        let (actions, refused) = self.state.withLock { state in
+        let (actions, failed) = self.state.withLock { state in
             let isLasting = goAway?.isLasting == true && !state.outdated.contains(id)
-            let refused = isLasting ? state.queue.remove { _, _ in true } : []
-            let actions = state.machine.draining(
+            let failed = isLasting ? state.queue.remove { _, _ in true } : []
+            let actions = state.stateMachine.connectionDraining(
                 id,
                 waiting: state.queue.count,
                 now: now,
                 using: &state.generator
             )
-            return (actions, refused)
+            return (actions, failed)
         }
-        if let goAway { Self.fail(refused, RequestFailure.goAway(goAway).failure) }
+        if let goAway { Self.fail(failed, RequestFailure.goAway(goAway).failure) }
         self.perform(actions)
     }
 
     func connectionClosed(_ id: Int, _ failure: ConnectionFailure?) {
         let now = NIODeadline.now()
-        let (actions, given, waiters) = self.state.withLock {
+        let (actions, failed, waiters) = self.state.withLock {
             state -> ([PoolStateMachine.Action], [PushTicket], [CheckedContinuation<Void, Never>]) in
-            // A connection that was given up may still report how it failed.
-            guard state.machine.ids.contains(id) else { return ([], [], []) }
+            // An abandoned connection may report its failure a second time.
+            guard state.stateMachine.ids.contains(id) else { return ([], [], []) }
             state.handles[id] = nil
             state.tokens[id] = nil
             let isOutdated = state.outdated.remove(id) != nil
             if let failure { state.lastFailure = .init(failure.description) }
-            let given =
-                failure?.isLasting == true && !isOutdated && state.machine.readyCount == 0
+            let failed =
+                failure?.isLasting == true && !isOutdated && state.stateMachine.readyCount == 0
                 ? state.queue.remove { _, _ in true } : []
-            let actions = state.machine.closed(
+            let actions = state.stateMachine.connectionClosed(
                 id,
                 isOrderly: failure == nil || isOutdated,
                 waiting: state.queue.count,
                 now: now,
                 using: &state.generator
             )
-            guard state.isClosing, state.machine.isEmpty else { return (actions, given, []) }
+            guard state.isClosing, state.stateMachine.isEmpty else { return (actions, failed, []) }
             defer { state.closed = [] }
-            return (actions, given, state.closed)
+            return (actions, failed, state.closed)
         }
         if let failure {
             self.logger.info("connection to the push service ended", metadata: ["error": "\(failure)"])
-            Self.fail(given, .init(failure.description))
+            Self.fail(failed, .init(failure.description))
         }
         self.perform(actions)
         for waiter in waiters { waiter.resume() }
     }
 
-    // MARK: Acting
+    // MARK: Actions
 
+    /// The number of pushes that a connection may take at a time even if others are ready.
     private static let smallestShare = 32
 
     private func perform(_ actions: [PoolStateMachine.Action]) {
@@ -239,7 +242,7 @@ final class ConnectionPool: ConnectionOwner {
                 self.group.any().scheduleTask(deadline: time) {
                     let now = NIODeadline.now()
                     let actions = self.state.withLock {
-                        $0.machine.timerFired(waiting: $0.queue.count, now: now)
+                        $0.stateMachine.timerFired(waiting: $0.queue.count, now: now)
                     }
                     self.perform(actions)
                 }
@@ -259,7 +262,7 @@ final class ConnectionPool: ConnectionOwner {
                 id: id,
                 authority: self.endpoint.authority,
                 limits: self.configuration.limits,
-                owner: self,
+                delegate: self,
                 logger: self.logger
             )
             self.register(id, ConnectionHandle(connection, eventLoop: eventLoop))
@@ -269,7 +272,7 @@ final class ConnectionPool: ConnectionOwner {
         }
     }
 
-    /// Much can have happened since the connection was ordered.
+    /// Adds a handle, or drains the connection if it is no longer wanted.
     private func register(_ id: Int, _ handle: ConnectionHandle) {
         let isWanted = self.state.withLock { state in
             state.handles[id] = handle
@@ -278,7 +281,7 @@ final class ConnectionPool: ConnectionOwner {
         if !isWanted { handle.drain() }
     }
 
-    /// Pushes that wait for too long count as not sent.
+    /// Sets a timer that ends the pushes that wait for too long.
     private func scheduleExpiry() {
         let deadline = self.state.withLock { state -> NIODeadline? in
             guard !state.isExpirySet, let deadline = state.queue.firstDeadline else { return nil }

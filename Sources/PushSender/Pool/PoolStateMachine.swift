@@ -3,30 +3,39 @@ import PushSupport
 
 /// Decides when a pool opens connections and which of them it wakes, without I/O.
 ///
-/// Connections pull their work. A new one is opened when pushes wait, every connection is busy and all of them have
-/// had an answer: a token connection may begin with a single stream (reference 1.3), and that is no reason for more.
+/// Connections take work themselves. A new one is opened if pushes wait, every connection is busy and all of them are
+/// confirmed: a connection with provider tokens may begin with a single stream (reference 1.3), which is no reason for
+/// more connections.
 struct PoolStateMachine {
     enum Action: Hashable {
         case connect(Int)
-        /// Call ``timerFired(waiting:now:)`` then.
+        /// Call ``timerFired(waiting:now:)`` at this time.
         case connectLater(NIODeadline)
-        /// Let this connection ask for work.
+        /// Make this connection take work.
         case wake(Int)
     }
 
     private enum Status: Hashable {
         case connecting
-        case ready(isProven: Bool, isHungry: Bool)
-        /// Whether it was of use has been judged.
+        /// The connection takes work. It is confirmed once the service has answered a request, and idle if it had free
+        /// streams when no push waited.
+        case ready(isConfirmed: Bool, isIdle: Bool)
+        /// The connection takes no more work. Its success or failure has been counted.
         case draining
+    }
+
+    private struct Connection {
+        let id: Int
+        var status: Status
+        let start: NIODeadline
     }
 
     private let maximum: Int
     private let backoff: Backoff
-    /// Connections that may end within ``Backoff/base`` of their start, one after the other, before the next waits.
-    private static let freeShortLives = 3
+    /// The number of consecutive connections that may end within ``Backoff/base`` of their start before the next waits.
+    private static let allowedShortLives = 3
 
-    private var connections: [(id: Int, status: Status, start: NIODeadline)] = []
+    private var connections: [Connection] = []
     private var nextID = 0
     private var failures = 0
     private var shortLives = 0
@@ -39,68 +48,76 @@ struct PoolStateMachine {
         self.backoff = backoff
     }
 
-    /// Of all connections, also those that are not there yet.
+    /// The ids of all connections, also of those that are not established.
     var ids: [Int] { self.connections.map(\.id) }
 
     var isEmpty: Bool { self.connections.isEmpty }
 
-    /// Those that can take requests.
+    /// The number of connections that take work.
     var readyCount: Int {
         self.connections.count { if case .ready = $0.status { true } else { false } }
     }
 
-    /// Pushes were added to those that wait.
-    mutating func workArrived(_ count: Int, waiting: Int, now: NIODeadline) -> [Action] {
+    func isReady(_ id: Int) -> Bool {
+        if case .ready = self.status(id) { true } else { false }
+    }
+
+    // MARK: Events
+
+    /// - Parameters:
+    ///   - count: the number of pushes that were queued.
+    ///   - waiting: the number of all pushes that wait, as in the other events.
+    mutating func pushesQueued(_ count: Int, waiting: Int, now: NIODeadline) -> [Action] {
         var actions: [Action] = []
         for index in self.connections.indices where actions.count < count {
-            guard case .ready(let isProven, isHungry: true) = self.connections[index].status else { continue }
-            self.connections[index].status = .ready(isProven: isProven, isHungry: false)
+            guard case .ready(let isConfirmed, isIdle: true) = self.connections[index].status else { continue }
+            self.connections[index].status = .ready(isConfirmed: isConfirmed, isIdle: false)
             actions.append(.wake(self.connections[index].id))
         }
         return actions.isEmpty ? self.connectIfNeeded(waiting: waiting, now: now) : actions
     }
 
-    /// It may take work, unless it was told to drain before it stood.
-    mutating func ready(_ id: Int) {
+    /// The connection is established. It takes work unless it is draining already.
+    mutating func connectionReady(_ id: Int) {
         guard self.status(id) == .connecting else { return }
-        self.change(id, to: .ready(isProven: false, isHungry: false))
+        self.change(id, to: .ready(isConfirmed: false, isIdle: false))
     }
 
-    /// The connection asked for work; `isHungry` if it could have taken more.
-    mutating func asked(_ id: Int, isHungry: Bool, waiting: Int, now: NIODeadline) -> [Action] {
-        guard case .ready(let isProven, _) = self.status(id) else { return [] }
-        self.change(id, to: .ready(isProven: isProven, isHungry: isHungry))
+    /// - Parameter isIdle: Is `true` if the connection could have taken more.
+    mutating func workTaken(_ id: Int, isIdle: Bool, waiting: Int, now: NIODeadline) -> [Action] {
+        guard case .ready(let isConfirmed, _) = self.status(id) else { return [] }
+        self.change(id, to: .ready(isConfirmed: isConfirmed, isIdle: isIdle))
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// The service answered a request on it.
-    mutating func proven(_ id: Int) {
+    /// The service answered a request on the connection.
+    mutating func connectionConfirmed(_ id: Int) {
         self.failures = 0
         self.nextAttempt = nil
-        guard case .ready(_, let isHungry) = self.status(id) else { return }
-        self.change(id, to: .ready(isProven: true, isHungry: isHungry))
+        guard case .ready(_, let isIdle) = self.status(id) else { return }
+        self.change(id, to: .ready(isConfirmed: true, isIdle: isIdle))
     }
 
-    /// It takes no more work. One that has not been of any use makes the next attempt wait.
-    mutating func draining(
+    /// The connection takes no more work. If it was never confirmed, the next attempt is delayed.
+    mutating func connectionDraining(
         _ id: Int,
         waiting: Int,
         now: NIODeadline,
         using generator: inout some RandomNumberGenerator
     ) -> [Action] {
         switch self.status(id) {
-        case .ready(isProven: true, _): self.change(id, to: .draining)
+        case .ready(isConfirmed: true, _): self.change(id, to: .draining)
         case .connecting, .ready:
             self.change(id, to: .draining)
             self.failures += 1
-            self.wait(afterFailures: self.failures, now: now, using: &generator)
+            self.delay(afterFailures: self.failures, now: now, using: &generator)
         case .draining, nil: return []
         }
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// There is another credential: all connections drain, and what went wrong with the old one counts no more.
-    mutating func startAfresh(waiting: Int, now: NIODeadline) -> [Action] {
+    /// All connections drain, because there is another credential. Failures with the old one no longer count.
+    mutating func credentialChanged(waiting: Int, now: NIODeadline) -> [Action] {
         for index in self.connections.indices { self.connections[index].status = .draining }
         self.failures = 0
         self.shortLives = 0
@@ -108,21 +125,9 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    func isReady(_ id: Int) -> Bool {
-        if case .ready = self.status(id) { true } else { false }
-    }
-
-    private mutating func wait(
-        afterFailures failures: Int,
-        now: NIODeadline,
-        using generator: inout some RandomNumberGenerator
-    ) {
-        self.nextAttempt = now + TimeAmount(self.backoff.delay(afterFailures: failures, using: &generator))
-    }
-
-    /// It is gone. One that ended by itself before any answer makes the next attempt wait, and so does the last of several
-    /// that ended soon after their start.
-    mutating func closed(
+    /// The connection has ended. The next attempt is delayed if it ended by itself before it was confirmed, or if it is the
+    /// last of several that ended soon after their start.
+    mutating func connectionClosed(
         _ id: Int,
         isOrderly: Bool,
         waiting: Int,
@@ -133,18 +138,18 @@ struct PoolStateMachine {
         let connection = self.connections.remove(at: index)
         var failures = 0
         switch connection.status {
-        case .ready(isProven: true, _), .draining:
-            // Connecting again and again is what push services take for an attack (reference 1.11).
+        case .ready(isConfirmed: true, _), .draining:
+            // Push services take frequent connections for an attack (reference 1.11).
             let isShort = now < connection.start + TimeAmount(self.backoff.base)
             self.shortLives = isShort ? self.shortLives + 1 : 0
-            failures = self.shortLives - Self.freeShortLives
+            failures = self.shortLives - Self.allowedShortLives
         case .connecting, .ready:
             if !isOrderly {
                 self.failures += 1
                 failures = self.failures
             }
         }
-        if failures > 0 { self.wait(afterFailures: failures, now: now, using: &generator) }
+        if failures > 0 { self.delay(afterFailures: failures, now: now, using: &generator) }
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
@@ -153,9 +158,19 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// Opens nothing any more.
+    /// The pool closes: it opens no more connections.
     mutating func close() {
         self.isClosing = true
+    }
+
+    // MARK: Decisions
+
+    private mutating func delay(
+        afterFailures failures: Int,
+        now: NIODeadline,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        self.nextAttempt = now + TimeAmount(self.backoff.delay(afterFailures: failures, using: &generator))
     }
 
     private mutating func connectIfNeeded(waiting: Int, now: NIODeadline) -> [Action] {
@@ -164,7 +179,7 @@ struct PoolStateMachine {
         for connection in self.connections {
             switch connection.status {
             case .draining: continue
-            case .ready(isProven: true, isHungry: false): active += 1
+            case .ready(isConfirmed: true, isIdle: false): active += 1
             case .connecting, .ready: return []
             }
         }
@@ -175,7 +190,7 @@ struct PoolStateMachine {
         }
         let id = self.nextID
         self.nextID += 1
-        self.connections.append((id, .connecting, now))
+        self.connections.append(Connection(id: id, status: .connecting, start: now))
         return [.connect(id)]
     }
 

@@ -1,9 +1,9 @@
-/// Gathers outcomes of one turn, so that each batch hears of all of its own at once.
+/// Collects the outcomes of several pushes, so that each batch receives all of its own at once.
 struct ResultCollector {
     private var results: [SendResult]
     private var batch: SendBatch?
 
-    /// - Parameter memory: an empty array whose room is used again; ``end()`` gives it back.
+    /// - Parameter memory: an empty array whose memory is used. ``finish()`` returns it.
     init(_ memory: inout [SendResult]) {
         self.results = []
         swap(&self.results, &memory)
@@ -17,8 +17,9 @@ struct ResultCollector {
         self.results.append(SendResult(index: ticket.index, outcome: outcome))
     }
 
-    /// Hands over what is left.
-    mutating func end() -> [SendResult] {
+    /// Delivers the last outcomes.
+    /// - Returns: an empty array.
+    mutating func finish() -> [SendResult] {
         self.deliver()
         return self.results
     }

@@ -1,3 +1,4 @@
+public import PushTypes
 import Synchronization
 
 /// The pushes of one call, and their outcomes as they become known.
@@ -9,7 +10,7 @@ final class SendBatch: Sendable {
     }
 
     let pushes: [Push]
-    /// Hears of every outcome at once; then none are kept.
+    /// Receives each outcome at once. With an observer no outcomes are kept.
     private let observer: (@Sendable ([SendResult]) -> Void)?
     private let metrics: SenderMetrics
     private let state: Mutex<State>
@@ -22,10 +23,10 @@ final class SendBatch: Sendable {
         self.state = Mutex(State(outcomes: Array(repeating: nil, count: kept), missing: pushes.count))
     }
 
-    /// Notes outcomes of pushes that had none yet. The last one wakes who waits.
+    /// Records outcomes of pushes that had none yet. The last one resumes the caller.
     func finish(_ results: some Collection<SendResult>) {
         self.metrics.count(results)
-        // Before the count: whoever completes it ends the stream of results.
+        // Before the count, whose completion ends the stream of results.
         self.observer?(Array(results))
         let completed = self.state.withLock { state in
             if self.observer == nil {
@@ -34,10 +35,11 @@ final class SendBatch: Sendable {
             state.missing -= results.count
             return state.missing == 0
         }
-        if completed { self.wake() }
+        if completed { self.resume() }
     }
 
-    /// The outcomes in the order of the pushes; empty for a batch with an observer. For one caller.
+    /// The outcomes in the order of the pushes, once all are known. They are empty for a batch with an observer. Only one
+    /// caller may wait for them.
     var outcomes: [Outcome] {
         get async {
             await withCheckedContinuation { waiter in
@@ -45,12 +47,12 @@ final class SendBatch: Sendable {
                     state.waiter = waiter
                     return state.missing == 0
                 }
-                if isComplete { self.wake() }
+                if isComplete { self.resume() }
             }
         }
     }
 
-    private func wake() {
+    private func resume() {
         let (waiter, outcomes) = self.state.withLock { state in
             defer { state.waiter = nil }
             guard state.waiter != nil else { return (state.waiter, [Outcome?]()) }
@@ -63,7 +65,7 @@ final class SendBatch: Sendable {
 
 /// The outcome of one push of a call.
 public struct SendResult: Hashable, Sendable {
-    /// Position of the push in the call's array.
+    /// The position of the push in the call's array.
     public var index: Int
     public var outcome: Outcome
 }

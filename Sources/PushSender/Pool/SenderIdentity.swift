@@ -2,14 +2,14 @@ import NIOSSL
 package import PushTypes
 import Synchronization
 
-/// What a sender proves itself with: a TLS context, and provider tokens unless the context has a client certificate.
+/// The authentication of a sender: a TLS context, and provider tokens unless the context has a client certificate.
 struct SenderIdentity: Sendable {
     let tls: NIOSSLContext
-    /// `nil` with certificate trust.
+    /// The source of provider tokens, or `nil` with certificate trust.
     let token: (any ProviderTokenSource)?
 
-    /// - Throws: ``CredentialError`` for a certificate that cannot be used with the endpoint at `now`, and what the
-    ///   TLS library throws for trust roots that are no PEM certificates.
+    /// - Throws: ``CredentialError`` for a certificate that cannot be used with the endpoint at `now`, and the TLS
+    ///   library's error for trust roots that are not PEM certificates.
     init(_ credential: PushCredential, endpoint: PushServiceEndpoint, now: Timestamp) throws {
         var tls = try endpoint.tlsConfiguration()
         switch credential {
@@ -25,16 +25,16 @@ struct SenderIdentity: Sendable {
     }
 }
 
-/// Gives the provider token of one key to all connections that sign with it.
+/// Returns the provider token of one key, for all connections that use it.
 package protocol ProviderTokenSource: Sendable {
-    /// The token for requests at `now`. Called on event loops: it must not wait.
-    /// - Throws: what the cryptography library throws if it cannot sign.
+    /// Returns the token for requests at `now`. It is called on event loops and must not block.
+    /// - Throws: the error of the cryptography library if it cannot sign.
     func text(now: Timestamp) throws -> String
-    /// Notes that the push service refused `text` as too old.
+    /// Notes that the push service rejected `text` as too old.
     func expired(_ text: String, now: Timestamp)
 }
 
-/// One provider token for all connections of a sender, in memory: the first that needs a new one makes it.
+/// The provider token for all connections of a sender, in memory. The first connection that needs a new one signs it.
 final class SharedProviderToken: ProviderTokenSource {
     private let token: Mutex<ProviderTokenSigner>
 
@@ -46,7 +46,6 @@ final class SharedProviderToken: ProviderTokenSource {
         try self.token.withLock { try $0.text(now: now) }
     }
 
-    /// The push service refused `text` as too old.
     func expired(_ text: String, now: Timestamp) {
         self.token.withLock { $0.tokenExpired(text, now: now) }
     }

@@ -1,24 +1,26 @@
 import NIOCore
+import PushTypes
 
-/// One push that is being sent.
+/// A push of a batch on its way to its outcome.
 struct PushTicket {
     let batch: SendBatch
     let index: Int
-    /// When waiting for a connection ends.
+    /// The time at which the push no longer waits for a connection.
     let deadline: NIODeadline
-    /// How often the service has reset its stream as refused.
+    /// The number of times that the service has refused its stream.
     var refusals = 0
 
     var push: Push { self.batch.pushes[self.index] }
 }
 
-/// Pushes that wait for a connection. Calls take turns, so that one push does not wait for a million others.
+/// The pushes that wait for a connection.
+///
+/// Calls are served in round robin, so that one push does not wait for a million others.
 struct WorkQueue {
-    /// Pushes of one call.
+    /// The waiting pushes of one call, or one push that a connection returned.
     private struct Item {
         enum Pushes {
             case range(Range<Int>)
-            /// Those that a connection gave back.
             case returned(PushTicket)
         }
 
@@ -35,12 +37,12 @@ struct WorkQueue {
     }
 
     private var items = CircularBuffer<Item>()
-    /// Waiting pushes.
+    /// The number of waiting pushes.
     private(set) var count = 0
 
     var isEmpty: Bool { self.count == 0 }
 
-    /// When the first of them has waited for too long.
+    /// The earliest time at which a push no longer waits.
     var firstDeadline: NIODeadline? { self.items.lazy.map(\.deadline).min() }
 
     mutating func append(_ batch: SendBatch, deadline: NIODeadline) {
@@ -49,15 +51,15 @@ struct WorkQueue {
         self.count += batch.pushes.count
     }
 
-    /// Puts pushes that were not processed in front of all others.
-    mutating func putBack(_ tickets: [PushTicket]) {
+    /// Inserts pushes that were not processed before all others.
+    mutating func prepend(_ tickets: [PushTicket]) {
         for ticket in tickets.reversed() {
             self.items.prepend(Item(batch: ticket.batch, pushes: .returned(ticket), deadline: ticket.deadline))
         }
         self.count += tickets.count
     }
 
-    /// Takes at most `limit` pushes of the call whose turn it is.
+    /// Takes at most `limit` pushes of the next call.
     mutating func take(_ limit: Int, into tickets: inout [PushTicket]) {
         guard limit > 0, var item = self.items.popFirst() else { return }
         switch item.pushes {
@@ -76,12 +78,12 @@ struct WorkQueue {
         }
     }
 
-    /// Removes those for which `isGone` holds.
-    mutating func remove(where isGone: (SendBatch, NIODeadline) -> Bool) -> [PushTicket] {
+    /// Removes and returns the pushes whose batch and deadline satisfy `shouldBeRemoved`.
+    mutating func remove(where shouldBeRemoved: (SendBatch, NIODeadline) -> Bool) -> [PushTicket] {
         var kept = CircularBuffer<Item>()
         var removed: [PushTicket] = []
         for item in self.items {
-            guard isGone(item.batch, item.deadline) else {
+            guard shouldBeRemoved(item.batch, item.deadline) else {
                 kept.append(item)
                 continue
             }

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import PushTesting
 import PushTypes
+import PushWire
 import Synchronization
 import Testing
 

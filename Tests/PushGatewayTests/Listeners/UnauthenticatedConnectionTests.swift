@@ -53,7 +53,7 @@ import Testing
                 case 0:
                     connection.write(Self.opening)
                     let bytes = await connection.readToEnd()
-                    let last = ClientFrame.frames(bytes).last
+                    let last = PeerFrame.frames(bytes).last
                     #expect(last?.type == .goAway)
                     #expect(last?.words.last == HTTP2ErrorCode.noError.rawValue)
                 default: _ = await connection.readToEnd()
@@ -82,7 +82,7 @@ import Testing
                 bad.write(try Self.request(1, token: Vectors.providerTokenForged, endStream: true))
                 let end = await bad.readToEnd()
                 #expect(Self.hasResponse(end, to: 1))
-                #expect(ClientFrame.frames(end).last?.type == .goAway)
+                #expect(PeerFrame.frames(end).last?.type == .goAway)
                 // Later than all deadlines, and larger than the budget.
                 good.write(try Self.unfinished(300, from: 3))
                 good.write(try Self.request(9001, token: token, endStream: true))
@@ -120,7 +120,7 @@ import Testing
         var block = ByteBuffer()
         var encoder = HPACKEncoder(allocator: ByteBufferAllocator())
         try encoder.encode(
-            headers: HPACKHeaders(ServiceHarness.push + [("authorization", "bearer \(token)")]),
+            headers: HPACKHeaders(Vectors.pushHeaders + [("authorization", "bearer \(token)")]),
             to: &block
         )
         var bytes = ByteBuffer()
@@ -137,6 +137,6 @@ import Testing
     }
 
     private static func hasResponse(_ bytes: [UInt8], to stream: UInt32) -> Bool {
-        ClientFrame.frames(bytes).contains { $0.type == .headers && $0.streamID == stream }
+        PeerFrame.frames(bytes).contains { $0.type == .headers && $0.streamID == stream }
     }
 }

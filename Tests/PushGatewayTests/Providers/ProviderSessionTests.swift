@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import PushTesting
 import PushTypes
+import PushWire
 import Testing
 
 @testable import PushGateway
@@ -166,7 +167,7 @@ import Testing
                     if let value { request.add(name: name, value: value) }
                 }
                 let length = Int.random(in: 0...40, using: &generator)
-                request.receive(
+                request.appendBody(
                     ByteBuffer(bytes: (0..<length).map { _ in UInt8.random(in: 0x20...0x7f, using: &generator) })
                 )
                 switch session.receive(request).decision {

@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import PushTesting
 import PushTypes
+import PushWire
 import Testing
 
 @testable import PushGateway

@@ -185,7 +185,7 @@ enum TestRequest {
             if let value { request.add(name: name, value: value) }
         }
         for (name, value) in extra { request.add(name: name, value: value) }
-        request.receive(ByteBuffer(bytes: body))
+        request.appendBody(ByteBuffer(bytes: body))
         return request
     }
 

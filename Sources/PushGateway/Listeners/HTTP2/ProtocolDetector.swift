@@ -1,28 +1,28 @@
 import NIOCore
+import PushWire
 
-/// Looks at the first bytes after TLS: HTTP/1 is answered with an explanation instead of silence, everything else is
-/// taken for HTTP/2, whether ALPN said so or not (reference 1.2).
+/// Reads the first bytes after TLS: HTTP/1 gets an explanation instead of silence, everything else is taken for HTTP/2,
+/// with or without ALPN (reference 1.2).
 final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What a client says first (RFC 9113 section 3.4).
-    private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    private static let preface = Array(HTTP2Constants.preface.utf8)
     private static let methods = ["GET ", "POST ", "PUT ", "HEAD ", "DELETE ", "OPTIONS ", "PATCH "]
     private static let body = #"{"reason":"HTTP/2 is required: use ALPN h2, or HTTP/2 with prior knowledge"}"#
-    private static let answer =
+    private static let response =
         "HTTP/1.1 505 HTTP Version Not Supported\r\ncontent-type: application/json\r\nconnection: close\r\n"
         + "content-length: \(body.utf8.count)\r\n\r\n\(body)"
 
     private let deadline: TimeAmount
     private let configureHTTP2: (any Channel) throws -> Void
-    /// Shorter than ``preface`` while they may still become either protocol.
+    /// The bytes so far, which may still be of either protocol.
     private var received = ByteBuffer()
     private var hasDecided = false
     private var timer: Scheduled<Void>?
 
-    /// - Parameter deadline: from TCP accept to the whole preface.
+    /// - Parameter deadline: the time from the TCP connection to the whole preface.
     init(deadline: TimeAmount, configureHTTP2: @escaping (any Channel) throws -> Void) {
         self.deadline = deadline
         self.configureHTTP2 = configureHTTP2
@@ -44,7 +44,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
         guard let isHTTP1 = Self.isHTTP1(self.received.readableBytesView) else { return }
         self.hasDecided = true
         self.timer?.cancel()
-        if isHTTP1 { return self.refuse(context: context) }
+        if isHTTP1 { return self.reject(context: context) }
         do {
             try self.configureHTTP2(context.channel)
             context.fireChannelRead(Self.wrapInboundOut(self.received))
@@ -54,14 +54,14 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// `nil` while more bytes decide.
+    /// Returns `nil` while more bytes are needed.
     private static func isHTTP1(_ start: ByteBufferView) -> Bool? {
         if self.preface.starts(with: start) { return start.count < self.preface.count ? nil : false }
         if self.methods.contains(where: { start.starts(with: $0.utf8) }) { return true }
         return self.methods.contains { $0.utf8.starts(with: start) } ? nil : false
     }
 
-    /// A connection that has said nothing yet has nothing to finish when the gateway ends.
+    /// Closes a connection without requests when the gateway ends.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent || event as? ChannelEvent == .inputClosed, !self.hasDecided {
             context.closeBothSides()
@@ -73,9 +73,9 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
         context.closeBothSides()
     }
 
-    private func refuse(context: ChannelHandlerContext) {
+    private func reject(context: ChannelHandlerContext) {
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenComplete { _ in context.closeBothSides() }
-        context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(string: Self.answer)), promise: written)
+        context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(string: Self.response)), promise: written)
     }
 }

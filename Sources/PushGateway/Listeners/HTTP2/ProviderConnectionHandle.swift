@@ -3,70 +3,88 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// What may be done with a provider connection, from any thread.
+/// The connection that performs the commands of a ``ProviderConnectionHandle``, on its event loop.
+protocol ProviderCommandHandler: AnyObject {
+    /// Is set while events are handled, at whose end everything is written.
+    var isWorking: Bool { get }
+
+    func perform(_ command: ProviderConnectionHandle.Command)
+    func respond(_ responses: [(stream: UInt32, response: ProviderResponse)])
+    /// Performs the commands in the mailbox and writes.
+    func work()
+}
+
+/// Calls a provider connection from any thread, and keeps the responses that depend on the router.
 ///
-/// Inside ``ProviderRequestDelegate/received(_:)`` everything takes effect at once and goes out with the turn's write.
-/// Everywhere else it is put into a mailbox, which one task of the event loop empties: thousands of answers in a
+/// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect at once and is sent with the write that follows.
+/// Everywhere else it is put into a mailbox, which one task of the event loop empties: thousands of responses in a
 /// millisecond cost one wake-up. After the end of the connection nothing happens.
 final class ProviderConnectionHandle: Sendable {
     enum Command: Sendable {
-        case answer(UInt32, ProviderResponse)
+        case respond(UInt32, ProviderResponse)
         case reset(UInt32, HTTP2ErrorCode)
         case announce(streamLimit: Int)
         case goAway(HTTP2ErrorCode, debugData: String, lastStream: UInt32?)
-        case drain
-        case stall
-        case close
+        case drain, stall, close
     }
 
-    private struct Mailbox {
+    private struct State {
+        /// Is `nil` after the end of the connection.
+        var connection: NIOLoopBound<any ProviderCommandHandler>?
         var commands: [Command] = []
-        /// Whether a task is on its way that will empty it.
+        /// Is set while a task is scheduled that empties the mailbox.
         var isScheduled = false
-        var isClosed = false
+        /// The responses to give once the router has taken the pushes, by stream.
+        var pending: [UInt32: ProviderResponse] = [:]
     }
 
-    private let mailbox = Mutex(Mailbox())
-    private let eventLoop: any EventLoop
-    private let handler: NIOLoopBoundBox<ProviderConnectionHandler?>
+    let eventLoop: any EventLoop
+    /// The header `retry-after` of responses with status 429.
+    private let retryAfter: Int?
+    private let state: Mutex<State>
 
-    /// On the event loop only.
-    init(_ handler: ProviderConnectionHandler, eventLoop: any EventLoop) {
+    /// Must be called on the event loop.
+    init(_ connection: any ProviderCommandHandler, eventLoop: any EventLoop, retryAfter: Int?) {
         self.eventLoop = eventLoop
-        self.handler = NIOLoopBoundBox(handler, eventLoop: eventLoop)
+        self.retryAfter = retryAfter
+        self.state = Mutex(State(connection: NIOLoopBound(connection, eventLoop: eventLoop)))
     }
 
-    /// Answers to requests; dropped for streams that nobody waits for any more.
-    func answer(_ answers: [(stream: UInt32, answer: ProviderResponse)]) {
-        if let handler = self.handlerInTurn { return handler.answer(answers) }
+    var isClosed: Bool { self.state.withLock { $0.connection == nil } }
+
+    // MARK: Commands
+
+    /// Responds to requests. Responses of streams that no longer expect one are dropped.
+    func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
+        if let connection = self.workingConnection { return connection.respond(responses) }
         self.post { commands in
-            for (stream, answer) in answers { commands.append(.answer(stream, answer)) }
+            for (stream, response) in responses { commands.append(.respond(stream, response)) }
         }
     }
 
-    func answer(_ stream: UInt32, _ answer: ProviderResponse) {
-        self.perform(.answer(stream, answer))
+    func respond(_ stream: UInt32, _ response: ProviderResponse) {
+        self.perform(.respond(stream, response))
     }
 
-    /// Ends one stream without an answer.
+    /// Ends one stream without a response.
     func reset(_ stream: UInt32, _ code: HTTP2ErrorCode) {
         self.perform(.reset(stream, code))
     }
 
-    /// A new limit of concurrent streams, up or down (reference 1.3).
+    /// Announces another limit of concurrent streams, higher or lower (reference 1.3).
     func announce(streamLimit: Int) {
         self.perform(.announce(streamLimit: streamLimit))
     }
 
-    /// GOAWAY at once: streams above `lastStream` are forgotten unanswered, the others are answered before the end.
+    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others have their responses before the end.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text.
-    ///   - lastStream: by default the highest that the client has opened.
+    ///   - lastStream: by default the highest stream that the client has opened.
     func goAway(_ code: HTTP2ErrorCode, debugData: String, lastStream: UInt32? = nil) {
         self.perform(.goAway(code, debugData: debugData, lastStream: lastStream))
     }
 
-    /// GOAWAY with the reason as Apple writes it.
+    /// Sends GOAWAY with the reason as Apple writes it.
     func goAway(_ reason: Reason, lastStream: UInt32? = nil) {
         self.goAway(.noError, debugData: #"{"reason":"\#(reason.text)"}"#, lastStream: lastStream)
     }
@@ -76,56 +94,93 @@ final class ProviderConnectionHandle: Sendable {
         self.perform(.drain)
     }
 
-    /// Nothing more is read or written, and the connection stays open: a fault.
+    /// Neither reads nor writes any more, and leaves the connection open: a fault.
     func stall() {
         self.perform(.stall)
     }
 
-    /// Ends the connection without a word.
+    /// Ends the connection without a GOAWAY.
     func close() {
         self.perform(.close)
     }
 
-    // MARK: The handler's side
+    // MARK: Pending responses
 
-    /// Everything in the mailbox, in order.
+    /// Keeps responses until the router has taken their pushes.
+    func expect(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
+        self.state.withLock { state in
+            for (stream, response) in responses { state.pending[stream] = response }
+        }
+    }
+
+    /// Forgets the responses that streams no longer expect.
+    func forget(_ streams: [UInt32]) {
+        self.state.withLock { state in for stream in streams { state.pending[stream] = nil } }
+    }
+
+    // MARK: Called by the connection
+
+    /// Removes and returns the commands in the mailbox, in order.
     func takeCommands() -> [Command] {
-        self.mailbox.withLock { mailbox in
-            mailbox.isScheduled = false
+        self.state.withLock { state in
+            state.isScheduled = false
             var commands: [Command] = []
-            swap(&commands, &mailbox.commands)
+            swap(&commands, &state.commands)
             return commands
         }
     }
 
-    /// On the event loop: the connection has ended.
-    func detach() {
-        self.handler.value = nil
-        self.mailbox.withLock { $0 = Mailbox(isClosed: true) }
+    /// Ends the handle with its connection.
+    func connectionClosed() {
+        self.state.withLock { state in
+            state.connection = nil
+            state.commands = []
+            state.pending = [:]
+        }
     }
 
-    // MARK: Posting
+    // MARK: Mailbox
 
     private func perform(_ command: Command) {
-        if let handler = self.handlerInTurn { return handler.perform(command) }
+        if let connection = self.workingConnection { return connection.perform(command) }
         self.post { $0.append(command) }
     }
 
-    /// The handler, when it is just calling its receiver: commands then take effect at once, after those that wait.
-    private var handlerInTurn: ProviderConnectionHandler? {
-        guard self.eventLoop.inEventLoop, let handler = self.handler.value, handler.isInTurn else { return nil }
-        if self.mailbox.withLock({ !$0.commands.isEmpty }) { handler.emptyMailbox() }
-        return handler
+    /// The connection while it calls its delegate. Commands that wait are performed first.
+    private var workingConnection: (any ProviderCommandHandler)? {
+        guard self.eventLoop.inEventLoop else { return nil }
+        let (bound, hasCommands) = self.state.withLock { ($0.connection, !$0.commands.isEmpty) }
+        guard let connection = bound?.value, connection.isWorking else { return nil }
+        if hasCommands { for command in self.takeCommands() { connection.perform(command) } }
+        return connection
     }
 
     private func post(_ add: (inout [Command]) -> Void) {
-        let mustSchedule = self.mailbox.withLock { mailbox in
-            guard !mailbox.isClosed else { return false }
-            add(&mailbox.commands)
-            defer { mailbox.isScheduled = true }
-            return !mailbox.isScheduled
+        let bound = self.state.withLock { state -> NIOLoopBound<any ProviderCommandHandler>? in
+            guard let connection = state.connection else { return nil }
+            add(&state.commands)
+            defer { state.isScheduled = true }
+            return state.isScheduled ? nil : connection
         }
-        guard mustSchedule else { return }
-        self.eventLoop.execute { self.handler.value?.work() }
+        guard let bound else { return }
+        self.eventLoop.execute { bound.value.work() }
+    }
+}
+
+extension ProviderConnectionHandle: SubmissionDelegate {
+    func settled(_ settlements: [SubmissionResult]) {
+        let responses = self.state.withLock { state in
+            settlements.compactMap { settlement -> (stream: UInt32, response: ProviderResponse)? in
+                guard let response = state.pending.removeValue(forKey: settlement.ticket) else { return nil }
+                return (settlement.ticket, settlement.refusal.map { self.rejection($0, of: response) } ?? response)
+            }
+        }
+        self.respond(responses)
+    }
+
+    private func rejection(_ reason: Reason, of response: ProviderResponse) -> ProviderResponse {
+        var rejection = ProviderSession.refusal(reason, of: response)
+        if reason.status == 429 { rejection.retryAfter = self.retryAfter }
+        return rejection
     }
 }

@@ -4,61 +4,65 @@ import NIOSSL
 import PushHTTP
 import PushWire
 
-/// One provider connection: carries bytes, answers and time to its machine and does what it says.
+/// One provider connection: passes bytes, responses and time to its state machine and performs the results.
 ///
-/// All requests that one turn of the event loop brought are handed over together, and everything that the turn makes is
-/// written in one go. While the client does not read its answers, nothing more is read from it.
-final class ProviderConnectionHandler: ChannelDuplexHandler {
+/// All requests of one read are passed to the delegate together, and everything that they cause is written at once. While
+/// the client does not read its responses, nothing more is read from it.
+final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Between two looks at the deadlines, at least.
-    private static let shortestTimer: TimeAmount = .milliseconds(10)
-    /// Places for requests that a connection keeps which has proven nothing.
-    private static let unprovenRequests = 16
+    /// The shortest time between two checks of the deadlines.
+    private static var shortestTimer: TimeAmount { .milliseconds(10) }
+    /// The number of events whose memory an unauthenticated connection keeps.
+    private static var unauthenticatedEvents: Int { 16 }
+    /// The largest output whose memory is kept, in bytes.
+    private static var keptCapacity: Int { 65_536 }
 
     private let logger: Logger
-    private let makeReceiver: (ProviderConnectionHandle) -> any ProviderRequestDelegate
-    private var machine: HTTP2ServerStateMachine
+    private let retryAfter: Int?
+    private var delegate: Delegate
+    private var stateMachine: HTTP2ServerStateMachine
     private var context: ChannelHandlerContext?
+    /// Is `nil` before the beginning and after the end.
     private var handle: ProviderConnectionHandle?
-    private var receiver: (any ProviderRequestDelegate)?
-    /// Until the connection has proven itself.
-    private var unproven: UnauthenticatedHandler?
+    /// Is `nil` once the connection is authenticated.
+    private var unauthenticated: UnauthenticatedHandler?
     private var timer: Scheduled<Void>?
     private var timerDeadline = NIODeadline.distantFuture
     private var isWritable = true
     private var mustRead = false
     private var isClosing = false
     private var isStalled = false
-    /// Kept so that a turn allocates nothing.
-    private var requests: [(stream: UInt32, request: ProviderRequest)] = []
-    /// Whether a turn is under way, at whose end everything is written.
-    private(set) var isInTurn = false
+    private(set) var isWorking = false
+    /// Kept so that the usual read allocates nothing.
+    private var events: [HTTP2ServerEvent] = []
 
     /// - Parameters:
-    ///   - now: of the event loop.
-    ///   - makeReceiver: called once, on the event loop, when the connection begins.
+    ///   - now: the time of the event loop.
+    ///   - retryAfter: the header `retry-after` of responses with status 429.
     init(
         limits: HTTP2ServerLimits,
         now: NIODeadline,
+        retryAfter: Int? = nil,
         logger: Logger,
-        makeReceiver: @escaping (ProviderConnectionHandle) -> any ProviderRequestDelegate
+        delegate: Delegate
     ) {
         self.logger = logger
-        self.makeReceiver = makeReceiver
-        self.machine = HTTP2ServerStateMachine(limits: limits, now: now)
+        self.retryAfter = retryAfter
+        self.delegate = delegate
+        self.stateMachine = HTTP2ServerStateMachine(limits: limits, now: now)
     }
 
-    // MARK: The channel's events
+    // MARK: Channel events
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        self.unproven = try? context.pipeline.syncOperations.handler(type: UnauthenticatedHandler.self)
-        let handle = ProviderConnectionHandle(self, eventLoop: context.eventLoop)
+        self.unauthenticated = try? context.pipeline.syncOperations.handler(type: UnauthenticatedHandler.self)
+        let handle = ProviderConnectionHandle(self, eventLoop: context.eventLoop, retryAfter: self.retryAfter)
         self.handle = handle
-        self.receiver = self.makeReceiver(handle)
+        self.delegate.connectionOpened(handle)
         if context.channel.isActive { self.work() }
     }
 
@@ -73,7 +77,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.machine.received(Self.unwrapInboundIn(data), now: context.eventLoop.now)
+        self.stateMachine.receive(Self.unwrapInboundIn(data), now: context.eventLoop.now)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -87,7 +91,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         self.isWritable = context.channel.isWritable
-        self.machine.setWritable(self.isWritable, now: context.eventLoop.now)
+        self.stateMachine.setWritable(self.isWritable, now: context.eventLoop.now)
         self.work()
         if self.isWritable, self.mustRead {
             self.mustRead = false
@@ -99,13 +103,13 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case is ChannelShouldQuiesceEvent:
-            self.machine.drain(now: context.eventLoop.now)
+            self.stateMachine.drain(now: context.eventLoop.now)
             self.work()
         case ChannelEvent.inputClosed:
-            self.machine.inputEnded(now: context.eventLoop.now)
+            self.stateMachine.inputClosed(now: context.eventLoop.now)
             self.work()
         case let end as UnauthenticatedEnd:
-            self.machine.finish(end.cause == .deadline ? .noError : .enhanceYourCalm, end.cause.rawValue)
+            self.stateMachine.finish(end.cause == .deadline ? .noError : .enhanceYourCalm, end.cause.rawValue)
             self.work()
         default: break
         }
@@ -113,7 +117,7 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A FIN without the end that TLS asks for: requests say themselves whether they are whole.
+        // A FIN without TLS's close_notify: requests themselves have an end.
         if case NIOSSLError.uncleanShutdown = error { return }
         self.logger.debug("provider connection failed", metadata: ["error": "\(error)"])
         context.close(promise: nil)
@@ -124,124 +128,109 @@ final class ProviderConnectionHandler: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    // MARK: What the handle asks
+    // MARK: Work
 
-    /// Empties the mailbox, hands requests over, writes.
+    private func deliverEvents() {
+        var events: [HTTP2ServerEvent] = []
+        swap(&events, &self.events)
+        // The delegate's commands may cause events of their own.
+        self.stateMachine.takeEvents(&events)
+        while !events.isEmpty, self.handle != nil {
+            if case .finished(let end) = events.last { self.logEnd(end) }
+            self.delegate.receive(events)
+            self.stateMachine.takeEvents(&events)
+        }
+        swap(&events, &self.events)
+    }
+
+    /// Frees the memory of an unauthenticated connection, and reports the rest.
+    private func reportHeldBytes() {
+        guard let context, let unauthenticated else { return }
+        if self.delegate.isAuthenticated { UnauthenticatedConnections.prove(context.channel) }
+        guard unauthenticated.isUnproven else { return self.unauthenticated = nil }
+        if self.events.capacity > Self.unauthenticatedEvents { self.events = [] }
+        let unsent = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
+        unauthenticated.hold(self.stateMachine.heldBytes + (unsent ?? 0))
+    }
+
+    private func write() {
+        guard let context, !self.isClosing else { return }
+        let hasFinished = self.stateMachine.hasFinished
+        if !self.isStalled, self.stateMachine.hasOutput, self.isWritable || hasFinished {
+            let output = self.stateMachine.takeOutput()
+            context.writeAndFlush(Self.wrapOutboundOut(output), promise: nil)
+            // TLS has copied the bytes: their memory serves the next ones.
+            if output.capacity <= Self.keptCapacity { self.stateMachine.reuse(output) }
+        }
+        // A stalled connection is silent, and ends with its state machine nevertheless.
+        guard hasFinished else { return }
+        self.isClosing = true
+        context.closeBothSides()
+    }
+
+    private func logEnd(_ end: HTTP2ConnectionEnd) {
+        guard end.code != .noError, !self.isStalled, !self.isClosing else { return }
+        self.logger.info(
+            "provider connection ended",
+            metadata: ["code": "\(end.code.name)", "reason": "\(end.text)"]
+        )
+    }
+
+    /// Sets the one timer, which is moved only to an earlier time.
+    private func schedule() {
+        let next = self.stateMachine.nextDeadline
+        guard let context, next < self.timerDeadline else { return }
+        self.timer?.cancel()
+        self.timerDeadline = max(next, context.eventLoop.now + Self.shortestTimer)
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: self.timerDeadline) {
+            self.timerDeadline = .distantFuture
+            self.stateMachine.tick(now: context.eventLoop.now)
+            self.work()
+        }
+    }
+
+    private func end() {
+        guard let handle = self.handle.take() else { return }
+        self.timer?.cancel()
+        self.timer = nil
+        self.stateMachine.transportClosed()
+        handle.connectionClosed()
+    }
+}
+
+// MARK: Commands
+
+extension ProviderConnectionHandler: ProviderCommandHandler {
     func work() {
-        // Whatever a turn sets off comes back here at its end.
-        guard !self.isInTurn, self.context != nil else { return }
-        self.isInTurn = true
-        self.emptyMailbox()
-        self.handOver()
-        self.isInTurn = false
+        // Calls from within end up here again, and are covered by the call in progress.
+        guard !self.isWorking, self.context != nil else { return }
+        self.isWorking = true
+        for command in self.handle?.takeCommands() ?? [] { self.perform(command) }
+        self.deliverEvents()
+        self.isWorking = false
         self.write()
-        self.reportHeld()
+        self.reportHeldBytes()
         self.schedule()
     }
 
-    private func reportHeld() {
-        guard let unproven else { return }
-        guard unproven.isUnproven else { return self.unproven = nil }
-        if self.requests.capacity > Self.unprovenRequests { self.requests = [] }
-        let unsent = try? self.context?.channel.syncOptions?.getOption(.bufferedWritableBytes)
-        unproven.hold(self.machine.heldBytes + (unsent ?? 0))
-    }
-
-    func emptyMailbox() {
-        for command in self.handle?.takeCommands() ?? [] { self.perform(command) }
-    }
-
-    func answer(_ answers: [(stream: UInt32, answer: ProviderResponse)]) {
-        self.machine.answer(answers)
+    func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
+        self.stateMachine.respond(responses)
     }
 
     func perform(_ command: ProviderConnectionHandle.Command) {
         guard let context else { return }
         let now = context.eventLoop.now
         switch command {
-        case .answer(let stream, let answer): self.machine.answer(stream, answer)
-        case .reset(let stream, let code): self.machine.reset(stream, code)
-        case .announce(let limit): self.machine.announce(streamLimit: limit, now: now)
+        case .respond(let stream, let response): self.stateMachine.respond(stream, response)
+        case .reset(let stream, let code): self.stateMachine.reset(stream, code)
+        case .announce(let limit): self.stateMachine.announce(streamLimit: limit, now: now)
         case .goAway(let code, let debugData, let lastStream):
-            self.machine.goAway(code, debugData: debugData, lastStream: lastStream, now: now)
-        case .drain: self.machine.drain(now: now)
+            self.stateMachine.goAway(code, debugData: debugData, lastStream: lastStream, now: now)
+        case .drain: self.stateMachine.drain(now: now)
         case .stall: self.isStalled = true
         case .close:
             self.isClosing = true
             context.closeBothSides()
         }
-    }
-
-    // MARK: A turn
-
-    private func handOver() {
-        guard let receiver else { return }
-        var requests: [(stream: UInt32, request: ProviderRequest)] = []
-        swap(&requests, &self.requests)
-        self.machine.takeRequests(&requests)
-        if !requests.isEmpty { receiver.received(requests) }
-        requests.removeAll(keepingCapacity: true)
-        swap(&requests, &self.requests)
-        let cancelled = self.machine.takeCancelled()
-        if !cancelled.isEmpty { receiver.cancelled(cancelled) }
-    }
-
-    private func write() {
-        guard let context, !self.isClosing else { return }
-        if self.isStalled {
-            // A fault keeps it silent, not alive for ever.
-            if self.machine.phase == .finished {
-                self.isClosing = true
-                context.closeBothSides()
-            }
-            return
-        }
-        let hasFinished = self.machine.phase == .finished
-        if self.machine.output.readableBytes > 0, self.isWritable || hasFinished {
-            var output = ByteBuffer()
-            swap(&output, &self.machine.output)
-            context.writeAndFlush(Self.wrapOutboundOut(output), promise: nil)
-            // TLS has copied it: the same memory serves the next turn.
-            output.clear()
-            if output.capacity <= Self.keptCapacity { self.machine.output = output }
-        }
-        guard hasFinished else { return }
-        self.isClosing = true
-        self.logEnding()
-        context.closeBothSides()
-    }
-
-    private static let keptCapacity = 65_536
-
-    private func logEnding() {
-        guard let ending = self.machine.ending, ending.code != .noError else { return }
-        self.logger.info(
-            "provider connection ended",
-            metadata: ["code": "\(ending.code.name)", "reason": "\(ending.text)"]
-        )
-    }
-
-    /// One timer, moved only when something must happen before it.
-    private func schedule() {
-        let next = self.machine.nextDeadline
-        guard let context, next < self.timerDeadline else { return }
-        self.timer?.cancel()
-        self.timerDeadline = max(next, context.eventLoop.now + Self.shortestTimer)
-        self.timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: self.timerDeadline) {
-            self.timerDeadline = .distantFuture
-            self.machine.tick(now: context.eventLoop.now)
-            self.work()
-        }
-    }
-
-    private func end() {
-        guard let receiver else { return }
-        self.receiver = nil
-        self.timer?.cancel()
-        self.timer = nil
-        self.machine.transportClosed()
-        self.handle?.detach()
-        self.handle = nil
-        receiver.closed()
     }
 }

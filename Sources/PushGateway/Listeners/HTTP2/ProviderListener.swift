@@ -3,6 +3,7 @@ import NIOCore
 import PushHTTP
 import PushSupport
 import PushTypes
+import PushWire
 
 /// The provider API of one environment: pushes, broadcasts and channels over HTTP/2.
 final class ProviderListener: Sendable {
@@ -12,8 +13,7 @@ final class ProviderListener: Sendable {
     let faults: FaultPlan
     let time: any TimeSource
     let logger: Logger
-    /// The log of refusals.
-    let refusals: RejectionLog
+    let rejectionLog: RejectionLog
     private let certificates: CertificateCheck
     private let requestDeadline: TimeAmount
 
@@ -37,23 +37,30 @@ final class ProviderListener: Sendable {
         self.requestDeadline = requestDeadline
         self.time = time
         self.logger = logger
-        self.refusals = RejectionLog(logger)
+        self.rejectionLog = RejectionLog(logger)
     }
 
-    /// Sets up a connection after TLS.
+    /// Sets up the pipeline of a connection behind TLS.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.pipeline.syncOperations.addHandler(
             ProtocolDetector(deadline: self.requestDeadline) { try self.configureHTTP2($0, fault) }
         )
     }
 
-    /// A certificate that is no good here ends the connection with GOAWAY and the reason (reference 1.2).
+    /// Adds the HTTP/2 handler. A certificate that is invalid here ends the connection with GOAWAY and the reason
+    /// (reference 1.2).
     private func configureHTTP2(_ channel: any Channel, _ fault: FaultDecision?) throws {
-        let shown = LegacyTLS.peerCertificate(channel)
-        let certificate = shown.map { self.certificates.identity(of: $0) }
+        var certificate: CertificateIdentity?
+        var certificateError: Reason?
+        if let shown = LegacyTLS.peerCertificate(channel) {
+            switch self.certificates.identity(of: shown) {
+            case .success(let identity): certificate = identity
+            case .failure(let reason): certificateError = reason
+            }
+        }
         let session = ProviderSession(
             self.session,
-            certificate: try? certificate?.get(),
+            certificate: certificate,
             source: SignatureCheckLimiter.Source(channel.remoteAddress)
         )
         let rules = self.session.rules
@@ -63,20 +70,17 @@ final class ProviderListener: Sendable {
         limits.request = self.requestDeadline
         limits.idle = rules.idleTimeout.map { TimeAmount($0) }
         try channel.pipeline.syncOperations.addHandler(
-            ProviderConnectionHandler(limits: limits, now: channel.eventLoop.now, logger: self.logger) { handle in
-                if case .failure(let reason) = certificate {
-                    self.refusals.write("certificate refused", reason)
-                    handle.goAway(reason)
-                }
-                return ProviderRequestHandler(
-                    door: self,
-                    handle: handle,
+            ProviderConnectionHandler(
+                limits: limits,
+                now: channel.eventLoop.now,
+                retryAfter: rules.retryAfter,
+                logger: self.logger,
+                delegate: ProviderRequestHandler(
+                    listener: self,
                     session: session,
-                    eventLoop: channel.eventLoop
-                ) {
-                    UnauthenticatedConnections.prove(channel)
-                }
-            }
+                    certificateError: certificateError
+                )
+            )
         )
         if session.credential != nil { UnauthenticatedConnections.prove(channel) }
     }

@@ -1,12 +1,14 @@
-/// Whoever answers the requests of one provider connection. Called on the connection's event loop.
+import PushWire
+
+/// Receives the requests of one provider connection. It is called on the connection's event loop.
 protocol ProviderRequestDelegate {
-    /// The requests that one turn of the event loop brought, in order. What is answered inside of this call goes out with
-    /// the same write; later answers may come from any thread, through the connection's ``ProviderConnectionHandle``.
-    func received(_ requests: [(stream: UInt32, request: ProviderRequest)])
+    /// Is set while the connection has shown a valid credential.
+    var isAuthenticated: Bool { get }
 
-    /// Nobody awaits these answers any more; giving them all the same is harmless.
-    func cancelled(_ streams: [UInt32])
+    /// The connection begins. It is called once, before all others.
+    mutating func connectionOpened(_ handle: ProviderConnectionHandle)
 
-    /// The connection is gone, and with it all answers still awaited. Nothing comes after this.
-    func closed()
+    /// Receives the events that one read caused, in order. Responses given inside of this call are sent with one write.
+    /// Later responses may come from any thread, through the connection's ``ProviderConnectionHandle``.
+    mutating func receive(_ events: [HTTP2ServerEvent])
 }

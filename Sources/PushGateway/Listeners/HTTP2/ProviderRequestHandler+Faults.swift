@@ -3,16 +3,16 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// Misbehaviour on command.
+/// Configured misbehaviour.
 extension ProviderRequestHandler {
-    /// What to do wrong with a request.
+    /// Returns the fault that applies to a request.
     func fault(
         _ request: ProviderRequest,
         _ decision: ProviderSession.Decision,
         now: Timestamp
     ) -> FaultDecision? {
         var random = SystemRandomNumberGenerator()
-        return self.door.faults.decide(
+        return self.listener.faults.decide(
             at: .request,
             for: self.subject(request, decision),
             random: &random,
@@ -23,7 +23,7 @@ extension ProviderRequestHandler {
     private func subject(_ request: ProviderRequest, _ decision: ProviderSession.Decision) -> FaultSubject {
         var subject = FaultSubject(
             listener: .http2,
-            environment: self.door.environment,
+            environment: self.listener.environment,
             topic: request.fields.topic.flatMap { Topic($0) },
             credential: self.credential,
             ordinal: self.ordinal
@@ -37,75 +37,80 @@ extension ProviderRequestHandler {
         return subject
     }
 
-    func misbehave(
+    /// Performs a fault in the place of a decision, or before it.
+    mutating func perform(
         _ fault: FaultDecision,
         _ stream: UInt32,
         _ decision: ProviderSession.Decision,
-        _ turn: inout Turn
+        _ handle: ProviderConnectionHandle,
+        _ batch: inout Batch
     ) {
-        self.door.logger.info("fault", metadata: ["rules": "\(fault.rules.joined(separator: ", "))"])
-        if let limit = fault.streamLimit { self.handle.announce(streamLimit: limit) }
+        self.listener.logger.info("fault", metadata: ["rules": "\(fault.rules.joined(separator: ", "))"])
+        if let limit = fault.streamLimit { handle.announce(streamLimit: limit) }
         switch fault.connection {
         case .close:
-            self.isStalled = true
-            return self.handle.close()
+            self.ignoresRequests = true
+            return handle.close()
         case .stall:
-            self.isStalled = true
-            return self.handle.stall()
+            self.ignoresRequests = true
+            return handle.stall()
         case .goAway(let goAway):
-            self.finish(turn)
-            turn = Turn()
-            self.goAway(goAway, before: stream)
+            self.finish(batch, handle)
+            batch = Batch()
+            self.goAway(goAway, before: stream, handle)
             guard goAway.finishesStreams else {
-                self.isStalled = true
+                self.ignoresRequests = true
                 return
             }
         case nil: break
         }
         switch fault.response {
         case .reject(let reason, let retryAfter):
-            return turn.answers.append((stream, Self.refusal(reason, retryAfter, in: decision)))
+            return batch.responses.append((stream, Self.rejection(reason, retryAfter, for: decision)))
         case .reset(let code):
-            return self.handle.reset(stream, HTTP2ErrorCode(rawValue: code.value) ?? .internalError)
+            return handle.reset(stream, HTTP2ErrorCode(rawValue: code.value) ?? .internalError)
         case .drop, nil: break
         }
         switch fault.before {
         case .stall: return
         case .wait(let time):
-            // The delayed turn is one of its own, as everything else goes on meanwhile.
-            self.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) {
-                var turn = Turn()
-                self.perform(decision, stream, &turn)
-                self.finish(turn)
+            let handler = self
+            // A delayed request is a batch of its own, as all others are handled meanwhile.
+            handle.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) {
+                var batch = Batch()
+                handler.perform(decision, stream, handle, &batch)
+                handler.finish(batch, handle)
             }
-        case nil: self.perform(decision, stream, &turn)
+        case nil: self.perform(decision, stream, handle, &batch)
         }
     }
 
-    private func goAway(_ goAway: FaultAction.GoAway, before stream: UInt32) {
+    private func goAway(_ goAway: FaultAction.GoAway, before stream: UInt32, _ handle: ProviderConnectionHandle) {
         let code = HTTP2ErrorCode(rawValue: goAway.code.value) ?? .noError
         let text = goAway.text.map { #"{"reason":"\#($0)"}"# } ?? ""
-        // Without this request and those that follow: they have not been processed.
+        // Without this request and the following ones, which have not been processed.
         let last = stream > 2 ? stream - 2 : 0
-        self.handle.goAway(code, debugData: text, lastStream: goAway.finishesStreams ? nil : last)
+        handle.goAway(code, debugData: text, lastStream: goAway.finishesStreams ? nil : last)
     }
 
-    /// In the place of the right answer, with the ids that it would have had.
-    private static func refusal(
+    /// Returns a rejection with the ids that the right response would have had.
+    private static func rejection(
         _ reason: Reason,
         _ retryAfter: Int?,
-        in decision: ProviderSession.Decision
+        for decision: ProviderSession.Decision
     ) -> ProviderResponse {
         let right: ProviderResponse? =
             switch decision {
-            case .submit(_, let answer), .broadcast(_, let answer), .respond(let answer), .reject(_, let answer): answer
+            case .submit(_, let response), .broadcast(_, let response), .respond(let response),
+                .reject(_, let response):
+                response
             case .manage: nil
             }
-        var answer =
-            right?.requestID.map { ProviderResponse.refused(reason, requestID: $0) }
-            ?? .refused(reason, apnsID: right?.apnsID ?? "")
-        if case .manage(let command) = decision { answer = .refused(reason, requestID: command.requestID) }
-        answer.retryAfter = retryAfter
-        return answer
+        var response =
+            right?.requestID.map { ProviderResponse.rejected(reason, requestID: $0) }
+            ?? .rejected(reason, apnsID: right?.apnsID ?? "")
+        if case .manage(let command) = decision { response = .rejected(reason, requestID: command.requestID) }
+        response.retryAfter = retryAfter
+        return response
     }
 }

@@ -3,161 +3,139 @@ import NIOCore
 import PushSupport
 import PushTypes
 import PushWire
-import Synchronization
 
-/// Answers the requests of one provider connection: refusals at once, what was accepted when the core has settled it.
-final class ProviderRequestHandler: ProviderRequestDelegate {
-    let door: ProviderListener
-    let handle: ProviderConnectionHandle
-    let eventLoop: any EventLoop
-    private let owner: PendingResponses
+/// Handles the requests of one provider connection: rejections are answered at once, accepted pushes when the router has
+/// taken them.
+struct ProviderRequestHandler: ProviderRequestDelegate {
+    let listener: ProviderListener
     private var session: ProviderSession
-    /// Called once, with the first valid credential.
-    private var onProof: (() -> Void)?
-    /// Requests so far, for faults.
-    var ordinal = 0
-    /// A fault: nothing is answered any more.
-    var isStalled = false
+    /// The reason to end the connection at once: its certificate is invalid here (reference 1.2).
+    private let certificateError: Reason?
+    private var handle: ProviderConnectionHandle?
+    /// The number of requests so far, for faults.
+    private(set) var ordinal = 0
+    /// Is set if a fault or too many invalid tokens ended the handling of requests.
+    var ignoresRequests = false
 
-    init(
-        door: ProviderListener,
-        handle: ProviderConnectionHandle,
-        session: ProviderSession,
-        eventLoop: any EventLoop,
-        onProof: @escaping () -> Void
-    ) {
-        self.door = door
-        self.handle = handle
+    init(listener: ProviderListener, session: ProviderSession, certificateError: Reason?) {
+        self.listener = listener
         self.session = session
-        self.eventLoop = eventLoop
-        self.owner = PendingResponses(handle, retryAfter: door.session.rules.retryAfter)
-        self.onProof = onProof
+        self.certificateError = certificateError
     }
 
-    /// What one turn of the event loop comes to.
-    struct Turn {
+    /// The results of the requests of one read, passed on together.
+    struct Batch {
         var submissions: [Submission] = []
-        var pending: [(ticket: UInt32, answer: ProviderResponse)] = []
-        var answers: [(stream: UInt32, answer: ProviderResponse)] = []
+        var pending: [(stream: UInt32, response: ProviderResponse)] = []
+        var responses: [(stream: UInt32, response: ProviderResponse)] = []
     }
-
-    func received(_ requests: [(stream: UInt32, request: ProviderRequest)]) {
-        let now = self.door.time.now
-        var turn = Turn()
-        turn.submissions.reserveCapacity(requests.count)
-        turn.pending.reserveCapacity(requests.count)
-        for (stream, request) in requests where !self.isStalled {
-            let verdict = self.session.receive(request, now: now)
-            self.ordinal += 1
-            if let fault = self.fault(request, verdict.decision, now: now) {
-                self.misbehave(fault, stream, verdict.decision, &turn)
-            } else {
-                self.perform(verdict.decision, stream, &turn)
-            }
-            if let instruction = verdict.instruction { self.perform(instruction, after: stream, &turn) }
-        }
-        self.finish(turn)
-        if self.session.credential != nil { self.onProof.take()?() }
-    }
-
-    func cancelled(_ streams: [UInt32]) { self.owner.forget(streams) }
-
-    func closed() { self.owner.forgetAll() }
 
     var credential: String? { self.session.credential }
+    var isAuthenticated: Bool { self.session.credential != nil }
 
-    // MARK: Requests
-
-    func perform(_ decision: ProviderSession.Decision, _ stream: UInt32, _ turn: inout Turn) {
-        switch decision {
-        case .submit(let push, let answer):
-            turn.pending.append((stream, answer))
-            turn.submissions.append(Submission(push: push, owner: self.owner, ticket: stream))
-        case .broadcast(let broadcast, let answer):
-            self.owner.expect([(stream, answer)])
-            self.door.router.submit(broadcast, owner: self.owner, ticket: stream)
-        case .manage(let command):
-            let (channels, handle) = (self.door.channels, self.handle)
-            Task { handle.answer(stream, await channels.perform(command)) }
-        case .respond(let answer):
-            turn.answers.append((stream, answer))
-        case .reject(let refusal, let answer):
-            self.note(refusal, answer)
-            turn.answers.append((stream, answer))
-        }
-    }
-
-    /// Hands everything on together.
-    func finish(_ turn: Turn) {
-        if !turn.answers.isEmpty { self.handle.answer(turn.answers) }
-        guard !turn.submissions.isEmpty else { return }
-        self.owner.expect(turn.pending)
-        self.door.router.submit(turn.submissions)
-    }
-
-    /// What was accepted before a GOAWAY is still answered.
-    private func perform(
-        _ instruction: ProviderSession.Instruction,
-        after stream: UInt32,
-        _ turn: inout Turn
-    ) {
-        self.finish(turn)
-        turn = Turn()
-        switch instruction {
-        case .announce(let limit): self.handle.announce(streamLimit: limit)
-        case .goAway(let reason): self.handle.goAway(reason)
-        case .endWithoutProcessing:
-            self.isStalled = true
-            let text = "too many provider tokens that are no good"
-            self.handle.goAway(.enhanceYourCalm, debugData: text, lastStream: stream)
-        }
-    }
-
-    private func note(_ refusal: ProviderRejection, _ answer: ProviderResponse) {
-        let id = answer.apnsID ?? answer.requestID ?? ""
-        self.door.refusals.write("request refused", refusal.reason, id: id, rule: refusal.rule.map { "\($0)" })
-        if let recipient = refusal.recipient {
-            self.door.router.rejectedTooMany(device: recipient.device, topic: recipient.topic, apnsID: id)
-        }
-        if let token = refusal.token { self.door.router.rejected(token, apnsID: id) }
-    }
-}
-
-/// The answers of one connection that wait for the core.
-final class PendingResponses: SubmissionDelegate {
-    private let handle: ProviderConnectionHandle
-    /// In answers 429.
-    private let retryAfter: Int?
-    private let answers = Mutex<[UInt32: ProviderResponse]>([:])
-
-    init(_ handle: ProviderConnectionHandle, retryAfter: Int?) {
+    mutating func connectionOpened(_ handle: ProviderConnectionHandle) {
         self.handle = handle
-        self.retryAfter = retryAfter
+        guard let reason = self.certificateError else { return }
+        self.listener.rejectionLog.write("certificate rejected", reason)
+        handle.goAway(reason)
     }
 
-    func expect(_ answers: [(ticket: UInt32, answer: ProviderResponse)]) {
-        self.answers.withLock { pending in for (ticket, answer) in answers { pending[ticket] = answer } }
-    }
-
-    func settled(_ settlements: [SubmissionResult]) {
-        let answers = self.answers.withLock { pending in
-            settlements.compactMap { settlement -> (stream: UInt32, answer: ProviderResponse)? in
-                guard let answer = pending.removeValue(forKey: settlement.ticket) else { return nil }
-                return (settlement.ticket, settlement.rejection.map { self.refusal($0, of: answer) } ?? answer)
+    mutating func receive(_ events: [HTTP2ServerEvent]) {
+        guard let handle else { return }
+        let now = self.listener.time.now
+        var batch = Batch()
+        var cancelled: [UInt32] = []
+        batch.submissions.reserveCapacity(events.count)
+        batch.pending.reserveCapacity(events.count)
+        for event in events {
+            switch event {
+            case .request(let stream, let request):
+                if !self.ignoresRequests { self.receive(request, stream, handle, &batch, now: now) }
+            case .cancelled(let stream): cancelled.append(stream)
+            case .finished: break
             }
         }
-        self.handle.answer(answers)
+        self.finish(batch, handle)
+        if !cancelled.isEmpty { handle.forget(cancelled) }
     }
 
-    private func refusal(_ reason: Reason, of answer: ProviderResponse) -> ProviderResponse {
-        var refusal = ProviderSession.rejection(reason, of: answer)
-        if reason.status == 429 { refusal.retryAfter = self.retryAfter }
-        return refusal
+    private mutating func receive(
+        _ request: ProviderRequest,
+        _ stream: UInt32,
+        _ handle: ProviderConnectionHandle,
+        _ batch: inout Batch,
+        now: Timestamp
+    ) {
+        let result = self.session.receive(request, now: now)
+        self.ordinal += 1
+        if let fault = self.fault(request, result.decision, now: now) {
+            self.perform(fault, stream, result.decision, handle, &batch)
+        } else {
+            self.perform(result.decision, stream, handle, &batch)
+        }
+        if let instruction = result.instruction { self.perform(instruction, after: stream, handle, &batch) }
     }
 
-    func forget(_ tickets: [UInt32]) {
-        self.answers.withLock { pending in for ticket in tickets { pending[ticket] = nil } }
+    // MARK: Decisions
+
+    func perform(
+        _ decision: ProviderSession.Decision,
+        _ stream: UInt32,
+        _ handle: ProviderConnectionHandle,
+        _ batch: inout Batch
+    ) {
+        switch decision {
+        case .submit(let push, let response):
+            batch.pending.append((stream, response))
+            batch.submissions.append(Submission(push: push, owner: handle, ticket: stream))
+        case .broadcast(let broadcast, let response):
+            handle.expect([(stream, response)])
+            self.listener.router.submit(broadcast, owner: handle, ticket: stream)
+        case .manage(let command):
+            let channels = self.listener.channels
+            Task { handle.respond(stream, await channels.perform(command)) }
+        case .respond(let response):
+            batch.responses.append((stream, response))
+        case .reject(let rejection, let response):
+            self.note(rejection, response)
+            batch.responses.append((stream, response))
+        }
     }
 
-    func forgetAll() { self.answers.withLock { $0 = [:] } }
+    /// Passes the results on together.
+    func finish(_ batch: Batch, _ handle: ProviderConnectionHandle) {
+        if !batch.responses.isEmpty { handle.respond(batch.responses) }
+        guard !batch.submissions.isEmpty else { return }
+        handle.expect(batch.pending)
+        self.listener.router.submit(batch.submissions)
+    }
+
+    /// Performs what the session demands of the connection. Pushes accepted before a GOAWAY still have their responses.
+    private mutating func perform(
+        _ instruction: ProviderSession.Instruction,
+        after stream: UInt32,
+        _ handle: ProviderConnectionHandle,
+        _ batch: inout Batch
+    ) {
+        self.finish(batch, handle)
+        batch = Batch()
+        switch instruction {
+        case .announce(let limit): handle.announce(streamLimit: limit)
+        case .goAway(let reason): handle.goAway(reason)
+        case .endWithoutProcessing:
+            self.ignoresRequests = true
+            handle.goAway(.enhanceYourCalm, debugData: "too many invalid provider tokens", lastStream: stream)
+        }
+    }
+
+    /// Logs a rejection, and reports to the router which device or token it concerns.
+    private func note(_ rejection: ProviderRejection, _ response: ProviderResponse) {
+        let id = response.apnsID ?? response.requestID ?? ""
+        let rule = rejection.rule.map { "\($0)" }
+        self.listener.rejectionLog.write("request rejected", rejection.reason, id: id, rule: rule)
+        if let recipient = rejection.recipient {
+            self.listener.router.rejectedTooMany(device: recipient.device, topic: recipient.topic, apnsID: id)
+        }
+        if let token = rejection.token { self.listener.router.rejected(token, apnsID: id) }
+    }
 }

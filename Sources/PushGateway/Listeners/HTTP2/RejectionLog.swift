@@ -4,14 +4,14 @@ import PushHTTP
 import PushTypes
 import Synchronization
 
-/// Logs what providers are refused: of each reason so many lines a minute, the others as a count.
+/// Logs the rejections of providers' requests: a number of lines per minute for each reason, the others as a count.
 final class RejectionLog: Sendable {
     private struct Line: Hashable {
         var text: String
         var reason: Reason
     }
 
-    /// Lines of one reason in a minute.
+    /// The number of lines of one reason in a minute.
     static let perMinute = 20
 
     private let logger: Logger
@@ -23,7 +23,8 @@ final class RejectionLog: Sendable {
         self.clock = clock
     }
 
-    /// - Parameter rule: the rule of strict mode that the request broke, if it was one.
+    /// Logs a rejection, or counts it.
+    /// - Parameter rule: the rule of strict mode that the request broke, or `nil`.
     func write(_ text: String, _ reason: Reason, id: String? = nil, rule: String? = nil) {
         let now = self.clock()
         guard let omitted = self.lines.withLock({ $0.note(Line(text: text, reason: reason), now: now) }) else { return }
@@ -34,7 +35,7 @@ final class RejectionLog: Sendable {
         self.logger.info("\(text)", metadata: metadata)
     }
 
-    /// Called from time to time: counts what minutes that are over left out.
+    /// Logs the counts of past minutes. It is called at intervals.
     func flush() {
         let now = self.clock()
         for (line, count) in self.lines.withLock({ $0.takeOmitted(now: now) }) {

@@ -26,7 +26,7 @@ import Testing
         }
         #expect(connection.receiver.batches == [[1, 3, 5]])
         let output = try #require(try connection.channel.readOutbound(as: ByteBuffer.self))
-        let frames = ClientFrame.frames(Array(output.readableBytesView))
+        let frames = PeerFrame.frames(Array(output.readableBytesView))
         // With them went the confirmation of the client's settings.
         #expect(frames.map(\.type) == [.settings, .headers, .headers, .headers])
         #expect(try connection.writes() == 0)
@@ -39,12 +39,12 @@ import Testing
         }
         _ = try connection.frames()
         let handle = try #require(connection.receiver.handle)
-        for number in 0..<50 { handle.answer(UInt32(number) * 2 + 1, .accepted(apnsID: "ID")) }
-        handle.answer((50..<100).map { (UInt32($0) * 2 + 1, .accepted(apnsID: "ID")) })
+        for number in 0..<50 { handle.respond(UInt32(number) * 2 + 1, .accepted(apnsID: "ID")) }
+        handle.respond((50..<100).map { (UInt32($0) * 2 + 1, .accepted(apnsID: "ID")) })
         #expect(try connection.writes() == 0)
         connection.channel.embeddedEventLoop.run()
         let output = try #require(try connection.channel.readOutbound(as: ByteBuffer.self))
-        #expect(ClientFrame.frames(Array(output.readableBytesView)).count == 100)
+        #expect(PeerFrame.frames(Array(output.readableBytesView)).count == 100)
         #expect(try connection.writes() == 0)
     }
 
@@ -63,7 +63,7 @@ import Testing
             for part in 0..<10 {
                 group.addTask {
                     for number in 0..<100 {
-                        handle.answer(UInt32(part * 100 + number) * 2 + 1, .accepted(apnsID: "ID"))
+                        handle.respond(UInt32(part * 100 + number) * 2 + 1, .accepted(apnsID: "ID"))
                     }
                 }
             }
@@ -71,7 +71,7 @@ import Testing
         await channel.testingEventLoop.run()
         var streams: Set<UInt32> = []
         while let output = try await channel.readOutbound(as: ByteBuffer.self) {
-            for frame in ClientFrame.frames(Array(output.readableBytesView)) where frame.type == .headers {
+            for frame in PeerFrame.frames(Array(output.readableBytesView)) where frame.type == .headers {
                 #expect(streams.insert(frame.streamID).inserted)
             }
         }
@@ -89,14 +89,14 @@ import Testing
         handle.announce(streamLimit: 7)
         handle.reset(3, .internalError)
         handle.goAway(.shutdown, lastStream: 1)
-        handle.answer(1, .accepted(apnsID: "ID"))
+        handle.respond(1, .accepted(apnsID: "ID"))
         connection.channel.embeddedEventLoop.run()
         let frames = try connection.frames()
         #expect(frames.map(\.type) == [.settings, .resetStream, .goAway, .headers])
         #expect(String(decoding: frames[2].content.dropFirst(8), as: UTF8.self) == #"{"reason":"Shutdown"}"#)
-        #expect(connection.receiver.closings == 1)
+        #expect(connection.isClosed)
         #expect(!connection.channel.isActive)
-        handle.answer(5, .accepted(apnsID: "ID"))
+        handle.respond(5, .accepted(apnsID: "ID"))
         handle.close()
         connection.channel.embeddedEventLoop.run()
     }
@@ -104,7 +104,7 @@ import Testing
     @Test func theReceiverMayEndTheConnectionInTheMiddleOfItsCall() throws {
         let connection = try Connection { receiver in
             receiver.whenReceived = { receiver, _ in
-                receiver.handle?.answer([(1, .accepted(apnsID: "ID"))])
+                receiver.handle?.respond([(1, .accepted(apnsID: "ID"))])
                 receiver.handle?.goAway(.noError, debugData: "enough", lastStream: 1)
             }
         }
@@ -113,7 +113,7 @@ import Testing
             for stream: UInt32 in [1, 3] { harness.request(stream) }
         }
         #expect(try connection.frames().map(\.type) == [.settings, .headers, .goAway])
-        #expect(connection.receiver.closings == 1)
+        #expect(connection.isClosed)
     }
 
     @Test func closingWithoutAWordWritesNothingMore() throws {
@@ -124,7 +124,7 @@ import Testing
         connection.channel.embeddedEventLoop.run()
         #expect(try connection.writes() == 0)
         #expect(!connection.channel.isActive)
-        #expect(connection.receiver.closings == 1)
+        #expect(connection.isClosed)
     }
 
     @Test func cancelledStreamsAreTold() throws {
@@ -162,7 +162,7 @@ import Testing
         connection.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
         #expect(try connection.frames().map(\.type) == [.goAway, .ping])
         connection.channel.embeddedEventLoop.advanceTime(by: .seconds(1))
-        connection.receiver.handle?.answer(1, .accepted(apnsID: "ID"))
+        connection.receiver.handle?.respond(1, .accepted(apnsID: "ID"))
         connection.channel.embeddedEventLoop.run()
         #expect(try connection.frames().map(\.type) == [.goAway, .headers])
         #expect(!connection.channel.isActive)
@@ -174,7 +174,7 @@ import Testing
         try connection.channel.writeInbound(ByteBuffer(string: "what is this"))
         #expect(try connection.frames().map(\.type) == [.goAway])
         #expect(!connection.channel.isActive)
-        #expect(connection.receiver.closings == 1)
+        #expect(connection.isClosed)
     }
 
     @Test func errorsOfTheTransportEndTheConnection() throws {
@@ -226,13 +226,17 @@ private struct Connection {
         try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 
-    static func handler(_ receiver: RecordingReceiver, on channel: any Channel) -> ProviderConnectionHandler {
+    static func handler(_ receiver: RecordingReceiver, on channel: any Channel) -> ProviderConnectionHandler<RecordingReceiver> {
         let now = channel.eventLoop.now
-        return ProviderConnectionHandler(limits: .init(), now: now, logger: Logger(label: "test")) { handle in
-            receiver.handle = handle
-            return receiver
-        }
+        return ProviderConnectionHandler(
+            limits: .init(),
+            now: now,
+            logger: Logger(label: "test"),
+            delegate: receiver
+        )
     }
+
+    var isClosed: Bool { self.receiver.handle?.isClosed == true }
 
     /// What a client sends from its preface on.
     static func input(_ write: (inout Client) -> Void) -> ByteBuffer {
@@ -246,10 +250,10 @@ private struct Connection {
         try self.channel.writeInbound(Self.input(write))
     }
 
-    func frames() throws -> [ClientFrame] {
+    func frames() throws -> [PeerFrame] {
         var bytes: [UInt8] = []
         while let output = try self.channel.readOutbound(as: ByteBuffer.self) { bytes += output.readableBytesView }
-        return ClientFrame.frames(bytes)
+        return PeerFrame.frames(bytes)
     }
 
     /// Writes that nobody has looked at.
@@ -273,7 +277,7 @@ private struct Client {
 
     mutating func headers(_ streamID: UInt32) {
         var block = ByteBuffer()
-        try? self.encoder.encode(headers: HPACKHeaders(ServiceHarness.push), to: &block)
+        try? self.encoder.encode(headers: HPACKHeaders(Vectors.pushHeaders), to: &block)
         self.bytes.write(
             FrameHeader(length: block.readableBytes, type: .headers, flags: .endHeaders, streamID: streamID)
         )
@@ -298,7 +302,6 @@ private final class RecordingReceiver: ProviderRequestDelegate, Sendable {
         var handle: ProviderConnectionHandle?
         var batches: [[UInt32]] = []
         var cancelled: [UInt32] = []
-        var closings = 0
         var whenReceived: (@Sendable (RecordingReceiver, [UInt32]) -> Void)?
     }
 
@@ -310,7 +313,6 @@ private final class RecordingReceiver: ProviderRequestDelegate, Sendable {
     }
     var batches: [[UInt32]] { self.state.withLock { $0.batches } }
     var cancelledStreams: [UInt32] { self.state.withLock { $0.cancelled } }
-    var closings: Int { self.state.withLock { $0.closings } }
     var whenReceived: (@Sendable (RecordingReceiver, [UInt32]) -> Void)? {
         get { self.state.withLock { $0.whenReceived } }
         set { self.state.withLock { $0.whenReceived = newValue } }
@@ -320,22 +322,28 @@ private final class RecordingReceiver: ProviderRequestDelegate, Sendable {
         set {
             guard newValue else { return }
             self.whenReceived = { receiver, streams in
-                receiver.handle?.answer(streams.map { ($0, .accepted(apnsID: "ID")) })
+                receiver.handle?.respond(streams.map { ($0, .accepted(apnsID: "ID")) })
             }
         }
     }
 
-    func received(_ requests: [(stream: UInt32, request: ProviderRequest)]) {
-        let streams = requests.map(\.stream)
+    var isAuthenticated: Bool { false }
+
+    func connectionOpened(_ handle: ProviderConnectionHandle) {
+        self.handle = handle
+    }
+
+    func receive(_ events: [HTTP2ServerEvent]) {
+        var streams: [UInt32] = []
+        for event in events {
+            switch event {
+            case .request(let stream, _): streams.append(stream)
+            case .cancelled(let stream): self.state.withLock { $0.cancelled.append(stream) }
+            case .finished: break
+            }
+        }
+        guard !streams.isEmpty else { return }
         self.state.withLock { $0.batches.append(streams) }
         self.whenReceived?(self, streams)
-    }
-
-    func cancelled(_ streams: [UInt32]) {
-        self.state.withLock { $0.cancelled += streams }
-    }
-
-    func closed() {
-        self.state.withLock { $0.closings += 1 }
     }
 }

@@ -13,7 +13,7 @@ import Testing
         try await self.withConnection { connection in
             connection.write(try Self.requests(1...9))
             try await connection.closeOutput()
-            let frames = ClientFrame.frames(try await connection.readToOrderlyEnd())
+            let frames = PeerFrame.frames(try await connection.readToOrderlyEnd())
             #expect(frames.filter { $0.type == .headers }.map(\.streamID) == [1, 3, 5, 7, 9])
             #expect(!frames.contains { $0.type == .goAway })
         }
@@ -24,7 +24,7 @@ import Testing
             var bytes = ByteBuffer(bytes: try Self.requests(1...5))
             bytes.writeGoAway(lastStreamID: 0, .noError, debugData: "")
             connection.write(Array(bytes.readableBytesView))
-            let frames = ClientFrame.frames(try await connection.readToOrderlyEnd())
+            let frames = PeerFrame.frames(try await connection.readToOrderlyEnd())
             #expect(frames.filter { $0.type == .headers }.map(\.streamID) == [1, 3, 5])
         }
     }
@@ -32,7 +32,7 @@ import Testing
     @Test func theFaultSendsOneGoAway() async throws {
         try await self.withConnection(faults: ["goAway=5,text=Shutdown"]) { connection in
             connection.write(try Self.requests(1...99))
-            let frames = ClientFrame.frames(await connection.readToEnd())
+            let frames = PeerFrame.frames(await connection.readToEnd())
             #expect(frames.count { $0.type == .goAway } == 1)
             #expect(frames.filter { $0.type == .headers }.count == 50)
         }
@@ -41,7 +41,7 @@ import Testing
     @Test func tooManyBadTokensEndTheConnectionAfterTheirAnswers() async throws {
         try await self.withConnection { connection in
             connection.write(try Self.requests(1...399) { "bearer a.\($0).c" })
-            let frames = ClientFrame.frames(await connection.readToEnd())
+            let frames = PeerFrame.frames(await connection.readToEnd())
             #expect(frames.count { $0.type == .headers } == 101)
             let goAways = frames.filter { $0.type == .goAway }
             #expect(goAways.map(\.words) == [[201, HTTP2ErrorCode.enhanceYourCalm.rawValue]])
@@ -105,7 +105,7 @@ import Testing
         for stream in streams where stream & 1 == 1 {
             var block = ByteBuffer()
             let extra = authorization(stream).map { [("authorization", $0)] } ?? []
-            try encoder.encode(headers: HPACKHeaders(ServiceHarness.push + extra), to: &block)
+            try encoder.encode(headers: HPACKHeaders(Vectors.pushHeaders + extra), to: &block)
             bytes.write(
                 FrameHeader(
                     length: block.readableBytes,

@@ -18,10 +18,10 @@ import Testing
                 let connection = try await RawConnection.open(port: gateway.addresses.main.http2, tls: tls)
                 connection.write(try Self.burst(100))
                 let bytes = try await connection.read { bytes in
-                    ClientFrame.frames(bytes).count { $0.type == .data } == 100
+                    PeerFrame.frames(bytes).count { $0.type == .data } == 100
                 }
                 await connection.close()
-                let frames = ClientFrame.frames(bytes)
+                let frames = PeerFrame.frames(bytes)
                 var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
                 for frame in frames where frame.type == .headers {
                     var block = ByteBuffer(bytes: frame.content)
@@ -45,7 +45,7 @@ import Testing
         for number in 0..<count {
             let stream = UInt32(number) * 2 + 1
             var block = ByteBuffer()
-            let headers = ServiceHarness.push + [("host", "localhost"), ("apns-id", Self.id(stream))]
+            let headers = Vectors.pushHeaders + [("host", "localhost"), ("apns-id", Self.id(stream))]
             try encoder.encode(headers: HPACKHeaders(headers), to: &block)
             bytes.write(FrameHeader(length: block.readableBytes, type: .headers, flags: .endHeaders, streamID: stream))
             bytes.writeImmutableBuffer(block)

@@ -1,0 +1,48 @@
+/// One notification for one device token.
+public struct Push: Hashable, Sendable {
+    /// The notification with its headers and payload.
+    public var notification: PushNotification
+    /// The address that it is sent to.
+    public var token: DeviceToken
+    /// The header fields that are sent besides those of the notification. One of the same name replaces the notification's.
+    public var additionalHeaders: [HeaderField]
+
+    /// Creates a push.
+    public init(_ notification: PushNotification, to token: DeviceToken, additionalHeaders: [HeaderField] = []) {
+        self.notification = notification
+        self.token = token
+        self.additionalHeaders = additionalHeaders
+    }
+}
+
+/// A header field of a request.
+public struct HeaderField: Hashable, Sendable {
+    /// The longest name and the longest value, in bytes.
+    public static let maximumLength = 1024
+
+    /// The name in lower case (RFC 9113 section 8.2.1).
+    public let name: String
+    /// The value, which has visible ASCII characters, spaces and tabs.
+    public let value: String
+
+    /// Creates a field, with the name in lower case.
+    ///
+    /// Returns `nil` unless `name` is a token (RFC 9110 section 5.6.2), `value` has visible ASCII characters, spaces and tabs
+    /// only, and both have at most ``maximumLength`` bytes.
+    public init?(name: String, value: String) {
+        let lowercased = name.lowercased()
+        guard (1...Self.maximumLength).contains(lowercased.utf8.count), value.utf8.count <= Self.maximumLength,
+            lowercased.utf8.allSatisfy(Self.isTokenCharacter),
+            value.utf8.allSatisfy({ (0x20...0x7e).contains($0) || $0 == 0x09 })
+        else { return nil }
+        self.name = lowercased
+        self.value = value
+    }
+
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import NIOCore
+
+/// An open stream of a connection to a push service.
+struct HTTP2ClientStream: StreamTableEntry {
+    let id: UInt32
+    /// The caller's number for the request.
+    let ticket: Int
+    /// The latest time of the response.
+    let deadline: NIODeadline
+    var sendWindow: HTTP2SendWindow
+    /// Is set once the request has been sent to its end.
+    var isSent = true
+    /// Is set if ``HTTP2ClientStreams`` holds a part of the request or the response.
+    fileprivate var hasPart = false
+
+    init(id: UInt32, ticket: Int, deadline: NIODeadline, sendWindow: HTTP2SendWindow) {
+        self.id = id
+        self.ticket = ticket
+        self.deadline = deadline
+        self.sendWindow = sendWindow
+    }
+}
+
+/// The open streams of a connection to a push service, and the parts of their requests and responses.
+///
+/// Parts are kept beside the streams, because most requests and responses are sent and received at once.
+struct HTTP2ClientStreams {
+    private struct Part {
+        var response: HTTP2Response?
+        var unsentBody: ByteBuffer?
+    }
+
+    private(set) var table = StreamTable<HTTP2ClientStream>()
+    private var parts: [UInt32: Part] = [:]
+    /// The streams with an unsent body.
+    private var blocked: Set<UInt32> = []
+    private var nextID: UInt32
+
+    init(firstID: UInt32) {
+        self.nextID = firstID | 1
+    }
+
+    var count: Int { self.table.count }
+
+    /// The number of streams that can still be opened on the connection (RFC 9113 section 5.1.1).
+    var unusedIDs: Int {
+        self.nextID > HTTP2Constants.largestStreamID ? 0 : Int((HTTP2Constants.largestStreamID - self.nextID) / 2) + 1
+    }
+
+    /// The streams that wait for a flow-control window, the oldest first.
+    var blockedStreams: [UInt32] { self.blocked.isEmpty ? [] : self.blocked.sorted() }
+
+    subscript(position: Int) -> HTTP2ClientStream {
+        get { self.table[position] }
+        _modify { yield &self.table[position] }
+    }
+
+    func position(of id: UInt32) -> Int? { self.table.position(of: id) }
+
+    mutating func open(ticket: Int, deadline: NIODeadline, sendWindow: HTTP2SendWindow) -> UInt32 {
+        defer { self.nextID &+= 2 }
+        let id = self.nextID
+        self.table.insert(HTTP2ClientStream(id: id, ticket: ticket, deadline: deadline, sendWindow: sendWindow))
+        return id
+    }
+
+    /// Removes a stream.
+    /// - Returns: the stream, and as much of its response as came.
+    mutating func remove(_ id: UInt32) -> (stream: HTTP2ClientStream, response: HTTP2Response?)? {
+        guard let stream = self.table.remove(id) else { return nil }
+        return (stream, stream.hasPart ? self.removePart(of: stream) : nil)
+    }
+
+    /// Removes all streams, in the order in which they were opened.
+    mutating func removeAll() -> [(stream: HTTP2ClientStream, response: HTTP2Response?)] {
+        self.table.removeAll().map { ($0, self.removePart(of: $0)) }
+    }
+
+    private mutating func removePart(of stream: HTTP2ClientStream) -> HTTP2Response? {
+        if !stream.isSent { self.blocked.remove(stream.id) }
+        return self.parts.removeValue(forKey: stream.id)?.response
+    }
+
+    // MARK: Requests
+
+    func unsentBody(of id: UInt32) -> ByteBuffer? {
+        self.parts[id]?.unsentBody
+    }
+
+    /// Notes the part of a request's body that waits for a window; an empty one is sent.
+    mutating func setUnsentBody(_ body: ByteBuffer, at position: Int) {
+        let isSent = body.readableBytes == 0
+        if isSent, self.table[position].isSent { return }
+        let id = self.table[position].id
+        self.table[position].isSent = isSent
+        self.table[position].hasPart = true
+        self.parts[id, default: Part()].unsentBody = isSent ? nil : body
+        if isSent { self.blocked.remove(id) } else { self.blocked.insert(id) }
+    }
+
+    // MARK: Responses
+
+    /// Returns whether the stream's final header block has come.
+    func hasResponse(at position: Int) -> Bool {
+        self.table[position].hasPart && self.parts[self.table[position].id]?.response != nil
+    }
+
+    /// Notes a response whose end is missing, or whose request has parts.
+    mutating func setResponse(_ head: ResponseHead, at position: Int) {
+        self.table[position].hasPart = true
+        self.parts[self.table[position].id, default: Part()].response = HTTP2Response(head: head)
+    }
+
+    /// Appends to the body of a response, up to ``HTTP2ClientLimits/maximumResponseBody``.
+    /// - Returns: `false` if the body is longer, `nil` if no response has begun.
+    mutating func appendBody(_ data: borrowing Span<UInt8>, to id: UInt32) -> Bool? {
+        guard let length = self.parts[id]?.response?.body.count else { return nil }
+        let room = HTTP2ClientLimits.maximumResponseBody - length
+        data.extracting(first: min(room, data.count)).withUnsafeBufferPointer {
+            self.parts[id]?.response?.body.append(contentsOf: $0)
+        }
+        return data.count <= room
+    }
+
+    /// Returns whether the stream is or was open.
+    func hasOpened(_ id: UInt32) -> Bool { id & 1 == 1 && id < self.nextID }
+}

@@ -1,0 +1,72 @@
+import NIOCore
+
+/// The bytes that the peer still accepts on a connection or a stream (RFC 9113 section 5.2).
+struct HTTP2SendWindow: Sendable {
+    /// The size in bytes. A change of the peer's settings can make it negative (RFC 9113 section 6.9.2).
+    private(set) var size = HTTP2Constants.defaultWindow
+
+    mutating func consume(_ length: Int) {
+        self.size -= length
+    }
+
+    /// Applies a WINDOW_UPDATE (RFC 9113 section 6.9).
+    /// - Returns: the error code of an increment that is zero or makes the window too large.
+    mutating func increase(by increment: UInt32) -> HTTP2ErrorCode? {
+        guard increment > 0 else { return .protocolError }
+        return self.change(by: Int(increment)) ? nil : .flowControlError
+    }
+
+    /// Applies a change of the peer's initial window size (RFC 9113 section 6.9.2). Returns `false` if the window becomes
+    /// too large.
+    mutating func change(by difference: Int) -> Bool {
+        self.size += difference
+        return self.size <= HTTP2Constants.largestWindow
+    }
+}
+
+extension HTTP2SendWindow {
+    /// Applies a WINDOW_UPDATE of the connection, on which every error is the connection's.
+    mutating func increaseConnection(by increment: UInt32) throws(HTTP2ConnectionError) {
+        guard let code = self.increase(by: increment) else { return }
+        throw HTTP2ConnectionError(code, "WINDOW_UPDATE of the connection by \(increment)")
+    }
+}
+
+/// The bytes that the peer may still send on a connection or a stream (RFC 9113 section 5.2).
+struct HTTP2ReceiveWindow: Sendable {
+    private let capacity: Int
+    private var size: Int
+
+    /// - Parameter capacity: the size of the full window in bytes.
+    init(capacity: Int) {
+        self.capacity = capacity
+        self.size = capacity
+    }
+
+    /// Counts the content of a DATA frame, with its padding (RFC 9113 section 6.9.1). Returns `false` if it exceeds the
+    /// window.
+    mutating func receive(_ length: Int) -> Bool {
+        guard length <= self.size else { return false }
+        self.size -= length
+        return true
+    }
+
+    /// Fills the window up once half of it is used.
+    /// - Returns: the increment of the WINDOW_UPDATE to send.
+    mutating func replenish() -> UInt32? {
+        guard self.size < self.capacity / 2 else { return nil }
+        defer { self.size = self.capacity }
+        return UInt32(truncatingIfNeeded: self.capacity - self.size)
+    }
+
+    /// Counts a DATA frame in the window of the connection, and replenishes that.
+    mutating func receiveOnConnection(
+        _ length: Int,
+        output: inout ByteBuffer
+    ) throws(HTTP2ConnectionError) {
+        guard self.receive(length) else {
+            throw HTTP2ConnectionError(.flowControlError, "more DATA than the connection window")
+        }
+        if let increment = self.replenish() { output.writeFrame(.windowUpdate, words: increment) }
+    }
+}

@@ -1,0 +1,64 @@
+/// The header of every HTTP/2 frame: nine bytes (RFC 9113 section 4.1).
+package struct FrameHeader: Sendable {
+    /// The length of a frame header in bytes.
+    package static let length = 9
+    /// The largest content that both ends must accept, in bytes (RFC 9113 section 4.2). Martlet announces no more.
+    package static let defaultMaximumLength = 16_384
+
+    /// The length of the content in bytes, without this header.
+    package var length: Int
+    /// The type as received, which need not be a ``FrameType``.
+    package var type: UInt8
+    package var flags: FrameFlags
+    package var streamID: UInt32
+
+    package init(length: Int, type: FrameType, flags: FrameFlags = [], streamID: UInt32 = 0) {
+        self.length = length
+        self.type = type.rawValue
+        self.flags = flags
+        self.streamID = streamID
+    }
+
+    /// Reads the nine bytes at `offset`. Returns `nil` if they are not complete.
+    package init?(_ bytes: borrowing Span<UInt8>, at offset: Int) {
+        guard bytes.count - offset >= Self.length else { return nil }
+        self.length = Int(bytes[offset]) << 16 | Int(bytes[offset + 1]) << 8 | Int(bytes[offset + 2])
+        self.type = bytes[offset + 3]
+        self.flags = FrameFlags(rawValue: bytes[offset + 4])
+        self.streamID = bytes.integer(at: offset + 5) & HTTP2Constants.largestStreamID
+    }
+}
+
+/// The frame types of RFC 9113 section 6.
+package enum FrameType: UInt8, Sendable {
+    case data, headers, priority, resetStream, settings, pushPromise, ping, goAway, windowUpdate, continuation
+}
+
+/// The frame flags of RFC 9113 section 6. Their meaning depends on the frame type.
+package struct FrameFlags: OptionSet, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    package static var endStream: Self { Self(rawValue: 0x1) }
+    package static var acknowledgement: Self { Self(rawValue: 0x1) }
+    package static var endHeaders: Self { Self(rawValue: 0x4) }
+    package static var padded: Self { Self(rawValue: 0x8) }
+    package static var priority: Self { Self(rawValue: 0x20) }
+}
+
+/// The settings of RFC 9113 section 6.5.2.
+package enum HTTP2Setting: UInt16, Sendable {
+    case headerTableSize = 1
+    case enablePush, maximumConcurrentStreams, initialWindowSize, maximumFrameSize, maximumHeaderListSize
+}
+
+extension Span<UInt8> {
+    /// Returns the four bytes at `offset` as a big-endian integer. The caller has checked that they exist.
+    package func integer(at offset: Int) -> UInt32 {
+        UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16 | UInt32(self[offset + 2]) << 8
+            | UInt32(self[offset + 3])
+    }
+}

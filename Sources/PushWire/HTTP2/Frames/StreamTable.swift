@@ -1,0 +1,109 @@
+/// The state of an open stream that a ``StreamTable`` holds.
+protocol StreamTableEntry {
+    /// The stream id, never 0.
+    var id: UInt32 { get }
+}
+
+/// The open streams of a connection, found by their id.
+///
+/// The streams are contiguous in an array, and a hash table beside it finds them. A taken place is followed by the next
+/// one (linear probing), so consecutive ids must be spread: runs would make removal slow.
+struct StreamTable<Stream: StreamTableEntry> {
+    /// The open streams, in no order.
+    private(set) var streams: [Stream] = []
+    /// The ids in their places of the hash table. 0 is a free place.
+    private var ids = [UInt32](repeating: 0, count: 64)
+    /// The index in ``streams`` for each place.
+    private var positions = [Int](repeating: 0, count: 64)
+
+    var count: Int { self.streams.count }
+    /// The number of places in memory, taken or free.
+    var capacity: Int { max(self.ids.count, self.streams.capacity) }
+
+    subscript(position: Int) -> Stream {
+        get { self.streams[position] }
+        _modify { yield &self.streams[position] }
+    }
+
+    /// Returns the index of the stream, which is valid until the next removal, or `nil` if the stream is not open.
+    func position(of id: UInt32) -> Int? {
+        guard let place = self.place(of: id) else { return nil }
+        return self.positions[place]
+    }
+
+    mutating func insert(_ stream: Stream) {
+        if (self.count + 1) * 2 > self.ids.count { self.grow() }
+        self.link(stream.id, to: self.streams.count)
+        self.streams.append(stream)
+    }
+
+    mutating func remove(_ id: UInt32) -> Stream? {
+        guard let place = self.place(of: id) else { return nil }
+        let position = self.positions[place]
+        self.unlink(place)
+        let stream = self.streams[position]
+        let last = self.streams.removeLast()
+        if last.id != id {
+            self.streams[position] = last
+            if let moved = self.place(of: last.id) { self.positions[moved] = position }
+        }
+        return stream
+    }
+
+    /// Removes and returns all open streams, in the order of their ids.
+    mutating func removeAll() -> [Stream] {
+        let all = self.streams.sorted { $0.id < $1.id }
+        self = Self()
+        return all
+    }
+
+    /// Returns the streams with the given property, in the order of their ids.
+    func sorted(where matches: (Stream) -> Bool) -> [Stream] {
+        self.streams.filter(matches).sorted { $0.id < $1.id }
+    }
+
+    // MARK: Hash table
+
+    private var mask: Int { self.ids.count - 1 }
+
+    /// Returns the preferred place of an id. Multiplication by the golden ratio spreads neighbours.
+    private func home(_ id: UInt32) -> Int { Int((id &* 0x9e37_79b9) >> 8) & self.mask }
+
+    private func place(of id: UInt32) -> Int? {
+        guard id != 0 else { return nil }
+        var place = self.home(id)
+        while self.ids[place] != 0 {
+            if self.ids[place] == id { return place }
+            place = (place + 1) & self.mask
+        }
+        return nil
+    }
+
+    private mutating func link(_ id: UInt32, to position: Int) {
+        var place = self.home(id)
+        while self.ids[place] != 0 { place = (place + 1) & self.mask }
+        self.ids[place] = id
+        self.positions[place] = position
+    }
+
+    /// Frees a place, and moves back those after it that are not in their preferred place.
+    private mutating func unlink(_ start: Int) {
+        var gap = start
+        var place = (start + 1) & self.mask
+        while self.ids[place] != 0 {
+            if (place - self.home(self.ids[place])) & self.mask >= (place - gap) & self.mask {
+                self.ids[gap] = self.ids[place]
+                self.positions[gap] = self.positions[place]
+                gap = place
+            }
+            place = (place + 1) & self.mask
+        }
+        self.ids[gap] = 0
+    }
+
+    private mutating func grow() {
+        self.ids = Array(repeating: 0, count: self.ids.count * 2)
+        self.positions = Array(repeating: 0, count: self.ids.count)
+        for (position, stream) in self.streams.enumerated() { self.link(stream.id, to: position) }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// The part of a header field that one end keeps.
+protocol HeaderField: Sendable {
+    associatedtype Name: HeaderFieldName
+
+    var name: Name { get }
+    /// The length of the name in bytes.
+    var nameLength: Int { get }
+    /// The length of the value in bytes.
+    var valueLength: Int { get }
+
+    /// The static table (RFC 7541 appendix A), from position 1 on.
+    static var fixed: [Self] { get }
+
+    init(name: Name, nameLength: Int, value: UnsafeBufferPointer<UInt8>)
+}
+
+extension HeaderField {
+    /// The size in bytes that tables and lists count (RFC 7541 section 4.1, RFC 9113 section 6.5.2).
+    var size: Int { self.nameLength + self.valueLength + 32 }
+
+    /// The fields of ``StaticHeaderTable``.
+    static func makeFixed() -> [Self] {
+        StaticHeaderTable.fields.map { name, value in
+            let bytes = Array(name.utf8)
+            return Array(value.utf8).withUnsafeBufferPointer { value in
+                Self(name: bytes.withUnsafeBufferPointer(Name.init), nameLength: bytes.count, value: value)
+            }
+        }
+    }
+}
+
+/// The name of a header field, as far as one end distinguishes it.
+protocol HeaderFieldName: Sendable {
+    /// The number of names whose long values one connection tends to repeat as literals.
+    static var repeatedNames: Int { get }
+    /// The number of this name among them, from 0, or `nil` if it is none of them.
+    var repetition: Int? { get }
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>)
+}
+
+/// The meaning of a header list for one end.
+protocol HeaderList {
+    associatedtype Field: HeaderField
+
+    /// The largest list in bytes (RFC 9113 section 6.5.2), announced to the peer. Fields beyond it are not added.
+    static var maximumSize: Int { get }
+    /// The size of all fields in bytes (RFC 9113 section 6.5.2), also of those that were not added.
+    var size: Int { get set }
+
+    init()
+    mutating func add(_ field: Field)
+}
+
+extension HeaderList {
+    /// Is set for a list over ``maximumSize``, of which not all fields were added.
+    var isTooLong: Bool { self.size > Self.maximumSize }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Returns whether these bytes are those of `text`.
+    func spells(_ text: StaticString) -> Bool {
+        guard self.count == text.utf8CodeUnitCount, let start = self.baseAddress else { return false }
+        return memcmp(start, text.utf8Start, self.count) == 0
+    }
+}

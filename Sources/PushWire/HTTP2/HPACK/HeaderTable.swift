@@ -1,0 +1,45 @@
+import NIOCore
+
+/// The static and the dynamic table of a decoder (RFC 7541 section 2.3).
+struct HeaderTable<Field: HeaderField>: Sendable {
+    /// The entries of the dynamic table, the newest first.
+    private var entries = CircularBuffer<Field>()
+    private let fixed: [Field]
+    /// The size of the dynamic table in bytes (RFC 7541 section 4.1).
+    private(set) var size = 0
+    private var limit = HTTP2Constants.headerTableSize
+
+    init() {
+        self.fixed = Field.fixed
+    }
+
+    /// Returns the field at a position: 1 to 61 is the static table, the dynamic entries follow.
+    func field(at index: Int) -> Field? {
+        guard index > 0 else { return nil }
+        if index <= self.fixed.count { return self.fixed[index - 1] }
+        let position = index - self.fixed.count - 1
+        return position < self.entries.count ? self.entries[offset: position] : nil
+    }
+
+    /// Inserts a field as the newest, and evicts the oldest that no longer fit (RFC 7541 section 4.4).
+    mutating func insert(_ field: Field) {
+        self.evict(toFit: self.limit - field.size)
+        guard field.size <= self.limit else { return }
+        self.entries.prepend(field)
+        self.size += field.size
+    }
+
+    /// Applies a table size update (RFC 7541 section 6.3). Returns `false` if it exceeds the announced size.
+    mutating func resize(to limit: Int) -> Bool {
+        guard limit <= HTTP2Constants.headerTableSize else { return false }
+        self.limit = limit
+        self.evict(toFit: limit)
+        return true
+    }
+
+    private mutating func evict(toFit size: Int) {
+        while self.size > max(0, size), let oldest = self.entries.popLast() {
+            self.size -= oldest.size
+        }
+    }
+}

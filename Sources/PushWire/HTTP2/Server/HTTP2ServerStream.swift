@@ -1,0 +1,164 @@
+import NIOCore
+
+/// An open stream of a provider's connection.
+struct HTTP2ServerStream: StreamTableEntry {
+    enum State {
+        /// The request is incomplete. It is in this slot of ``IncompleteRequests``.
+        case receiving(Int)
+        case awaitingResponse
+        /// The response's body waits for a window, in ``UnsentBodies``.
+        case sending
+    }
+
+    let id: UInt32
+    var sendWindow: HTTP2SendWindow
+    var state: State
+    /// The request was HEAD: its response has no content (RFC 9110 section 9.3.2).
+    var omitsBody = false
+    /// Is set while the stream is in the queue of ``UnsentBodies``.
+    var isQueued = false
+}
+
+/// A request without its end.
+struct IncompleteRequest {
+    var stream: UInt32
+    var request: ProviderRequest
+    /// The value of `content-length`, or -1 if there is none.
+    var contentLength: Int
+    /// The latest time of the request's end.
+    var deadline: NIODeadline
+    /// The memory in bytes that the request takes.
+    private(set) var heldBytes: Int
+    private var window = HTTP2ReceiveWindow(capacity: HTTP2Constants.defaultWindow)
+
+    init(stream: UInt32, _ head: RequestHead, deadline: NIODeadline) {
+        self.stream = stream
+        self.request = head.request
+        self.contentLength = head.contentLength
+        self.deadline = deadline
+        self.heldBytes = head.size + Self.overhead
+    }
+
+    /// The memory of an incomplete request without its header fields and its body, in bytes.
+    private static let overhead = 384
+
+    /// Is set if the body has the announced length (RFC 9113 section 8.1.1).
+    var hasWholeBody: Bool { self.contentLength < 0 || self.request.bodyLength == self.contentLength }
+
+    /// Appends the content of a DATA frame.
+    /// - Parameter length: the content's length with padding.
+    /// - Returns: the stream error of a frame that breaks a rule, and the memory in bytes that is taken besides.
+    fileprivate mutating func append(
+        _ data: borrowing Span<UInt8>,
+        length: Int,
+        endsStream: Bool
+    ) -> (error: HTTP2ErrorCode?, heldBytes: Int) {
+        guard self.window.receive(length) else { return (.flowControlError, 0) }
+        let before = self.request.body.storageCapacity
+        self.request.appendBody(data)
+        let heldBytes = self.request.body.storageCapacity - before
+        self.heldBytes += heldBytes
+        if endsStream { return (self.hasWholeBody ? nil : .protocolError, heldBytes) }
+        let isTooLong = self.contentLength >= 0 && self.request.bodyLength > self.contentLength
+        return (isTooLong ? .protocolError : nil, heldBytes)
+    }
+
+    /// Replenishes the window of the stream.
+    /// - Returns: the increment of the WINDOW_UPDATE to send.
+    mutating func replenish() -> UInt32? { self.window.replenish() }
+}
+
+/// The incomplete requests of a connection.
+struct IncompleteRequests {
+    private static let keptSlots = 64
+
+    private var slots = SlotTable<IncompleteRequest>(keptSlots: Self.keptSlots)
+    /// The memory in bytes that the requests take.
+    private(set) var heldBytes = 0
+    /// No request is late before this time.
+    private(set) var nextCheck = NIODeadline.distantFuture
+
+    subscript(slot: Int) -> IncompleteRequest? {
+        _read { yield self.slots[slot] }
+        _modify { yield &self.slots[slot] }
+    }
+
+    mutating func insert(_ request: IncompleteRequest) -> Int {
+        self.heldBytes += request.heldBytes
+        self.nextCheck = min(self.nextCheck, request.deadline)
+        return self.slots.insert(request)
+    }
+
+    mutating func remove(_ slot: Int) -> IncompleteRequest? {
+        guard let request = self.slots.remove(slot) else { return nil }
+        self.heldBytes -= request.heldBytes
+        return request
+    }
+
+    /// Appends the content of a DATA frame to the request in a slot.
+    /// - Returns: the stream error of a frame that breaks a rule.
+    mutating func append(
+        _ data: borrowing Span<UInt8>,
+        to slot: Int,
+        length: Int,
+        endsStream: Bool
+    ) -> HTTP2ErrorCode? {
+        let result = self.slots[slot]?.append(data, length: length, endsStream: endsStream)
+        self.heldBytes += result?.heldBytes ?? 0
+        return result?.error
+    }
+
+    /// Returns the streams of the requests that are late, in order.
+    mutating func late(now: NIODeadline) -> [UInt32] {
+        guard now >= self.nextCheck else { return [] }
+        var next = NIODeadline.distantFuture
+        var late: [UInt32] = []
+        for request in self.slots.values {
+            if request.deadline <= now {
+                late.append(request.stream)
+            } else {
+                next = min(next, request.deadline)
+            }
+        }
+        self.nextCheck = next
+        return late.sorted()
+    }
+}
+
+/// The bodies of responses that wait for a flow-control window.
+struct UnsentBodies {
+    /// The number of streams that may be in ``queue`` after their end, besides as many as wait.
+    private static let queueSlack = 64
+
+    private var bodies: [UInt32: ByteBuffer] = [:]
+    /// The number of bytes that wait.
+    private(set) var byteCount = 0
+    /// The streams that wait for the connection's window alone, and perhaps some that have ended.
+    private var queue = CircularBuffer<UInt32>()
+
+    var count: Int { self.bodies.count }
+    var queueLength: Int { self.queue.count }
+
+    subscript(streamID: UInt32) -> ByteBuffer? { self.bodies[streamID] }
+
+    mutating func set(_ body: ByteBuffer, for streamID: UInt32) {
+        self.remove(streamID)
+        self.byteCount += body.readableBytes
+        if body.readableBytes > 0 { self.bodies[streamID] = body }
+    }
+
+    mutating func remove(_ streamID: UInt32) {
+        if let body = self.bodies.removeValue(forKey: streamID) { self.byteCount -= body.readableBytes }
+    }
+
+    /// Queues a stream that waits for the connection's window.
+    mutating func enqueue(_ streamID: UInt32) {
+        // Streams that ended while they waited leave the queue only when the window opens.
+        if self.queue.count > 2 * self.bodies.count + Self.queueSlack {
+            self.queue.removeAll { self.bodies[$0] == nil }
+        }
+        self.queue.append(streamID)
+    }
+
+    mutating func dequeue() -> UInt32? { self.queue.popFirst() }
+}

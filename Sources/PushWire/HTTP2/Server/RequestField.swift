@@ -1,0 +1,101 @@
+/// A header field of a request to the provider API, as far as the gateway uses it.
+struct RequestField: HeaderField {
+    static let fixed = Self.makeFixed()
+
+    let name: Name
+    let nameLength: Int
+    let valueLength: Int
+    /// The value of the names that are used, else empty.
+    let value: String
+
+    init(name: Name, nameLength: Int, value: UnsafeBufferPointer<UInt8>) {
+        self.name = value.isFieldValue ? name : .malformed
+        self.nameLength = nameLength
+        self.valueLength = value.count
+        self.value = self.name.hasValue ? String(decoding: value, as: UTF8.self) : ""
+    }
+
+    /// The names that the provider API uses (reference 1.4, 1.5 and 4), and those that HTTP/2 has rules for.
+    enum Name: UInt8, HeaderFieldName {
+        // The pseudo-headers of RFC 9113 section 8.3.1.
+        case method, path, scheme, authority
+        case authorization, pushType, topic, id, expiration, priority, collapseID, channelID, requestID
+        case contentLength
+        /// The header `te`, which may only have the value "trailers" (RFC 9113 section 8.2.2).
+        case te
+        case other
+        /// A name that is forbidden in HTTP/2, an unknown pseudo-header, or a name or value with characters that it must
+        /// not have: the request is malformed (RFC 9113 sections 8.2.1, 8.2.2 and 8.3).
+        case malformed
+
+        var isPseudo: Bool { self.rawValue <= Self.authority.rawValue }
+        /// The bit of a pseudo-header in ``RequestHead/pseudo``.
+        var bit: UInt8 { 1 << self.rawValue }
+
+        /// Is set for names with values that are used.
+        var hasValue: Bool { self != .other && self != .malformed && self != .authority }
+
+        static var repeatedNames: Int { 2 }
+
+        var repetition: Int? {
+            switch self {
+            case .authorization: 0
+            case .topic: 1
+            default: nil
+            }
+        }
+    }
+}
+
+extension RequestField.Name {
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self = Self.known(bytes) ?? (Self.isWellFormed(bytes) ? .other : .malformed)
+    }
+
+    private static func known(_ bytes: UnsafeBufferPointer<UInt8>) -> Self? {
+        switch bytes.count {
+        case 2 where bytes.spells("te"): .te
+        case 5 where bytes.spells(":path"): .path
+        case 7 where bytes.spells("apns-id"): .id
+        case 7 where bytes.spells(":method"): .method
+        case 7 where bytes.spells(":scheme"): .scheme
+        case 7 where bytes.spells("upgrade"): .malformed
+        case 10 where bytes.spells("apns-topic"): .topic
+        case 10 where bytes.spells(":authority"): .authority
+        case 10 where bytes.spells("connection"): .malformed
+        case 10 where bytes.spells("keep-alive"): .malformed
+        case 13 where bytes.spells("authorization"): .authorization
+        case 13 where bytes.spells("apns-priority"): .priority
+        case 14 where bytes.spells("apns-push-type"): .pushType
+        case 14 where bytes.spells("content-length"): .contentLength
+        case 15 where bytes.spells("apns-expiration"): .expiration
+        case 15 where bytes.spells("apns-channel-id"): .channelID
+        case 15 where bytes.spells("apns-request-id"): .requestID
+        case 16 where bytes.spells("apns-collapse-id"): .collapseID
+        case 16 where bytes.spells("proxy-connection"): .malformed
+        case 17 where bytes.spells("transfer-encoding"): .malformed
+        default: nil
+        }
+    }
+
+    /// Returns whether a name has only visible ASCII, no upper case and no colon (RFC 9113 section 8.2.1).
+    private static func isWellFormed(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard !bytes.isEmpty else { return false }
+        for byte in bytes {
+            if byte <= 0x20 || byte >= 0x7f || byte == UInt8(ascii: ":") { return false }
+            if (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) { return false }
+        }
+        return true
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Is set for a value without NUL, CR and LF, and without whitespace at either end (RFC 9113 section 8.2.1).
+    fileprivate var isFieldValue: Bool {
+        // Without a branch, so that many bytes are compared at a time.
+        var bad: UInt8 = 0
+        for byte in self { bad |= (byte == 0 ? 1 : 0) | (byte == 0x0a ? 1 : 0) | (byte == 0x0d ? 1 : 0) }
+        guard bad == 0, let first = self.first, let last = self.last else { return bad == 0 }
+        return first != 0x20 && first != 0x09 && last != 0x20 && last != 0x09
+    }
+}

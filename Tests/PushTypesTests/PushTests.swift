@@ -1,0 +1,9 @@
+import PushTypes
+import Testing
+
+@Suite struct PushTests {
+    @Test(arguments: [("", "v"), ("a b", "v"), (":path", "v"), ("x", "a\r\nb"), ("x", "\u{0}"), ("x", "é")])
+    func headerFieldsThatWouldBreakARequestAreRefused(name: String, value: String) {
+        #expect(HeaderField(name: name, value: value) == nil)
+    }
+}
