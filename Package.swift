@@ -174,7 +174,7 @@ let package = Package(
             "PushDeviceTests",
             [
                 "PushDevice", "PushGateway", "PushSupport", "PushTesting", "PushTypes", "PushWire", .logging, .nioCore,
-                .nioPosix, .nioSSL, .x509,
+                .nioPosix, .nioSSL, .swiftASN1, .x509,
             ]
         ),
         tests(

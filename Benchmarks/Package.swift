@@ -65,18 +65,20 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
+        .target(name: "Benchmarking", path: "Benchmarking", packageAccess: false, swiftSettings: settings),
         benchmark("SenderBenchmark", [.pushSender, .argumentParser, .logging, .nioCore]),
         benchmark(
             "GatewayBenchmark",
             [
-                .pushDevice, .pushSender, .argumentParser, .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1,
-                .nioPosix, .nioSSL, .swiftASN1, .x509,
+                "Benchmarking", .pushDevice, .pushSender, .argumentParser, .asyncHTTPClient, .crypto, .logging,
+                .nioCore,
+                .nioHTTP1, .nioPosix, .nioSSL, .swiftASN1, .x509,
             ]
         ),
         benchmark(
             "CampaignBenchmark",
             [
-                .provider, .pushSender, .argumentParser, .asyncHTTPClient, .grdb, .logging, .nioCore,
+                "Benchmarking", .provider, .pushSender, .argumentParser, .asyncHTTPClient, .grdb, .logging, .nioCore,
                 .nioFoundationCompat, .nioHTTP1,
             ]
         ),

@@ -16,7 +16,7 @@ build_benchmark() {
     binaries=$(swift build --package-path Benchmarks --scratch-path .build -c "$2" --show-bin-path)
 }
 
-# start LOG COMMAND…: a server in the background, ended by its process id when the script ends.
+# start LOG COMMAND…: starts a server in the background; it is ended by its process id when the script ends.
 start() {
     local log=$1
     shift
@@ -69,7 +69,7 @@ free_port() {
     done
 }
 
-# A certificate for localhost that is its own authority, a signing key, a payload of usual size.
+# make_identity: a self-signed certificate for localhost, a signing key, a payload of usual size.
 make_identity() {
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
         -addext subjectAltName=DNS:localhost -keyout "$work/server.key" -out "$work/server.pem" 2>/dev/null
@@ -90,7 +90,7 @@ await_log() {
     exit 1
 }
 
-# start_gateway DATA [OPTION…]: a gateway on free ports; sets gateway_pid, http2_port, courier_port and admin_port.
+# start_gateway DATA [OPTION…]: starts a gateway on free ports; sets gateway_pid, http2_port, courier_port and admin_port.
 start_gateway() {
     local data=$1
     shift
@@ -102,7 +102,7 @@ start_gateway() {
     http2_port=$(port_of gateway http2) courier_port=$(port_of gateway courier) admin_port=$(port_of gateway admin)
 }
 
-# start_provider DATA [OPTION…]: a provider on a free port; sets provider_pid, api_port and, the first time, api_key.
+# start_provider DATA [OPTION…]: starts a provider on a free port; sets provider_pid, api_port and, the first time, api_key.
 start_provider() {
     local data=$1
     shift
@@ -114,8 +114,8 @@ start_provider() {
     api_key=$(grep -m 1 -oE 'mk_[A-Za-z0-9_-]+' "$work/provider.log" || echo "${api_key:-}")
 }
 
-# port_of NAME LISTENER: the first address of that listener which a server has logged.
-port_of() { grep -oE "\"$2\":\"[^\"]+:[0-9]+\"" "$work/$1.log" | head -n 1 | grep -oE '[0-9]+"$' | tr -d '"'; }
+# port_of NAME LISTENER: the port in the first address of that listener which a server has logged.
+port_of() { grep -oE "\"$2\":\"[^\"]+\"" "$work/$1.log" | head -n 1 | grep -oE ':[0-9]+' | tail -n 1 | tr -d :; }
 
 # stop_server PID: asks it to end and waits for that.
 stop_server() {

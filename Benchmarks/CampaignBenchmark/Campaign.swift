@@ -1,4 +1,5 @@
 import ArgumentParser
+import Benchmarking
 import Foundation
 
 /// Sends a notification to all devices through a provider's API and waits for its end, optionally under other traffic.

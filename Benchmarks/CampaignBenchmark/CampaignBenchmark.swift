@@ -1,4 +1,5 @@
 import ArgumentParser
+import Benchmarking
 import Foundation
 import PushTypes
 
@@ -54,20 +55,6 @@ struct TokenOptions: ParsableArguments {
         guard let token = DeviceToken(bytes: bytes) else { preconditionFailure("32 bytes are a token") }
         return token
     }
-}
-
-/// An error of a measurement, or a push that was lost.
-struct BenchmarkFailure: Error, CustomStringConvertible {
-    var description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}
-
-/// Prints a line that the scripts collect.
-func figure(_ name: String, _ value: Double, _ unit: String) {
-    print("figure \(name) \(Int(exactly: value).map(String.init) ?? String(value)) \(unit)")
 }
 
 /// Prints the progress.

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Benchmarking
 import Foundation
 import NIOCore
 import NIOFoundationCompat

@@ -1,3 +1,4 @@
+import Benchmarking
 import NIOCore
 import PushTypes
 import Synchronization

@@ -23,17 +23,3 @@ struct PushOptions: ParsableArguments {
     @Option(help: "The provider's .p8 file.") var key: String
     @Option(help: "Requests in flight.") var inFlight = 1000
 }
-
-/// An error of a measurement, or a push that was lost or duplicated.
-struct BenchmarkFailure: Error, CustomStringConvertible {
-    var description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}
-
-/// Prints a line that the scripts collect.
-func figure(_ name: String, _ value: Double, _ unit: String) {
-    print("figure \(name) \(Int(exactly: value).map(String.init) ?? String(value)) \(unit)")
-}

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Benchmarking
 import NIOCore
 
 /// Measures the memory of a server for idle connections.

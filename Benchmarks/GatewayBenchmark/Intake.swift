@@ -1,4 +1,5 @@
 import ArgumentParser
+import Benchmarking
 import Foundation
 
 /// Keeps devices connected, which acknowledge while another program sends.

@@ -1,5 +1,6 @@
 import Foundation
 import PushSender
+import PushTypes
 
 /// Sends one push repeatedly and measures the time.
 struct BenchmarkRun: Sendable {

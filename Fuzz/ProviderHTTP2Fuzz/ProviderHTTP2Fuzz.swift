@@ -1,9 +1,8 @@
 import Fuzzing
 import NIOCore
 import NIOHPACK
-import PushWire
 
-@testable import PushGateway
+@testable import PushWire
 
 /// Fuzzes one end of HTTP/2 and its header decoder. The first byte of an input selects one.
 @main
@@ -35,7 +34,7 @@ enum ConnectionRun {
         if startsOpen {
             var start = ByteBuffer(string: HTTP2Constants.preface)
             start.writeBytes([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0])
-            machine.received(start, now: now)
+            machine.receive(start, now: now)
         }
         var awaited: [UInt32] = []
         var highest: UInt32 = 0
@@ -44,7 +43,7 @@ enum ConnectionRun {
             switch command >> 6 {
             case 0:
                 for stream in awaited.prefix(Int(command & 7)) {
-                    machine.answer(stream, Self.answer(stream, hasBody: command & 8 != 0))
+                    machine.respond(stream, Self.response(stream, hasBody: command & 8 != 0))
                 }
                 awaited.removeFirst(min(awaited.count, Int(command & 7)))
             case 1:
@@ -54,18 +53,18 @@ enum ConnectionRun {
             case 2 where command >= 0xb7: Self.steer(&machine, command, now: now)
             default:
                 let length = Int(command & 63)
-                machine.received(ByteBuffer(bytes: input.prefix(length)), now: now)
+                machine.receive(ByteBuffer(bytes: input.prefix(length)), now: now)
                 input = input.dropFirst(length)
             }
             Self.note(&machine, &awaited, &highest)
             precondition(machine.openStreams <= HTTP2ServerLimits.maximumStreams, "too many streams")
-            precondition(machine.incomplete.readableBytes < 20_000, "too much is kept")
-            precondition(machine.incompleteBytes >= 0 && machine.unsentBytes >= 0, "more was freed than held")
+            precondition(machine.reader.restLength < 20_000, "too much is kept")
+            precondition(machine.incomplete.heldBytes >= 0 && machine.unsent.byteCount >= 0, "more was freed than held")
             if machine.openStreams == 0 {
-                precondition(machine.incompleteBytes == 0 && machine.unsentBytes == 0, "held for nobody")
+                precondition(machine.incomplete.heldBytes == 0 && machine.unsent.byteCount == 0, "held for nobody")
             }
-            precondition(machine.ready.count <= 2 * machine.unsentBodies.count + 66, "streams that ended are kept")
-            machine.output.clear()
+            precondition(machine.unsent.queueLength <= 2 * machine.unsent.count + 66, "streams that ended are kept")
+            _ = machine.takeOutput()
         }
     }
 
@@ -78,7 +77,7 @@ enum ConnectionRun {
         case 0xbb: machine.announce(streamLimit: 5000, now: now)
         case 0xba: machine.reset(1, .internalError)
         case 0xb9: machine.setWritable(false, now: now)
-        case 0xb7: machine.inputEnded(now: now)
+        case 0xb7: machine.inputClosed(now: now)
         default: machine.setWritable(true, now: now)
         }
     }
@@ -88,18 +87,22 @@ enum ConnectionRun {
         _ awaited: inout [UInt32],
         _ highest: inout UInt32
     ) {
-        var requests: [(stream: UInt32, request: ProviderRequest)] = []
-        machine.takeRequests(&requests)
-        for (stream, request) in requests {
-            precondition(!awaited.contains(stream), "stream \(stream) came twice")
-            precondition(request.body.readableBytes <= ProviderRequest.maximumBody, "too much of a body is kept")
-            precondition(request.body.readableBytes <= request.bodyLength, "a body longer than it came")
-            awaited.append(stream)
+        var events: [HTTP2ServerEvent] = []
+        machine.takeEvents(&events)
+        for event in events {
+            switch event {
+            case .request(let stream, let request):
+                precondition(!awaited.contains(stream), "stream \(stream) came twice")
+                precondition(request.body.readableBytes <= ProviderRequest.maximumBody, "too much of a body is kept")
+                precondition(request.body.readableBytes <= request.bodyLength, "a body longer than it came")
+                awaited.append(stream)
+            case .cancelled(let stream): awaited.removeAll { $0 == stream }
+            case .finished: awaited = []
+            }
         }
-        for stream in machine.takeCancelled() { awaited.removeAll { $0 == stream } }
     }
 
-    private static func answer(_ stream: UInt32, hasBody: Bool) -> ProviderResponse {
+    private static func response(_ stream: UInt32, hasBody: Bool) -> ProviderResponse {
         ProviderResponse(
             status: hasBody ? 400 : 200,
             apnsID: "eabeae54-14a8-11e5-b60b-1697f925ec7b",
@@ -111,22 +114,21 @@ enum ConnectionRun {
 /// Compares the header decoder with NIOHPACK: both accept the same blocks and decode them to the same fields.
 enum DecoderComparison {
     static func run(_ input: [UInt8]) {
-        var ours = RequestHeaderDecoder()
+        var ours = HeaderBlockDecoder<RequestHead>()
         var theirs = HPACKDecoder(allocator: ByteBufferAllocator())
         theirs.maxHeaderListSize = 100_000
         var input = input[...]
         while let length = input.popFirst() {
             let block = Array(input.prefix(Int(length)))
             input = input.dropFirst(Int(length))
-            var request = ProviderRequest()
-            let head = try? ours.decode(block.span, into: &request)
+            let head = try? ours.decode(block.span)
             var buffer = ByteBuffer(bytes: block)
             let their = try? theirs.decodeHeaders(from: &buffer)
             // NIOHPACK also rejects names that HTTP forbids. After a rejection the tables may differ.
             guard let their else { return }
             guard let head else { preconditionFailure("only NIOHPACK takes \(block)") }
             guard !head.isMalformed, !head.isTooLong else { continue }
-            Self.compare(request, their, block)
+            Self.compare(head.request, their, block)
         }
     }
 

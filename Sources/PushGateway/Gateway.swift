@@ -1,7 +1,6 @@
 import Foundation
 package import Logging
 import NIOCore
-import NIOSSL
 package import PushSupport
 import PushTypes
 import ServiceLifecycle
@@ -135,7 +134,7 @@ package final class Gateway: Service {
                 "listeners are open",
                 metadata: [
                     "environment": "\(environment.rawValue)", "http2": "\(host):\(ports.http2)",
-                    "device-link": "\(host):\(ports.deviceLink)", "binary": "\(host):\(ports.binary)",
+                    "courier": "\(host):\(ports.deviceLink)", "binary": "\(host):\(ports.binary)",
                     "feedback": "\(host):\(ports.feedback)",
                 ]
             )

@@ -1,7 +1,5 @@
 import Foundation
 import Logging
-import NIOCore
-import NIOSSL
 import PushHTTP
 import PushSupport
 import PushTypes

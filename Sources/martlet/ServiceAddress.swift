@@ -1,5 +1,6 @@
 /// The address of a push service as options name it: a name, or HOST:PORT with an IPv6 address in brackets.
 struct ServiceAddress {
+    /// The name or address, without brackets.
     let host: String
     /// `nil` for a name alone.
     let port: Int?
@@ -17,6 +18,7 @@ struct ServiceAddress {
         self.port = port
     }
 
+    /// Returns an IPv6 address without its brackets.
     private static func withoutBrackets(_ host: Substring) -> String {
         String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host)
     }

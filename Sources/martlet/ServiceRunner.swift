@@ -34,8 +34,8 @@ enum ServiceRunner {
     }
 }
 
-/// Ends the process when a graceful shutdown takes too long, for example because a push service does not respond to what is
-/// in flight. Work that has not ended by then is cut off as in a crash, with the consequences of one.
+/// Ends the process when a graceful shutdown takes too long, for example because a push service does not respond to
+/// what is in flight. Work that has not ended by then is cut off as in a crash, with the consequences of one.
 private struct ShutdownDeadline: Service {
     let logger: Logger
 

@@ -20,8 +20,11 @@ import Testing
                 return (identity, token)
             }
             try await withGateway(in: directory, time: self.time) { gateway in
-                let again = try await withDeviceConnected(to: gateway.addresses.main.deviceLink, identity, time: self.time)
-                {
+                let again = try await withDeviceConnected(
+                    to: gateway.addresses.main.deviceLink,
+                    identity,
+                    time: self.time
+                ) {
                     let again = try await $0.deviceToken(for: Vectors.bundleID)
                     #expect(await $0.next()?.body == "Hi")
                     return again

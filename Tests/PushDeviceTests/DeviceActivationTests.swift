@@ -1,4 +1,5 @@
 import PushDevice
+import PushGateway
 import PushTesting
 import Testing
 

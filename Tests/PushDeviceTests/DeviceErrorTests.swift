@@ -82,11 +82,13 @@ import Testing
     @Test func aTopicOfNoAppIsAnErrorForItsCallerOnly() async throws {
         try await ScriptedPushService.with { service in
             try await service.withDevice { tested in
-                async let token = tested.device.deviceToken(for: "com.example.App", timeout: .seconds(240))
+                let token = Task {
+                    try await tested.device.deviceToken(for: "com.example.App", timeout: .seconds(240))
+                }
                 let connection = try await service.acceptedConnection()
                 let request = try #require(DeviceLinkTokenRequest(try await connection.packet(.scopedToken)))
                 connection.send(DeviceLinkTokenResponse(status: 2, token: [], topic: request.topic).packet)
-                await #expect(throws: DeviceError.topicNotRegistered("com.example.App")) { try await token }
+                await #expect(throws: DeviceError.topicNotRegistered("com.example.App")) { try await token.value }
                 tested.device.setActive(false)
                 _ = try await connection.packet(.setState)
             }

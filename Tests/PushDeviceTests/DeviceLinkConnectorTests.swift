@@ -2,6 +2,7 @@ import PushDevice
 import PushTesting
 import PushTypes
 import PushWire
+import SwiftASN1
 import Testing
 import X509
 

@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import NIOCore
 import PushTesting
@@ -37,13 +38,15 @@ import Testing
     }
 
     @Test func withoutRoomInTheQueueAMessageIsNotAcknowledged() async throws {
-        let (_, continuation) = AsyncStream.makeStream(
+        let (queue, continuation) = AsyncStream.makeStream(
             of: ReceivedNotification.self,
             bufferingPolicy: .bufferingOldest(2)
         )
         let messages = try (1...4).map { DeviceLinkClientHandler.Event.message(try Self.message($0)) }
         let (_, packets) = await self.run([.connected(baseToken: nil)] + messages, continuation)
         #expect(packets.compactMap { DeviceLinkAcknowledgement($0) }.map(\.messageID) == [1, 2])
+        continuation.finish()
+        #expect(await queue.reduce(0) { count, _ in count + 1 } == 2)
     }
 
     @Test func theBaseTokenIsHandedOn() async throws {

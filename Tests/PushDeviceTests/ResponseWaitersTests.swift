@@ -8,24 +8,19 @@ import Testing
 
     @Test func theResponseReachesItsOwnKeyOnly() async throws {
         let (registered, continuation) = AsyncStream.makeStream(of: Void.self)
-        async let one = self.response(to: "one") { continuation.yield() }
+        let one = Task { try await self.response(to: "one") { continuation.yield() } }
         async let two = self.response(to: "two") { continuation.yield() }
         await Self.wait(for: 2, registered)
         self.waiters.resume("two", with: .success(2))
         #expect(try await two == 2)
         self.waiters.resume("one", with: .failure(.tooManyChannels))
-        await #expect(throws: DeviceError.tooManyChannels) { try await one }
+        await #expect(throws: DeviceError.tooManyChannels) { try await one.value }
     }
 
     @Test func aCancelledCallerLeavesTheOthersWaiting() async throws {
         let (registered, continuation) = AsyncStream.makeStream(of: Void.self)
         async let stays = self.response(to: "one") { continuation.yield() }
-        let waiters = self.waiters
-        let leaves = Task {
-            try await waiters.response(to: "one", timeout: .seconds(240), timeoutError: .tooManyChannels) {
-                continuation.yield()
-            }
-        }
+        let leaves = Task { try await self.response(to: "one") { continuation.yield() } }
         await Self.wait(for: 2, registered)
         leaves.cancel()
         await #expect(throws: CancellationError.self) { try await leaves.value }
@@ -35,10 +30,10 @@ import Testing
 
     @Test func theEndReachesAllCallersAlsoLaterOnes() async throws {
         let (registered, continuation) = AsyncStream.makeStream(of: Void.self)
-        async let early = self.response(to: "one") { continuation.yield() }
+        let early = Task { try await self.response(to: "one") { continuation.yield() } }
         await Self.wait(for: 1, registered)
         self.waiters.end()
-        await #expect(throws: CancellationError.self) { try await early }
+        await #expect(throws: CancellationError.self) { try await early.value }
         await #expect(throws: CancellationError.self) {
             try await self.response(to: "one") { Issue.record("nothing may be requested after the end") }
         }

@@ -46,7 +46,7 @@ import Testing
     func aDamagedFileIsNamed(file: String) async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { _ in }
-            // What the write-ahead log holds would mend the database.
+            // The write-ahead log would repair the database.
             for log in ["gateway.sqlite-wal", "gateway.sqlite-shm"] {
                 try? FileManager.default.removeItem(atPath: "\(directory)/\(log)")
             }

@@ -1,6 +1,6 @@
 @testable import PushGateway
 
-/// Waits for one push.
+/// Waits for the result of one push.
 final class SingleSubmission: SubmissionDelegate {
     private let completion: @Sendable (Bool) -> Void
 

@@ -9,10 +9,13 @@ import Testing
             let path = "\(directory)/file"
             #expect(DurableFile.create(path, Array("first".utf8)))
             #expect(!DurableFile.create(path, Array("second".utf8)))
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == "first")
+            let created = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(created == "first")
             #expect(DurableFile.replace(path, Array("third".utf8)))
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == "third")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["file"])
+            let replaced = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(replaced == "third")
+            let files = try FileManager.default.contentsOfDirectory(atPath: directory)
+            #expect(files == ["file"])
         }
     }
 
@@ -21,9 +24,10 @@ import Testing
             let folder = "\(directory)/a/b"
             #expect(DurableFile.makePrivateFolder(folder))
             #expect(DurableFile.create("\(folder)/file", []))
-            let files = FileManager.default
-            #expect(try files.attributesOfItem(atPath: folder)[.posixPermissions] as? Int == 0o700)
-            #expect(try files.attributesOfItem(atPath: "\(folder)/file")[.posixPermissions] as? Int == 0o600)
+            let permissions = try [folder, "\(folder)/file"].map {
+                try FileManager.default.attributesOfItem(atPath: $0)[.posixPermissions] as? Int
+            }
+            #expect(permissions == [0o700, 0o600])
         }
     }
 

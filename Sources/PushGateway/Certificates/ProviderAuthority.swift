@@ -1,7 +1,6 @@
 import Crypto
 import CryptoExtras
 import Foundation
-import NIOSSL
 import PushSupport
 import PushTypes
 import SwiftASN1

@@ -9,7 +9,7 @@ struct VerifiedProviderToken: Hashable, Sendable {
     var issuedAt: Timestamp
 
     /// Returns the reason to reject the token at `now`; `nil` if it is valid.
-    func fault(at now: Timestamp) -> Reason? {
+    func rejection(at now: Timestamp) -> Reason? {
         let age = now.since(self.issuedAt)
         if age > ProviderTokenVerifier.tolerance { return .expiredProviderToken }
         return age < .zero - ProviderTokenVerifier.tolerance ? .invalidProviderToken : nil
@@ -31,7 +31,7 @@ enum ProviderTokenVerifier {
         now: Timestamp
     ) -> Result<VerifiedProviderToken, Reason> {
         guard let verified = self.signed(token, key: key) else { return .failure(.invalidProviderToken) }
-        return verified.fault(at: now).map { .failure($0) } ?? .success(verified)
+        return verified.rejection(at: now).map { .failure($0) } ?? .success(verified)
     }
 
     /// Returns the claims of a token that a registered key has signed, whatever its time; `nil` for any other.

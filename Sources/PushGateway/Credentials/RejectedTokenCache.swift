@@ -16,10 +16,10 @@ final class RejectedTokenCache: Sendable {
         case signed(VerifiedProviderToken)
 
         /// Returns the reason for which the token is invalid at `now`; `nil` if it is valid.
-        func fault(at now: Timestamp) -> Reason? {
+        func rejection(at now: Timestamp) -> Reason? {
             switch self {
             case .invalid: .invalidProviderToken
-            case .signed(let token): token.fault(at: now)
+            case .signed(let token): token.rejection(at: now)
             }
         }
     }

@@ -3,7 +3,7 @@ import PushTypes
 import PushWire
 
 /// An activated device, and the apps on it.
-struct Device: Hashable, Sendable {
+struct Device: Sendable {
     var id: UUID
     var name: String?
     var activatedAt: Timestamp
@@ -19,7 +19,7 @@ struct Device: Hashable, Sendable {
     var installs: [Install] = []
 
     /// One app of a device in one environment, through all its installations there.
-    struct Install: Hashable, Sendable {
+    struct Install: Sendable {
         /// The most ends of earlier tokens that are remembered. Older ones count as ended with the oldest of them.
         static let remembered = 32
 
@@ -49,32 +49,20 @@ struct Device: Hashable, Sendable {
             return self.earlier.first { $0.generation >= generation }?.endedAt ?? self.mintedAt
         }
 
-        static func == (left: Self, right: Self) -> Bool {
-            (left.environment, left.hash, left.generation, left.endedAt)
-                == (right.environment, right.hash, right.generation, right.endedAt)
+        /// The identity behind the current token.
+        func claims(on device: UUID) -> TokenMinter.Claims {
+            .init(device: device, topic: self.hash, environment: self.environment, generation: self.generation)
         }
 
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(self.hash)
-            hasher.combine(self.generation)
+        /// Returns the next generation, which remembers the end of this one and of those before.
+        func followed(by next: Self) -> Self {
+            var next = next
+            next.earlier = (self.earlier + [(self.generation, self.endedAt ?? next.mintedAt)]).suffix(Self.remembered)
+            return next
         }
     }
 
     func install(_ topic: TopicHash, in environment: PushEnvironment) -> Install? {
         self.installs.first { $0.hash == topic && $0.environment == environment }
-    }
-}
-
-extension Device.Install {
-    /// The identity behind the current token.
-    func claims(on device: UUID) -> TokenMinter.Claims {
-        .init(device: device, topic: self.hash, environment: self.environment, generation: self.generation)
-    }
-
-    /// Returns the next generation, which remembers the end of this one and of those before.
-    func followed(by next: Self) -> Self {
-        var next = next
-        next.earlier = (self.earlier + [(self.generation, self.endedAt ?? next.mintedAt)]).suffix(Self.remembered)
-        return next
     }
 }

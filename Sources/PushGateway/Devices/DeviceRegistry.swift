@@ -202,7 +202,7 @@ final class DeviceRegistry: Sendable {
         let now = device.activatedAt
         let deleted = try await self.change(old, Event(.deleted, device: old, time: now)) { table in
             try table.insert(device)
-            try table.delete(old, at: now)
+            try table.set(.deletedAt, of: old, to: now)
         } apply: {
             $0.deletedAt = now
         }
@@ -228,21 +228,13 @@ final class DeviceRegistry: Sendable {
     /// Revokes the device's certificate. Its tokens stay valid.
     /// - Returns: Whether the device existed.
     func revoke(_ id: UUID, now: Timestamp) async throws -> Bool {
-        try await self.change(id, Event(.revoked, device: id, time: now)) { table in
-            try table.revoke(id, at: now)
-        } apply: {
-            $0.revokedAt = now
-        } != nil
+        try await self.set(.revokedAt, of: id, Event(.revoked, device: id, time: now)) != nil
     }
 
     /// Deletes a device, which ends its tokens.
     /// - Returns: Whether the device existed.
     func delete(_ id: UUID, now: Timestamp) async throws -> Bool {
-        try await self.change(id, Event(.deleted, device: id, time: now)) { table in
-            try table.delete(id, at: now)
-        } apply: {
-            $0.deletedAt = now
-        } != nil
+        try await self.set(.deletedAt, of: id, Event(.deleted, device: id, time: now)) != nil
     }
 
     /// Removes an app from a device. The device gets nothing more for it.
@@ -272,8 +264,16 @@ final class DeviceRegistry: Sendable {
     func updateLastSeen(_ id: UUID, at now: Timestamp) {
         self.state.withLock { $0.devices[id]?.lastSeenAt = now }
         self.database.commit {
-            try $0.devices.updateLastSeen(id, at: now)
+            try $0.devices.set(.lastSeenAt, of: id, to: now)
         } completion: { _ in
+        }
+    }
+
+    private func set(_ column: DeviceTable.TimeColumn, of id: UUID, _ event: Event) async throws -> Device? {
+        try await self.change(id, event) { table in
+            try table.set(column, of: id, to: event.time)
+        } apply: {
+            $0[keyPath: column.property] = event.time
         }
     }
 

@@ -99,7 +99,7 @@ final class TokenMinter: Sendable {
 
     private static func text(_ claims: Claims) -> [UInt8] {
         let generation = withUnsafeBytes(of: claims.generation.bigEndian, Array.init)
-        let text = [Kind.app.rawValue, Self.byte(claims.environment)] + generation + Self.bytes(claims.device)
+        let text = [Kind.app.rawValue, claims.environment.code] + generation + Self.bytes(claims.device)
         return text + claims.topic.bytes
     }
 
@@ -113,7 +113,7 @@ final class TokenMinter: Sendable {
     /// Opens a sealed token and returns the identity behind it; `nil` if none of the keys made it.
     func open(_ token: DeviceToken) -> Claims? {
         self.unseal(token.bytes)?.withUnsafeBytes { text in
-            guard text.count >= 42, text[0] == Kind.app.rawValue, let environment = Self.environment(text[1]),
+            guard text.count >= 42, text[0] == Kind.app.rawValue, let environment = PushEnvironment(code: text[1]),
                 let topic = TopicHash(bytes: text[22..<42])
             else { return nil }
             return Claims(
@@ -142,18 +142,5 @@ final class TokenMinter: Sendable {
         return try? AES.GCM.open(box, using: key.sealing, authenticating: token[..<1])
     }
 
-    private static func byte(_ environment: PushEnvironment) -> UInt8 {
-        switch environment {
-        case .sandbox: 1
-        case .production: 2
-        }
-    }
-
-    private static func environment(_ byte: UInt8) -> PushEnvironment? {
-        PushEnvironment.allCases.first { Self.byte($0) == byte }
-    }
-
-    private static func bytes(_ uuid: UUID) -> [UInt8] {
-        withUnsafeBytes(of: uuid.uuid, Array.init)
-    }
+    private static func bytes(_ uuid: UUID) -> [UInt8] { withUnsafeBytes(of: uuid.uuid, Array.init) }
 }

@@ -184,12 +184,6 @@ final class EventLog: Sendable {
     private static func slot(_ event: Event) -> Int { Self.slot(event.name, event.environment) }
 
     private static func slot(_ name: Event.Name, _ environment: PushEnvironment?) -> Int {
-        let base =
-            switch environment {
-            case nil: 0
-            case .sandbox: 256
-            case .production: 512
-            }
-        return base + Int(name.rawValue)
+        Int(environment?.code ?? 0) * 256 + Int(name.rawValue)
     }
 }

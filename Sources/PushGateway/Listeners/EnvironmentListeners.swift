@@ -114,10 +114,15 @@ struct EnvironmentListeners: Sendable {
         return tls
     }
 
-    func bind(_ core: EnvironmentCore, _ addresses: GatewayConfiguration.Listeners) async throws -> GatewayAddresses.Ports {
+    func bind(_ core: EnvironmentCore, _ addresses: GatewayConfiguration.Listeners) async throws
+        -> GatewayAddresses.Ports
+    {
         GatewayAddresses.Ports(
             http2: try await self.http2.bind(addresses.http2, initialize: core.providerListener.initialize),
-            deviceLink: try await self.deviceLink.bind(addresses.deviceLink, initialize: core.deviceLinkListener.initialize),
+            deviceLink: try await self.deviceLink.bind(
+                addresses.deviceLink,
+                initialize: core.deviceLinkListener.initialize
+            ),
             binary: try await self.binary.bind(addresses.binary, initialize: core.binaryListener.initialize),
             feedback: try await self.feedback.bind(addresses.feedback, initialize: core.feedbackListener.initialize)
         )

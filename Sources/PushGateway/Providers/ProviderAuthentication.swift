@@ -78,7 +78,7 @@ struct ProviderAuthentication: Sendable {
         guard let authorization else { return .missingProviderToken }
         for index in self.verified.indices where self.verified[index].header == authorization {
             if index > 0 { self.verified.swapAt(0, index) }
-            return self.verified[0].token.fault(at: now)
+            return self.verified[0].token.rejection(at: now)
         }
         switch self.verify(authorization, directory: directory, rules: rules, now: now) {
         case .success(let verified): self.remember(verified)
@@ -127,17 +127,17 @@ extension ProviderAuthentication {
         now: Timestamp
     ) -> Result<VerifiedProviderToken, Reason> {
         let changes = directory.changes
-        if let fault = self.rejectedTokens.outcome(of: authorization, changes: changes)?.fault(at: now) {
+        if let fault = self.rejectedTokens.outcome(of: authorization, changes: changes)?.rejection(at: now) {
             return .failure(fault)
         }
         let parts = authorization.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return .failure(.invalidProviderToken) }
         let token = ProviderTokenVerifier.signed(String(parts[1]), key: directory.key)
         let outcome = token.map { RejectedTokenCache.Outcome.signed($0) } ?? .invalid
-        if let token, outcome.fault(at: now) == nil { return .success(token) }
+        if let token, outcome.rejection(at: now) == nil { return .success(token) }
         self.rejectedTokens.remember(authorization, outcome, changes: changes)
         self.countFailedCheck(now: now)
-        return .failure(outcome.fault(at: now) ?? .invalidProviderToken)
+        return .failure(outcome.rejection(at: now) ?? .invalidProviderToken)
     }
 
     private mutating func countFailedCheck(now: Timestamp) {

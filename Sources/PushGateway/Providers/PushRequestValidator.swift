@@ -1,5 +1,4 @@
 import Foundation
-import NIOCore
 import PushSupport
 import PushTypes
 import PushWire

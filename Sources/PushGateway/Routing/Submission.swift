@@ -1,6 +1,5 @@
 import Foundation
 import PushTypes
-import PushWire
 
 /// An accepted push on its way to the router, and the connection that waits for its result.
 struct Submission: Sendable {

@@ -78,15 +78,23 @@ struct DeviceTable {
         )
     }
 
-    func revoke(_ device: UUID, at now: Timestamp) throws { try self.set("revokedAt", of: device, to: now) }
+    /// The columns of a device that hold one time.
+    enum TimeColumn: String, Sendable {
+        case lastSeenAt, revokedAt, deletedAt
 
-    func delete(_ device: UUID, at now: Timestamp) throws { try self.set("deletedAt", of: device, to: now) }
+        /// The property of the column.
+        var property: WritableKeyPath<Device, Timestamp?> {
+            switch self {
+            case .lastSeenAt: \.lastSeenAt
+            case .revokedAt: \.revokedAt
+            case .deletedAt: \.deletedAt
+            }
+        }
+    }
 
-    func updateLastSeen(_ device: UUID, at now: Timestamp) throws { try self.set("lastSeenAt", of: device, to: now) }
-
-    private func set(_ column: String, of device: UUID, to time: Timestamp) throws {
+    func set(_ column: TimeColumn, of device: UUID, to time: Timestamp) throws {
         try self.database.execute(
-            sql: "UPDATE device SET \(column) = ? WHERE id = ?",
+            sql: "UPDATE device SET \(column.rawValue) = ? WHERE id = ?",
             arguments: [time.milliseconds, device.uuidString]
         )
     }

@@ -14,7 +14,7 @@ enum EventBlock {
         var buffer = ByteBuffer()
         buffer.reserveCapacity(events.count * 96)
         for event in events {
-            buffer.writeMultipleIntegers(event.name.rawValue, Self.byte(event.environment), event.time.milliseconds)
+            buffer.writeMultipleIntegers(event.name.rawValue, event.environment?.code ?? 0, event.time.milliseconds)
             withUnsafeBytes(of: event.device.uuid) { _ = buffer.writeBytes($0) }
             let topic = event.topic?.utf8.prefix(Int(UInt16.max))
             buffer.writeInteger(UInt16(topic?.count ?? 0))
@@ -45,20 +45,12 @@ enum EventBlock {
             name,
             device: device,
             time: Timestamp(milliseconds: head.2),
-            environment: PushEnvironment.allCases.first { Self.byte($0) == head.1 }
+            environment: PushEnvironment(code: head.1)
         )
         event.id = id
         if topic.readableBytes > 0 { event.topic = String(buffer: topic) }
         if apnsID.readableBytes > 0 { event.apnsID = String(buffer: apnsID) }
         return event
-    }
-
-    private static func byte(_ environment: PushEnvironment?) -> UInt8 {
-        switch environment {
-        case nil: 0
-        case .sandbox: 1
-        case .production: 2
-        }
     }
 
     private static func uuid(_ bytes: ByteBuffer) -> UUID? {

@@ -7,11 +7,13 @@ import Synchronization
 
 /// Finds the senders of an app. Its credentials are read from the store once, until they change.
 package final class SenderDirectory: Sendable {
+    /// The owner of a credential.
     private struct Key: Hashable {
         var app: Int64
         var environment: PushEnvironment
     }
 
+    /// A credential that was read, or the reason for which there is none.
     private enum Entry {
         case usable(PushCredential)
         /// The store has no credential, or one that cannot be used.
@@ -23,6 +25,7 @@ package final class SenderDirectory: Sendable {
     /// The provider tokens; `nil` leaves them to the senders, in memory.
     private let tokens: ProviderTokenCache?
     private let logger: Logger
+    /// The credentials that were read.
     private struct State {
         var entries: [Key: Entry] = [:]
         /// A number that rises when credentials change, so that one that was read before is not remembered.

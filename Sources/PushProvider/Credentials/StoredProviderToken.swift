@@ -9,6 +9,7 @@ import Synchronization
 /// It is read and renewed between pages, where waiting is allowed. If the store cannot be read or written until the token
 /// expires, a new one is signed without it. The store gets that one as soon as it can be written.
 final class StoredProviderToken: ProviderTokenSource {
+    /// The current token, and the state of its exchange with the store.
     private struct State {
         var current: ProviderTokenRecord?
         /// `true` if the store has the current token.

@@ -6,6 +6,7 @@ import PushTypes
 
 /// The consequence of one outcome for its recipient: a final state or another try, and an indication about the token.
 struct DeliveryDecision: Hashable, Sendable {
+    /// The next step for the recipient.
     enum Next: Hashable, Sendable {
         case final(DeliveryRecord.State, reason: String?)
         /// Another try.

@@ -19,7 +19,7 @@ package struct DispatchLimits: Hashable, Sendable {
     /// Pages of campaigns, and of retries, beside the others for services that respond late. Default 32.
     package var latePages = 32
     /// The time after which a shard is released, so that campaigns are sent round robin. Default 5 s.
-    package var turn: Duration = .seconds(5)
+    package var timeSlice: Duration = .seconds(5)
     /// The time after which a lease without a commit ends. Default 5 min.
     package var lease: Duration = .seconds(300)
     /// The maximum sleep without a signal. Default 5 s.

@@ -5,7 +5,7 @@ import PushSupport
 import PushTypes
 
 extension Dispatcher {
-    /// Sends a shard page by page: to its end, until something stops it, or until its turn is over.
+    /// Sends a shard page by page: to its end, until something stops it, or until its time slice is over.
     func sendShard(_ claim: ShardClaim, pages: Int = .max, in slot: LaneSlots.Slot? = nil) async throws {
         defer { self.leases.end(claim.fence) }
         var claim = claim
@@ -22,7 +22,7 @@ extension Dispatcher {
         let hours = SendingHours(claim, notification)
         let needs = notification.needs(in: claim.zone)
         let service = DispatchTarget(claim.notification)
-        let turnEnds = self.time.steady.advanced(by: self.limits.turn)
+        let sliceEnds = self.time.steady.advanced(by: self.limits.timeSlice)
         var pagesLeft = pages
         while true {
             let clocks = self.time.reading
@@ -48,8 +48,8 @@ extension Dispatcher {
             let keepsSlot = slot?.pageEnded(sent.report) ?? true
             let delay = self.pacing.record(sent.report, of: service, now: self.time.steady)
             pagesLeft -= 1
-            let isTurnOver = pagesLeft <= 0 || !keepsSlot || self.time.steady >= turnEnds || self.isEnding
-            let isLast = page.isLast || delay > .zero || isTurnOver
+            let isSliceOver = pagesLeft <= 0 || !keepsSlot || self.time.steady >= sliceEnds || self.isEnding
+            let isLast = page.isLast || delay > .zero || isSliceOver
             if isLast { sent.result.step?.leaseUntil = nil }
             if delay > .zero { sent.result.nextPageAt = self.time.steady.advanced(by: delay) }
             sent.result.wave = wave

@@ -8,6 +8,7 @@ import Synchronization
 /// holds is never granted again, however long it takes. What it does not hold although the store says so is free at once:
 /// the claim's response was lost, or its page was never written. The end of a lease matters for other owners only.
 final class HeldLeases: Sendable {
+    /// The held leases, and the claims in flight.
     private struct State {
         var fences: Set<Int64> = []
         var highest: Int64 = 0

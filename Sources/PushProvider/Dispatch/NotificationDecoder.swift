@@ -53,6 +53,7 @@ final class NotificationDecoder: Sendable {
     /// The maximum size of their stored contents together, in bytes.
     private static let maximumSize = 32 * 1024 * 1024
 
+    /// The remembered notifications.
     private struct State {
         var known: [UUID: DecodedNotification] = [:]
         /// The size of the stored contents, in bytes.

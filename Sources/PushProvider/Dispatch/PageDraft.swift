@@ -5,6 +5,7 @@ import PushTypes
 
 /// The pushes of one page, in a batch for each environment, and the recipients that cannot be sent to.
 struct PageDraft {
+    /// The pushes for one environment, each beside its recipient.
     struct PushBatch: Sendable {
         let environment: PushEnvironment
         let sender: any NotificationSender

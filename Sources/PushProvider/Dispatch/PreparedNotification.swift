@@ -45,7 +45,7 @@ struct PreparedNotification: Sendable {
 extension NotificationRecord {
     /// The time after which no try makes sense, by the clocks of ``clocksOfExpiry(_:)``.
     ///
-    /// A notification that is not to be stored is tried when it is its turn, whenever that is. Without an expiration the
+    /// A notification that is not to be stored is tried whenever its page is sent. Without an expiration the
     /// longest storage counts from the first page.
     var expires: Timestamp {
         switch self.content.expiration {

@@ -8,6 +8,7 @@ import PushTypes
 /// ``Settings/deadline`` leaves its slot to others and continues beside the regular ones as a *late* page. Its service
 /// starts no regular page again before one of its pages had its responses in time.
 struct SlotAllocator: Sendable {
+    /// The numbers of slots, and the deadline of a page.
     struct Settings: Hashable, Sendable {
         /// The number of regular slots.
         var slots: Int
@@ -29,6 +30,7 @@ struct SlotAllocator: Sendable {
         fileprivate let number: Int
     }
 
+    /// The state of a slot in use.
     private struct Slot {
         let service: DispatchTarget
         var isLate: Bool

@@ -6,6 +6,7 @@ import PushSupport
 /// ``Settings/sample`` recipients, since a 429 may concern a single device (reference 1.10). Strain doubles the limit of the
 /// delay and halves the page. Each page without strain reverses one doubling and adds a tenth of a page.
 struct AdaptiveRateLimiter: Sendable {
+    /// The sizes of pages, and the limits of delays.
     struct Settings: Hashable, Sendable {
         /// The number of recipients of a full page, and of the smallest. Default 500 and 20.
         var page = 500

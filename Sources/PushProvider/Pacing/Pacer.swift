@@ -13,6 +13,7 @@ struct Pacer: Sendable {
         var sentInWave = 0
     }
 
+    /// The number of recipients that may be sent to, or the time to ask again.
     struct Allowance: Hashable, Sendable {
         /// The number of recipients that may be sent to now; 0 or more.
         var count: Int

@@ -15,6 +15,7 @@ final class PacingController: Sendable {
         var next: Timestamp
     }
 
+    /// The pacers of notifications and apps, and the strain of push services.
     private struct State {
         var notifications: [UUID: Pacer] = [:]
         var apps: [Int64: Pacer] = [:]

@@ -8,6 +8,7 @@ import ServiceLifecycle
 
 /// The scheduler: opens scheduled notifications and runs recurring schedules when they are due.
 package struct ScheduleRunner: Service {
+    /// The settings of the scheduler.
     package struct Settings: Hashable, Sendable {
         /// The maximum sleep. Default 5 s.
         package var sleep: Duration = .seconds(5)

@@ -3,6 +3,7 @@
 ///
 /// It counts recent responses: once there are many, all counts are halved, so that old responses fade.
 package struct CircuitBreaker: Hashable, Sendable {
+    /// The numbers and shares of responses that open the breaker.
     package struct Limits: Hashable, Sendable {
         /// The number of responses before anything is concluded. Default 200.
         package var minimum = 200

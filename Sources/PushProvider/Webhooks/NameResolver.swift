@@ -44,6 +44,7 @@ package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConve
 package final class SystemResolver: NameResolver {
     package typealias LookUp = @Sendable (String) throws -> [IPAddress]
 
+    /// The queue, and the promises of its callers.
     private struct State {
         var queue: ResolverQueue
         var promises: [Int: EventLoopPromise<[IPAddress]>] = [:]

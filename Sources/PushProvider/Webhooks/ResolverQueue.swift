@@ -3,6 +3,7 @@
 /// A look-up cannot be cancelled, and one of a name whose servers do not respond takes half a minute and more. So a name is
 /// looked up once at a time, an app has few slots, and names that were never found leave some slots to the others.
 struct ResolverQueue {
+    /// The numbers of look-ups, and of remembered names.
     struct Limits {
         /// The maximum number of look-ups at the same time.
         var slots = 8
@@ -14,12 +15,14 @@ struct ResolverQueue {
         var remembered = 4096
     }
 
+    /// A caller without a look-up.
     private struct Waiting {
         var id: Int
         var name: String
         var app: Int64
     }
 
+    /// A look-up in flight.
     private struct Running {
         var app: Int64
         var wasFound: Bool

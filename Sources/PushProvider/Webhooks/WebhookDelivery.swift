@@ -65,6 +65,7 @@ package final class WebhookDelivery: Service {
         self.logger = logger
     }
 
+    /// An event of the delivery loop.
     private enum Event {
         case woken(Bool)
         case ended(UUID, RunEnd)

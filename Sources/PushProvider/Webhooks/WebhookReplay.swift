@@ -4,6 +4,7 @@ package import PushTypes
 
 /// Repeats the events of a webhook from a time or a block on.
 package struct WebhookReplay: Sendable {
+    /// The first event of a replay.
     package enum Start: Hashable, Sendable {
         /// The events of this time and later.
         case since(Timestamp)

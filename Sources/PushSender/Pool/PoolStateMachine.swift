@@ -7,6 +7,7 @@ import PushSupport
 /// confirmed: a connection with provider tokens may begin with a single stream (reference 1.3), which is no reason for
 /// more connections.
 struct PoolStateMachine {
+    /// A consequence of an event, to be performed by the pool.
     enum Action: Hashable {
         case connect(Int)
         /// Call ``timerFired(waiting:now:)`` at this time.
@@ -15,6 +16,7 @@ struct PoolStateMachine {
         case wake(Int)
     }
 
+    /// The stage of a connection's life.
     private enum Status: Hashable {
         case connecting
         /// The connection takes work. It is confirmed once the service has answered a request, and idle if it had free
@@ -125,8 +127,8 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// The connection has ended. The next attempt is delayed if it ended by itself before it was confirmed, or if it is the
-    /// last of several that ended soon after their start.
+    /// The connection has ended. The next attempt is delayed if it ended by itself before it was confirmed, or if it
+    /// is the last of several that ended soon after their start.
     mutating func connectionClosed(
         _ id: Int,
         isOrderly: Bool,

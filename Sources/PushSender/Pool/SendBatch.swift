@@ -1,4 +1,4 @@
-public import PushTypes
+import PushTypes
 import Synchronization
 
 /// The pushes of one call, and their outcomes as they become known.
@@ -38,8 +38,8 @@ final class SendBatch: Sendable {
         if completed { self.resume() }
     }
 
-    /// The outcomes in the order of the pushes, once all are known. They are empty for a batch with an observer. Only one
-    /// caller may wait for them.
+    /// The outcomes in the order of the pushes, once all are known. They are empty for a batch with an observer. Only
+    /// one caller may wait for them.
     var outcomes: [Outcome] {
         get async {
             await withCheckedContinuation { waiter in

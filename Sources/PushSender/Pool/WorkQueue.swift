@@ -19,6 +19,7 @@ struct PushTicket {
 struct WorkQueue {
     /// The waiting pushes of one call, or one push that a connection returned.
     private struct Item {
+        /// The pushes of an item.
         enum Pushes {
             case range(Range<Int>)
             case returned(PushTicket)

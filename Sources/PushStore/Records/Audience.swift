@@ -30,6 +30,7 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     case or([AudienceExpression])
     case not(AudienceExpression)
 
+    /// A comparison of a stored value with that of a condition.
     package enum Comparison: String, Hashable, Sendable, CaseIterable {
         case equal = "is"
         case atLeast

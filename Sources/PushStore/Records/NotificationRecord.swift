@@ -3,6 +3,7 @@ package import PushTypes
 
 /// A notification in the ledger: content, audience, options, and progress.
 package struct NotificationRecord: Hashable, Sendable {
+    /// The state of the notification.
     package enum State: String, Hashable, Sendable, CaseIterable {
         /// It is on disk, and its time has not come.
         case scheduled

@@ -65,7 +65,7 @@ extension APIAccess {
             let response = try await connection.send(page)
             entries += response[name].elements
             let next = response["next"].stringValue
-            // A server that names the same place again would make the list endless.
+            // A server that returns the same cursor again would make the list endless.
             cursor = next == cursor ? nil : next
         } while cursor != nil && entries.count < limit ?? .max
         entries = Array(entries.prefix(limit ?? .max))

@@ -73,6 +73,7 @@ struct APIClient: Sendable {
         return try await self.json(in: try await self.response(to: message, deadline: .distantFuture))
     }
 
+    /// Returns the HTTP request with the headers that every request has.
     private func message(
         _ method: APIRequest.Method,
         _ path: String,
@@ -85,6 +86,8 @@ struct APIClient: Sendable {
         return message
     }
 
+    /// Performs a request.
+    /// - Throws: ``APIErrorResponse`` for a status that is not 2xx, ``SettingsError`` if there is no response.
     private func response(to message: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
         let response: HTTPClientResponse
         do {
@@ -99,6 +102,7 @@ struct APIClient: Sendable {
         return response
     }
 
+    /// Returns the JSON of a response; `null` for an empty body.
     private func json(in response: HTTPClientResponse) async throws -> JSONValue {
         let data = Data(try await response.body.collect(upTo: Self.maximumResponseLength).readableBytesView)
         guard !data.isEmpty else { return .null }
@@ -114,7 +118,7 @@ struct APIClient: Sendable {
         SettingsError("the server at \(self.baseURL) is no Martlet \(self.role): is the URL right?")
     }
 
-    /// Returns an error that tells a person at a terminal what the API's message leaves open.
+    /// Returns an error with the likely cause, where the API's message does not name it.
     private func explained(_ error: APIErrorResponse) -> any Error {
         switch error.status {
         case 401 where self.role == .provider:
@@ -135,6 +139,7 @@ struct APIErrorResponse: Error, CustomStringConvertible {
     /// The body of the response.
     let text: String
 
+    /// The member `error` of the API's responses; `null` for other servers.
     private var error: JSONValue { (try? JSONValue(parsing: Data(self.text.utf8)))?["error"] ?? .null }
 
     /// A value that is true if one of Martlet's APIs has responded, rather than another server at that address.
@@ -146,6 +151,6 @@ struct APIErrorResponse: Error, CustomStringConvertible {
             return "the server responded \(self.status): \(self.text.printable)"
         }
         let field = self.error["field"].stringValue.map { " (\($0.printable))" } ?? ""
-        return "the server refused: \(message.printable)\(field)"
+        return "the server rejected the request: \(message.printable)\(field)"
     }
 }

@@ -55,6 +55,7 @@ struct APIRequest: Sendable {
         text.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? ""
     }
 
+    /// The characters that stay as they are in a path or a query.
     private static let unreserved = CharacterSet(
         charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
     )

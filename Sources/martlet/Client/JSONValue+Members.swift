@@ -8,10 +8,12 @@ extension JSONValue {
         if case .object(let members) = self { members[name] ?? .null } else { .null }
     }
 
+    /// The value of a text; `nil` for any other value.
     var stringValue: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
+    /// The value of a whole number; `nil` for any other value.
     var integerValue: Int64? {
         if case .integer(let value) = self { value } else { nil }
     }

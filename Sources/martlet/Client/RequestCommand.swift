@@ -41,3 +41,13 @@ extension ListCommand {
         try await self.access.list(Self.member, try self.request, limit: self.limit, Self.columns)
     }
 }
+
+/// A command that prints the first entries of a list that comes in pages.
+protocol PagedListCommand: ListCommand {
+    /// The option that bounds the list.
+    var shown: LimitOption { get }
+}
+
+extension PagedListCommand {
+    var limit: Int? { self.shown.limit }
+}

@@ -1,8 +1,9 @@
 import ArgumentParser
 import PushSupport
 
-/// A kind of record that an API keeps, such as apps or webhooks. Types that conform to this protocol and its refinements
-/// describe a kind; ``ListResources``, ``ShowResource``, ``RemoveResource`` and ``PerformAction`` are the commands.
+/// A kind of record that an API keeps, such as apps or webhooks. Types that conform to this protocol and its
+/// refinements describe a kind; ``ListResources``, ``ShowResource``, ``RemoveResource`` and ``PerformAction`` are the
+/// commands.
 protocol Resource: SendableMetatype {
     /// The parts of the path to all of them.
     static var path: [String] { get }

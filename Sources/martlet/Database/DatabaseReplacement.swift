@@ -11,14 +11,17 @@ import Glibc
 
 /// Replaces a database by another.
 ///
-/// After a crash at any time either the old database is where it was, or ``ProviderConfiguration/replacementMarker`` exists
-/// and no provider starts. The next attempt then continues, and keeps the files of the old database under one name.
+/// After a crash at any time either the old database is where it was, or ``ProviderConfiguration/replacementMarker``
+/// exists and no provider starts. The next attempt then continues, and keeps the files of the old database under one
+/// name.
 struct DatabaseReplacement {
     /// The suffixes of the database and of the files that may be beside it, in the order in which they are moved. A log
     /// without its database is as dangerous as the database, because SQLite would replay it over the new one.
     static let suffixes = ["", "-wal", "-shm", "-journal"]
 
+    /// The path of the database.
     private let target: String
+    /// The path of the marker, which holds the name that the old database is kept under.
     private let marker: String
     private let directory: String
 
@@ -95,6 +98,7 @@ struct DatabaseReplacement {
         return number == 1 ? name : "\(name)-\(number)"
     }
 
+    /// Renames a file.
     private func move(_ path: String, to other: String) throws {
         // Unlike rename, this never replaces an existing file.
         do {
@@ -104,6 +108,7 @@ struct DatabaseReplacement {
         }
     }
 
+    /// Makes the directory's entries durable, so that a power failure does not undo a move.
     private func syncDirectory() throws {
         guard DurableFile.sync(self.directory) else { throw self.failure("\(self.directory) cannot be written") }
     }

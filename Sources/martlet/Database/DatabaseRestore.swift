@@ -20,13 +20,16 @@ struct DatabaseRestore {
     /// The reason that paused notifications show.
     static let reason = "restored from a backup: what was sent since then is not known"
 
+    /// The path of the backup.
     let backup: String
+    /// The paths of the provider's data.
     let paths: ProviderConfiguration
+    /// A value that is true if an existing database may be replaced.
     let mayReplace: Bool
 
     /// Restores the backup.
-    /// - Throws: ``SettingsError``, ``StoreError``. Then either nothing has been replaced, or no provider starts until another
-    ///   attempt has continued.
+    /// - Throws: ``SettingsError``, ``StoreError``. Then either nothing has been replaced, or no provider starts until
+    ///   another attempt has continued.
     func run(pausing: Bool) async throws -> Result {
         let source = SQLiteStoreFile(path: self.backup)
         // Broken rules of the store are reported later; such a backup is restored all the same.

@@ -4,6 +4,7 @@ import PushSender
 /// The commands that are printed to be tried while the demo runs.
 struct DemoHints {
     let loop: DemoLoop
+    /// A provider token that the gateway accepts for an hour.
     let providerToken: String
 
     var text: String {

@@ -15,9 +15,11 @@ struct DemoLoop: Sendable {
     static let teamID = "DEMOTEAM01"
     static let keyID = "DEMOKEY001"
 
+    /// The temporary directory for the data of all roles.
     let directory: String
     let log: LogConfiguration
     let narrator: DemoNarrator
+    /// The key that signs provider tokens, in PEM.
     let privateKey = P256.Signing.PrivateKey().pemRepresentation
 
     private(set) var gatewayPorts = GatewayAddresses()

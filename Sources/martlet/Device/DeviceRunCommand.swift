@@ -52,6 +52,7 @@ struct DeviceRunCommand: AsyncParsableCommand {
 
 /// A broadcast channel as the option names it: APP:ID.
 struct FollowedChannel {
+    /// The bundle id of the app.
     let app: String
     let id: String
 

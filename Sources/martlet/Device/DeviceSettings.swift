@@ -1,6 +1,7 @@
 import PushDevice
 
 extension DeviceConfiguration: SettingTarget {
+    /// A device of a gateway on this host.
     static var defaults: DeviceConfiguration { DeviceConfiguration() }
 }
 

@@ -28,8 +28,8 @@ struct IdentityFile: Sendable {
 
     /// Replaces the file durably.
     func save(_ identity: DeviceIdentity) throws {
-        let folder = URL(filePath: self.path).deletingLastPathComponent().path
-        if !FileManager.default.fileExists(atPath: folder) { _ = DurableFile.makePrivateFolder(folder) }
+        let directory = URL(filePath: self.path).deletingLastPathComponent().path
+        if !FileManager.default.fileExists(atPath: directory) { _ = DurableFile.makePrivateFolder(directory) }
         guard DurableFile.replace(self.path, Array(try JSONEncoder().encode(identity))) else {
             throw SettingsError("\(self.path) cannot be written: \(DurableFile.lastError)")
         }

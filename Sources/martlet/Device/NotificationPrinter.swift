@@ -5,8 +5,10 @@ import ServiceLifecycle
 /// Prints a device's tokens to standard error, then each notification to standard output.
 struct NotificationPrinter: Service {
     let device: Device
+    /// The topics whose device tokens are printed.
     let topics: [String]
     let channels: [FollowedChannel]
+    /// The file that keeps the tokens and channels for the next run.
     let file: IdentityFile
     let asJSON: Bool
 

@@ -6,6 +6,7 @@ struct AdminOptions: APIAccess {
     @OptionGroup var admin: SettingFlags<GatewaySettings.Admin>
     @Flag(help: "Print the response as JSON.") var json = false
 
+    /// Returns the connection to the gateway's admin API, which needs no key.
     func connection() async throws -> APIConnection {
         let settings = try await self.common.settings(self.admin.values)
         let url = settings.text(GatewaySettings.Admin.url)
@@ -13,3 +14,6 @@ struct AdminOptions: APIAccess {
         return APIConnection(client: APIClient(baseURL: url, role: .gateway), cursor: "after")
     }
 }
+
+/// A kind of record that a gateway lists and removes.
+protocol GatewayResource: ListedResource, RemovedResource where ListAccess == AdminOptions, Access == AdminOptions {}

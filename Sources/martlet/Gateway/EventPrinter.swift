@@ -8,6 +8,7 @@ import ServiceLifecycle
 struct EventPrinter: Service {
     let client: APIClient
     let request: APIRequest
+    /// A value that is true if events are printed as the gateway sends them.
     let asJSON: Bool
 
     func run() async throws {
@@ -49,6 +50,7 @@ private struct LineBuffer {
     /// The longest line, in bytes.
     private static let maximum = 64 * 1024
 
+    /// The bytes of the line that is not complete yet.
     private var bytes = ByteBuffer()
 
     /// Adds bytes and returns the lines that are complete now, without their ends.

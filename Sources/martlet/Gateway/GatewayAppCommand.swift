@@ -10,10 +10,8 @@ struct GatewayAppCommand: AsyncParsableCommand {
         subcommands: [ListResources<App>.self, Add.self, Change.self, RemoveResource<App>.self]
     )
 
-    enum App: ListedResource, RemovedResource {
-        typealias ListAccess = AdminOptions
-        typealias Access = AdminOptions
-
+    /// The apps of a gateway.
+    enum App: GatewayResource {
         static let path = ["apps"]
         static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
         static let columns: [TextTable.Column] = [
@@ -27,6 +25,7 @@ struct GatewayAppCommand: AsyncParsableCommand {
         static func removed(_ id: String) -> String { "\(id) is removed" }
     }
 
+    /// `martlet gateway app add`: registers an app.
     struct Add: RequestCommand {
         static let configuration = CommandConfiguration("add", "Register an app.")
             .example("gateway app add com.example.MyApp --team DEF123GHIJ --broadcast")
@@ -55,6 +54,7 @@ struct GatewayAppCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { "\(self.app.id) is registered for team \(self.team)" }
     }
 
+    /// `martlet gateway app change`: changes an app.
     struct Change: RequestCommand {
         static let configuration = CommandConfiguration(
             "change",

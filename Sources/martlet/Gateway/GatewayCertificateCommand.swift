@@ -11,10 +11,8 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
         ]
     )
 
-    enum Certificate: ListedResource, RemovedResource {
-        typealias ListAccess = AdminOptions
-        typealias Access = AdminOptions
-
+    /// The certificates of providers.
+    enum Certificate: GatewayResource {
         static let path = ["certificates"]
         static let id = ArgumentHelp("Its serial number, as the list shows it.", valueName: "serial")
         static let columns: [TextTable.Column] = [

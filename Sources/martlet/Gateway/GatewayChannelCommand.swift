@@ -17,6 +17,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
         @Option(help: "sandbox or production.") var environment: PushEnvironment
     }
 
+    /// `martlet gateway channel list`: lists the channels of an app.
     struct List: ListCommand {
         static let configuration = CommandConfiguration("list", "List the channels of an app.")
             .example("gateway channel list com.example.MyApp --environment sandbox")
@@ -34,6 +35,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
         }
     }
 
+    /// `martlet gateway channel create`: creates a channel.
     struct Create: RequestCommand {
         static let configuration = CommandConfiguration("create", "Create a channel and print its id.")
             .example("gateway channel create com.example.MyApp --environment sandbox --stores")
@@ -58,6 +60,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { response["channelId"].stringValue?.printable ?? "" }
     }
 
+    /// `martlet gateway channel delete`: deletes a channel.
     struct Delete: RequestCommand {
         static let configuration = CommandConfiguration("delete", "Delete a channel.")
             .example("gateway channel delete com.example.MyApp dHN0… --environment sandbox")

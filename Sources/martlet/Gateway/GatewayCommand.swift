@@ -7,7 +7,7 @@ struct GatewayCommand: AsyncParsableCommand {
         "Stand in for Apple: take pushes, deliver them to connected devices; or manage a running gateway.",
         """
         Without a subcommand it runs a gateway, with the options that 'martlet gateway run --help' shows. All other \
-        subcommands use the admin API of one that runs on this machine.
+        subcommands use the admin API of a gateway that runs on this host.
         """,
         example: "gateway app add com.example.MyApp --team DEF123GHIJ",
         subcommands: [

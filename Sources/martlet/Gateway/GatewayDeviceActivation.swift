@@ -3,7 +3,9 @@ import PushSupport
 
 /// A command that activates a device from a signing request, and prints or writes its certificate.
 protocol GatewayActivationCommand: AsyncParsableCommand {
+    /// The options by which the command reaches the gateway.
     var access: AdminOptions { get }
+    /// The signing request, and the file for the certificate.
     var signingRequest: SigningRequestOptions { get }
     /// Returns the request.
     /// - Parameter csr: the signing request in PEM.

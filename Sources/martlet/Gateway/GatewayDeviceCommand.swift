@@ -15,6 +15,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         ]
     )
 
+    /// `martlet gateway device list`: lists devices.
     struct List: ListCommand {
         static let configuration = CommandConfiguration("list", "List devices, oldest first.")
             .example("gateway device list --topic com.example.MyApp --online")
@@ -36,6 +37,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         }
     }
 
+    /// `martlet gateway device revoke`: revokes the certificate of a device.
     struct Revoke: RequestCommand {
         static let configuration = CommandConfiguration(
             "revoke",
@@ -51,6 +53,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { "the certificate of \(self.device.id) is revoked" }
     }
 
+    /// `martlet gateway device disconnect`: ends the connections of a device.
     struct Disconnect: RequestCommand {
         static let configuration = CommandConfiguration(
             "disconnect",
@@ -68,6 +71,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         }
     }
 
+    /// `martlet gateway device remove-app`: removes an app from a device.
     struct RemoveApp: RequestCommand {
         static let configuration = CommandConfiguration(
             "remove-app",

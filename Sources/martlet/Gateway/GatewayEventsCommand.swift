@@ -52,6 +52,7 @@ struct EventFilter: ParsableArguments {
     @Option(help: "sandbox or production.") var environment: PushEnvironment?
     @Option(help: "Only events after the one with this id, oldest first.") var after: Int64?
 
+    /// The items of the query.
     var query: [(String, String?)] {
         [
             ("device", self.device), ("token", self.token), ("apnsId", self.apnsID), ("topic", self.topic),
@@ -85,6 +86,7 @@ struct GatewayFeedbackCommand: AsyncParsableCommand {
         subcommands: [List.self]
     )
 
+    /// `martlet gateway feedback list`: lists the tokens that wait.
     struct List: ListCommand {
         static let configuration = CommandConfiguration(
             "list",

@@ -11,10 +11,8 @@ struct GatewayFaultCommand: AsyncParsableCommand {
         subcommands: [ListResources<Fault>.self, Add.self, RemoveResource<Fault>.self, Clear.self]
     )
 
-    enum Fault: ListedResource, RemovedResource {
-        typealias ListAccess = AdminOptions
-        typealias Access = AdminOptions
-
+    /// The faults of a gateway.
+    enum Fault: GatewayResource {
         static let path = ["faults"]
         static let id = ArgumentHelp("Its id.")
         static let columns: [TextTable.Column] = [
@@ -29,6 +27,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
         static func removed(_ id: String) -> String { "fault \(id) is off" }
     }
 
+    /// `martlet gateway fault add`: adds a fault.
     struct Add: RequestCommand {
         static let configuration = CommandConfiguration("add", "Add a fault.")
             .example("gateway fault add latency=50ms..200ms,percent=10")
@@ -54,8 +53,8 @@ struct GatewayFaultCommand: AsyncParsableCommand {
             "untilMs",
         ]
 
-        /// Returns the text form of a fault as members of a JSON object. A member without a value is `true`. The gateway
-        /// checks them.
+        /// Returns the text form of a fault as members of a JSON object. A member without a value is `true`. The
+        /// gateway checks them.
         private static func members(_ text: String) -> [String: JSONValue] {
             let pairs = text.split(separator: ",").map { part -> (String, JSONValue) in
                 let sides = part.split(separator: "=", maxSplits: 1).map(String.init)
@@ -68,6 +67,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
         }
     }
 
+    /// `martlet gateway fault clear`: removes all faults.
     struct Clear: RequestCommand {
         static let configuration = CommandConfiguration("clear", "Remove all faults.")
             .example("gateway fault clear")

@@ -10,10 +10,8 @@ struct GatewayKeyCommand: AsyncParsableCommand {
         subcommands: [ListResources<Key>.self, Create.self, Add.self, RemoveResource<Key>.self]
     )
 
-    enum Key: ListedResource, RemovedResource {
-        typealias ListAccess = AdminOptions
-        typealias Access = AdminOptions
-
+    /// The keys that sign provider tokens.
+    enum Key: GatewayResource {
         static let path = ["keys"]
         static let id = ArgumentHelp("Its id.", valueName: "key-id")
         static let columns: [TextTable.Column] = [
@@ -30,6 +28,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
         static func removed(_ id: String) -> String { "key \(id) is revoked" }
     }
 
+    /// `martlet gateway key create`: makes a key.
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "create",
@@ -61,6 +60,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
         }
     }
 
+    /// `martlet gateway key add`: registers a key that exists.
     struct Add: RequestCommand {
         static let configuration = CommandConfiguration(
             "add",

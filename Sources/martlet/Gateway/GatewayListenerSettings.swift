@@ -12,6 +12,7 @@ extension GatewaySettings {
     enum Listeners: SettingSection {
         /// The difference of production's ports where both environments are served.
         private static let shift = 100
+        /// The ports that Apple uses, apart from 443.
         private static let usual = GatewayConfiguration.Listeners.usual(.sandbox)
 
         private static let environment = Setting(
@@ -52,6 +53,7 @@ extension GatewaySettings {
             productionCourierPort, productionBinaryPort, productionFeedbackPort, adminPort,
         ]
 
+        /// A row for a port; without a usual one it is that of the sandbox plus ``shift``.
         private static func port(_ name: String, flag: String, usual: Int? = nil) -> Setting {
             let text = usual.map(String.init) ?? "\(Self.shift) higher"
             return Setting("gateway.\(name)", flag: flag, kind: Setting.ports, default: text)
@@ -61,7 +63,7 @@ extension GatewaySettings {
         /// - Parameter freePorts: whether ports that no setting names are free ones, rather than the usual ones.
         static func apply(_ settings: Settings, freePorts: Bool, to configuration: inout GatewayConfiguration) {
             func port(_ setting: Setting, usual: Int) -> Int { settings.integer(setting) ?? (freePorts ? 0 : usual) }
-            // A free port stands beside a free port.
+            // Where the sandbox has a free port, production has one too.
             func above(_ port: Int) -> Int { port == 0 ? 0 : port + Self.shift }
             let host = settings.text(Self.host)
             let main = GatewayConfiguration.Listeners(
@@ -90,7 +92,7 @@ extension GatewaySettings {
 
 /// The option that asks for free ports.
 struct FreePortsOption: ParsableArguments {
-    @Option(help: "0 takes free ports for all listeners; the log says which.") var port: Int?
+    @Option(help: "0 takes free ports for all listeners; the log has them.") var port: Int?
 
     func validate() throws {
         guard self.port == nil || self.port == 0 else {

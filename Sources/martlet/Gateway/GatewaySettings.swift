@@ -3,6 +3,7 @@ import PushGateway
 import PushHTTP
 
 extension GatewayConfiguration: SettingTarget {
+    /// A gateway with the usual listeners and data in the working directory.
     static var defaults: GatewayConfiguration { GatewayConfiguration(dataDirectory: "martlet-data/gateway") }
 }
 
@@ -44,7 +45,7 @@ enum GatewaySettings {
             .help("A fault from the start on, such as reason=TooManyRequests,percent=20; repeat it for several")
             .detail("`martlet gateway fault` adds and removes them later.")
         private static let strict = Setting("gateway.strict", flag: "strict", kind: .toggle)
-            .help("Keep all rules as Apple does: one stream at first, provider tokens for 20 minutes …")
+            .help("Enforce all rules as Apple does, such as one stream until the first accepted request")
             .detail("Every rule can be set by itself, see `gateway.rules`.")
         private static let tokenLength = Setting(
             "gateway.tokenLength",
@@ -102,6 +103,7 @@ enum GatewaySettings {
                 .help("Seconds in `retry-after` of 429 and 503, 0 to send none"),
         ]
 
+        /// A row for a rule that the preset decides where the setting is absent.
         private static func rule(
             _ name: String,
             _ range: ClosedRange<Int>,

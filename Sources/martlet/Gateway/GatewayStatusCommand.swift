@@ -61,6 +61,7 @@ struct GatewayTokenKeyCommand: AsyncParsableCommand {
         subcommands: [Rotate.self]
     )
 
+    /// `martlet gateway token-key rotate`: makes a new key.
     struct Rotate: RequestCommand {
         static let configuration = CommandConfiguration(
             "rotate",

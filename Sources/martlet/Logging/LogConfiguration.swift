@@ -40,12 +40,7 @@ struct LogConfiguration: Sendable {
 
     /// Returns a logger with the level and the format of the settings.
     func logger(_ label: String) -> Logger {
-        var logger = Logger(label: label) { label in
-            switch self.format {
-            case .text: LineLogHandler(label: label, format: TextLogLine.make)
-            case .json: LineLogHandler(label: label, format: JSONLogLine.make)
-            }
-        }
+        var logger = Logger(label: label) { LineLogHandler(label: $0, format: self.format) }
         logger.logLevel = self.level
         return logger
     }

@@ -6,7 +6,9 @@ final class StatusLine: Sendable {
     /// The shortest time between two updates, so that they cost nothing.
     private static let interval: Duration = .milliseconds(200)
 
+    /// A value that is true if standard error is a terminal.
     let isShown = isatty(STDERR_FILENO) == 1
+    /// The time of the last update; `nil` before the first.
     private let shownAt = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Replaces the text, unless the last update was too recent.
@@ -29,6 +31,7 @@ final class StatusLine: Sendable {
 
 /// A progress bar with numbers.
 enum ProgressText {
+    /// The number of characters of the bar.
     private static let width = 30
 
     /// Returns the bar.

@@ -10,6 +10,7 @@ struct AppCommand: AsyncParsableCommand {
         subcommands: [ListResources<App>.self, ShowResource<App>.self, Add.self, Set.self]
     )
 
+    /// The apps of a provider.
     enum App: ListedResource, ShownResource {
         typealias ListAccess = ProviderOptions
         typealias Access = ProviderOptions
@@ -26,6 +27,7 @@ struct AppCommand: AsyncParsableCommand {
         static func details(_ response: JSONValue) -> String { TextTable.details(self.columns, response) }
     }
 
+    /// `martlet app add`: adds an app.
     struct Add: RequestCommand {
         static let configuration = CommandConfiguration("add", "Add an app; nothing happens if it exists already.")
             .example("app add com.example.MyApp --name 'My App'")
@@ -43,6 +45,7 @@ struct AppCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { App.details(response) }
     }
 
+    /// `martlet app set`: changes the name or the rate of an app.
     struct Set: RequestCommand {
         static let configuration = CommandConfiguration("set", "Change its name or its rate.")
             .example("app set com.example.MyApp --rate 2000")
@@ -56,7 +59,7 @@ struct AppCommand: AsyncParsableCommand {
         func validate() throws {
             guard self.rate == nil || !self.noRate else { throw ValidationError("Give --rate or --no-rate, not both.") }
             guard self.name != nil || self.rate != nil || self.noRate else {
-                throw ValidationError("Say what to change: --name, --rate or --no-rate.")
+                throw ValidationError("Give what to change: --name, --rate or --no-rate.")
             }
         }
 

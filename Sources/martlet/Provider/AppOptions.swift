@@ -40,6 +40,7 @@ struct OptionalAppOptions: APIAccess {
 
     var json: Bool { self.app.json }
 
+    /// Returns a connection whose paths begin with the app, if one is named.
     func connection() async throws -> APIConnection {
         let settings = try await self.app.settings()
         guard settings.string(AppSettings.app) == nil else { return try AppOptions.connection(settings) }

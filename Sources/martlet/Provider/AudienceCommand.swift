@@ -10,6 +10,7 @@ struct AudienceCommand: AsyncParsableCommand {
         subcommands: [Count.self, Preview.self]
     )
 
+    /// `martlet audience count`: counts the active devices of an audience.
     struct Count: RequestCommand {
         static let configuration = CommandConfiguration(
             "count",
@@ -27,6 +28,7 @@ struct AudienceCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { CellText.of(response["count"]) }
     }
 
+    /// `martlet audience preview`: counts the active devices.
     struct Preview: RequestCommand {
         static let configuration = CommandConfiguration(
             "preview",

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `martlet audit`: lists the changes that API keys have made.
-struct AuditCommand: ListCommand {
+struct AuditCommand: PagedListCommand {
     static let configuration = CommandConfiguration("audit", "List the changes at a provider by API key, newest first.")
         .example("audit --limit 20")
     static let member = "entries"
@@ -12,6 +12,5 @@ struct AuditCommand: ListCommand {
     @OptionGroup var access: ProviderOptions
     @OptionGroup var shown: LimitOption
 
-    var limit: Int? { self.shown.limit }
     var request: APIRequest { APIRequest(.get, ["audit"]) }
 }

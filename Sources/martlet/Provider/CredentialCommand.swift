@@ -21,6 +21,7 @@ struct CredentialCommand: AsyncParsableCommand {
         subcommands: [ListResources<Credential>.self, Set.self, Remove.self]
     )
 
+    /// The credentials of an app.
     enum Credential: ListedResource {
         typealias ListAccess = AppOptions
 
@@ -34,6 +35,7 @@ struct CredentialCommand: AsyncParsableCommand {
             .example("credential list --app com.example.MyApp")
     }
 
+    /// `martlet credential set`: sets the credential of an environment.
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "set",
@@ -87,6 +89,7 @@ struct CredentialCommand: AsyncParsableCommand {
         }
     }
 
+    /// `martlet credential remove`: removes the credential of an environment.
     struct Remove: RequestCommand {
         static let configuration = CommandConfiguration(
             "remove",

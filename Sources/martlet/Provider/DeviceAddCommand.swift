@@ -46,6 +46,7 @@ struct DeviceAddCommand: RequestCommand {
 
 /// A device attribute as options give it.
 struct AttributeValue: ExpressibleByArgument, Hashable, Sendable {
+    /// The text before the equals sign.
     let name: String
     /// A number or `true` and `false` where the text is one; quotation marks around it make it a text.
     let value: JSONValue

@@ -47,7 +47,7 @@ enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// A first line with the names of the columns, then one device per line.
     case csv
 
-    /// Returns the format that a file's extension stands for; `nil` for an unknown one.
+    /// Returns the format of a file's extension; `nil` for an unknown one.
     init?(fileName: String) {
         switch URL(filePath: fileName).pathExtension.lowercased() {
         case "ndjson", "jsonl": self = .ndjson
@@ -56,6 +56,7 @@ enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
+    /// The media type of the request.
     var contentType: String {
         switch self {
         case .ndjson: "application/x-ndjson"
@@ -70,8 +71,10 @@ struct ImportReport {
 
     init(_ response: JSONValue) { self.response = response }
 
+    /// The rejected lines, as far as the response has them.
     private var rejections: [JSONValue] { self.response["refusals"].elements }
 
+    /// A value that is true if any line was rejected.
     var hasRejections: Bool { !self.rejections.isEmpty || (self.response["refused"].integerValue ?? 0) > 0 }
 
     /// The rejected lines as a table, then all counts.
@@ -93,10 +96,12 @@ struct ImportReport {
 
 /// A file that is sent while it is read, with its progress on the terminal.
 private struct FileUpload: Sendable {
+    /// The size of a piece, in bytes.
     private static let chunk = 1 << 16
 
     /// The size in bytes; `nil` for a pipe.
     let size: Int64?
+    /// The progress on the terminal.
     let status = StatusLine()
     private let file: FileHandle
 

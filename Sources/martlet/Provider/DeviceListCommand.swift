@@ -4,12 +4,14 @@ import PushTypes
 
 /// The columns of tables about a provider's devices.
 enum DeviceColumns {
+    /// The columns of lists.
     static let short: [TextTable.Column] = [
         .init("token", "token"), .init("environment", "environment"), .init("state", "state"), .init("user", "user"),
         .init("locale", "locale"), .init("version", "appVersion"), .init("tags", "tags"),
         .init("last seen", "registeredAtMs", .time),
     ]
 
+    /// The columns of a single device.
     static let all: [TextTable.Column] = [
         .init("token", "token"), .init("id", "id"), .init("environment", "environment"), .init("state", "state"),
         .init("user", "user"), .init("locale", "locale"), .init("time zone", "timeZone"),
@@ -44,7 +46,7 @@ struct TokenArgument: ParsableArguments {
 }
 
 /// `martlet device list`.
-struct DeviceListCommand: ListCommand {
+struct DeviceListCommand: PagedListCommand {
     static let configuration = CommandConfiguration("list", "List the devices of an app, inactive ones too.")
         .example("device list --app com.example.MyApp --tag beta")
     static let member = "devices"
@@ -55,7 +57,6 @@ struct DeviceListCommand: ListCommand {
     @Option(help: "Only those of this user.") var user: String?
     @Option(help: "Only those with this tag.") var tag: String?
 
-    var limit: Int? { self.shown.limit }
     var request: APIRequest { APIRequest(.get, ["devices"], query: [("user", self.user), ("tag", self.tag)]) }
 }
 
@@ -116,11 +117,13 @@ struct DeviceHistoryCommand: RequestCommand {
 
 /// A history as three tables.
 enum HistoryText {
+    /// The columns of deliveries.
     static let deliveries: [TextTable.Column] = [
         .init("at", "atMs", .time), .init("state", "state"), .init("reason", "reason"), .init("attempts", "attempts"),
         .init("token", "token"), .init("apns-id", "apnsId"), .init("notification", "notification"),
     ]
 
+    /// The columns of token events.
     static let events: [TextTable.Column] = [
         .init("at", "atMs", .time), .init("action", "action"), .init("reason", "reason"), .init("token", "token"),
         .init("environment", "environment"), .init("notification", "notification"),

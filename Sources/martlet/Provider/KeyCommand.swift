@@ -10,6 +10,7 @@ struct KeyCommand: AsyncParsableCommand {
         subcommands: [ListResources<Key>.self, Create.self, RemoveResource<Key>.self]
     )
 
+    /// The API keys of a provider.
     enum Key: ListedResource, RemovedResource {
         typealias ListAccess = ProviderOptions
         typealias Access = ProviderOptions
@@ -26,6 +27,7 @@ struct KeyCommand: AsyncParsableCommand {
         static func removed(_ id: String) -> String { "the key is revoked" }
     }
 
+    /// `martlet key create`: makes a key.
     struct Create: RequestCommand {
         static let configuration = CommandConfiguration("create", "Make a key; its text is shown only now.")
             .example("key create dashboard --scope read")

@@ -18,7 +18,8 @@ struct NotificationCommand: AsyncParsableCommand {
         ]
     )
 
-    struct List: ListCommand {
+    /// `martlet notification list`: lists notifications.
+    struct List: PagedListCommand {
         static let configuration = CommandConfiguration("list", "List notifications, newest first.")
             .example("notification list --app com.example.MyApp --state sending")
         static let member = "notifications"
@@ -33,10 +34,10 @@ struct NotificationCommand: AsyncParsableCommand {
         @OptionGroup var shown: LimitOption
         @Option(help: "scheduled, accepted, sending, paused, cancelled or done.") var state: String?
 
-        var limit: Int? { self.shown.limit }
         var request: APIRequest { APIRequest(.get, ProviderNotification.path, query: [("state", self.state)]) }
     }
 
+    /// `martlet notification pause`: stops a notification after the pages in flight.
     enum Pause: ResourceAction {
         typealias Kind = ProviderNotification
 
@@ -47,6 +48,7 @@ struct NotificationCommand: AsyncParsableCommand {
         )
     }
 
+    /// `martlet notification resume`: continues a paused notification.
     enum Resume: ResourceAction {
         typealias Kind = ProviderNotification
 
@@ -54,6 +56,7 @@ struct NotificationCommand: AsyncParsableCommand {
             .example("notification resume 9e1c…")
     }
 
+    /// `martlet notification cancel`: stops a notification for good.
     enum Cancel: ResourceAction {
         typealias Kind = ProviderNotification
 
@@ -64,7 +67,8 @@ struct NotificationCommand: AsyncParsableCommand {
         )
     }
 
-    struct Deliveries: ListCommand {
+    /// `martlet notification deliveries`: lists the deliveries of a notification.
+    struct Deliveries: PagedListCommand {
         static let configuration = CommandConfiguration("deliveries", "List the states of its recipients.")
             .example("notification deliveries 9e1c… --state rejected")
         static let member = "deliveries"
@@ -75,10 +79,10 @@ struct NotificationCommand: AsyncParsableCommand {
         @OptionGroup var shown: LimitOption
         @Option(help: "sending, accepted, rejected or failed.") var state: String?
 
-        var limit: Int? { self.shown.limit }
         var request: APIRequest { self.notification.request(.get, ["deliveries"], query: [("state", self.state)]) }
     }
 
+    /// `martlet notification find`: shows the delivery that was sent under an apns-id.
     struct Find: RequestCommand {
         static let configuration = CommandConfiguration("find", "Show the delivery that was sent under an apns-id.")
             .example("notification find 3f1c…")

@@ -54,8 +54,8 @@ struct NotificationCounts {
     /// The number of recipients in a final state.
     var finished: Int { [self.accepted, self.rejected, self.failed, self.skipped].reduce(0, &+) }
 
-    /// A value that is true if everything that could be sent was accepted. A skipped recipient is a device that has left,
-    /// not a failure.
+    /// A value that is true if everything that could be sent was accepted. A skipped recipient is a device that has
+    /// left, not a failure.
     var allAccepted: Bool { self.rejected == 0 && self.failed == 0 }
 }
 

@@ -67,6 +67,7 @@ struct NotificationPreviewCommand: RequestCommand {
 struct RequestFileArgument: ParsableArguments {
     @Argument(help: "A file with the request as JSON; '-' is standard input.") var file: String
 
+    /// The members of the request.
     var object: [String: JSONValue] {
         get throws { try InputFile.object(self.file) }
     }

@@ -32,6 +32,7 @@ struct ProviderOptions: APIAccess {
     @OptionGroup var api: SettingFlags<APISettings>
     @Flag(help: "Print the response as JSON.") var json = false
 
+    /// Returns a connection to the whole of the provider's API.
     func connection() async throws -> APIConnection {
         APIConnection(client: try Self.authenticated(try await self.settings()))
     }

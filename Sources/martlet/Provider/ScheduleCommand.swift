@@ -13,6 +13,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         ]
     )
 
+    /// The schedules of a provider.
     enum Schedule: ShownResource, RemovedResource {
         typealias Access = ProviderOptions
 
@@ -36,7 +37,8 @@ struct ScheduleCommand: AsyncParsableCommand {
         static func removed(_ id: String) -> String { "the schedule is removed" }
     }
 
-    struct List: ListCommand {
+    /// `martlet schedule list`: lists the schedules of an app.
+    struct List: PagedListCommand {
         static let configuration = CommandConfiguration("list", "List the schedules of an app.")
             .example("schedule list --app com.example.MyApp")
         static let member = "schedules"
@@ -45,10 +47,10 @@ struct ScheduleCommand: AsyncParsableCommand {
         @OptionGroup var access: AppOptions
         @OptionGroup var shown: LimitOption
 
-        var limit: Int? { self.shown.limit }
         var request: APIRequest { APIRequest(.get, Schedule.path) }
     }
 
+    /// `martlet schedule add`: adds a schedule.
     struct Add: RequestCommand {
         static let configuration = CommandConfiguration("add", "Add a schedule.")
             .example(
@@ -68,6 +70,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { TextTable.details(Schedule.columns, response) }
     }
 
+    /// `martlet schedule set`: replaces a schedule.
     struct Set: RequestCommand {
         static let configuration = CommandConfiguration(
             "set",
@@ -88,6 +91,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { TextTable.details(Schedule.columns, response) }
     }
 
+    /// `martlet schedule pause`: suspends the runs of a schedule.
     enum Pause: ResourceAction {
         typealias Kind = Schedule
 
@@ -97,6 +101,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         static func text(of response: JSONValue) -> String { "paused" }
     }
 
+    /// `martlet schedule resume`: resumes the runs of a schedule.
     enum Resume: ResourceAction {
         typealias Kind = Schedule
 
@@ -111,6 +116,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         }
     }
 
+    /// `martlet schedule runs`: shows the next runs of a schedule.
     struct Runs: RequestCommand {
         static let configuration = CommandConfiguration("runs", "Show the next runs of a schedule.")
             .example("schedule runs 7d6f… --count 3")
@@ -124,6 +130,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { self.shown.text(of: response) }
     }
 
+    /// `martlet schedule preview`: shows when a schedule would run.
     struct Preview: RequestCommand {
         static let configuration = CommandConfiguration("preview", "Show when a schedule would run.")
             .example("schedule preview --cron '0 9 * * 1' --time-zone Asia/Tokyo --app com.example.MyApp")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushSupport
 
-/// The options that say when a schedule runs.
+/// The options for the runs of a schedule.
 struct ScheduleRule: ParsableArguments {
     @Option(help: "Minute, hour, day, month and weekday, such as '0 9 * * mon-fri'.") var cron: String
     @Option(help: "Such as Europe/Berlin.") var timeZone: String
@@ -44,6 +44,7 @@ struct ScheduleOptions: ParsableArguments {
 struct RunsOption: ParsableArguments {
     @Option(help: "The number of runs, up to 100.") var count: Int = 10
 
+    /// The items of the query.
     var query: [(String, String?)] { [("count", "\(self.count)")] }
 
     /// Returns the times of runs, a line each.

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `martlet status`: tells whether a provider is ready.
+/// `martlet status`: shows whether a provider is ready.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "status",

@@ -12,10 +12,11 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
         'apply' or 'discard' decides about the tokens that were withheld.
         """,
         example: "hygiene show --app com.example.MyApp",
-        subcommands: [Show.self, Apply.self, Discard.self, Events.self],
+        subcommands: [Show.self, DecideBreaker<Apply>.self, DecideBreaker<Discard>.self, Events.self],
         defaultSubcommand: Show.self
     )
 
+    /// `martlet hygiene show`: shows whether tokens are deactivated.
     struct Show: RequestCommand {
         static let configuration = CommandConfiguration(
             "show",
@@ -38,41 +39,28 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
         }
     }
 
-    struct Apply: RequestCommand {
+    /// `martlet hygiene apply`: deactivates the tokens that were withheld.
+    enum Apply: BreakerDecision {
         static let configuration = CommandConfiguration(
             "apply",
             "Deactivate the tokens that were withheld, and close the breaker.",
             example: "hygiene apply production --app com.example.MyApp"
         )
-
-        @OptionGroup var access: AppOptions
-        @OptionGroup var breaker: BreakerArgument
-
-        var request: APIRequest { self.breaker.request("apply") }
-
-        func text(of response: JSONValue) -> String {
-            "\(CellText.of(response["tokens"])) tokens deactivated; the breaker is closed"
-        }
+        static let result = "deactivated"
     }
 
-    struct Discard: RequestCommand {
+    /// `martlet hygiene discard`: keeps withheld tokens active.
+    enum Discard: BreakerDecision {
         static let configuration = CommandConfiguration(
             "discard",
             "Keep the tokens that were withheld active, and close the breaker.",
             example: "hygiene discard sandbox --app com.example.MyApp"
         )
-
-        @OptionGroup var access: AppOptions
-        @OptionGroup var breaker: BreakerArgument
-
-        var request: APIRequest { self.breaker.request("discard") }
-
-        func text(of response: JSONValue) -> String {
-            "\(CellText.of(response["tokens"])) tokens kept; the breaker is closed"
-        }
+        static let result = "kept"
     }
 
-    struct Events: ListCommand {
+    /// `martlet hygiene events`: lists what was done to which token and why.
+    struct Events: PagedListCommand {
         static let configuration = CommandConfiguration(
             "events",
             "List what was done to which token and why, newest first.",
@@ -86,18 +74,32 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
         @Option(help: "Such as deactivated, withheld, suspected, reactivated or moved.") var action: String?
         @Option(help: "Only of this token, in hex.") var token: String?
 
-        var limit: Int? { self.shown.limit }
         var request: APIRequest {
             APIRequest(.get, ["tokens", "events"], query: [("action", self.action), ("token", self.token)])
         }
     }
 }
 
-/// The environment whose breaker is meant, as an argument.
-struct BreakerArgument: ParsableArguments {
+/// A decision about the tokens that an open breaker has withheld.
+protocol BreakerDecision: SendableMetatype {
+    /// Name and help of the command; the name is the action in the path too.
+    static var configuration: CommandConfiguration { get }
+    /// The state of the tokens afterwards.
+    static var result: String { get }
+}
+
+/// The command that decides about withheld tokens.
+struct DecideBreaker<Decision: BreakerDecision>: RequestCommand {
+    static var configuration: CommandConfiguration { Decision.configuration }
+
+    @OptionGroup var access: AppOptions
     @Argument(help: "sandbox or production.") var environment: PushEnvironment
 
-    func request(_ action: String) -> APIRequest {
-        APIRequest(.post, ["hygiene", self.environment.rawValue], action: action)
+    var request: APIRequest {
+        APIRequest(.post, ["hygiene", self.environment.rawValue], action: Decision.configuration.commandName)
+    }
+
+    func text(of response: JSONValue) -> String {
+        "\(CellText.of(response["tokens"])) tokens \(Decision.result); the breaker is closed"
     }
 }

@@ -10,6 +10,7 @@ struct UserCommand: AsyncParsableCommand {
         subcommands: [History.self, Badge.self]
     )
 
+    /// The users of an app.
     enum User: IdentifiedResource {
         typealias Access = AppOptions
 
@@ -17,6 +18,7 @@ struct UserCommand: AsyncParsableCommand {
         static let id = ArgumentHelp("The user's id.", valueName: "user")
     }
 
+    /// `martlet user history`: shows the deliveries and token events of the user's devices.
     struct History: RequestCommand {
         static let configuration = CommandConfiguration(
             "history",
@@ -33,6 +35,7 @@ struct UserCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { HistoryText.of(response) }
     }
 
+    /// `martlet user badge`: shows or sets the user's badge count.
     struct Badge: RequestCommand {
         static let configuration = CommandConfiguration("badge", "Show or set the user's badge count.")
             .example("user badge alice --set 0 --app com.example.MyApp")

@@ -13,6 +13,7 @@ struct WebhookCommand: AsyncParsableCommand {
         ]
     )
 
+    /// The webhooks of a provider.
     enum Webhook: ListedResource, ShownResource, RemovedResource {
         typealias ListAccess = AppOptions
         typealias Access = ProviderOptions
@@ -40,6 +41,7 @@ struct WebhookCommand: AsyncParsableCommand {
         static func removed(_ id: String) -> String { "the webhook is removed" }
     }
 
+    /// `martlet webhook add`: adds a webhook.
     struct Add: RequestCommand {
         static let configuration = CommandConfiguration("add", "Add a webhook; its secret is shown only now.")
             .example("webhook add https://hooks.example.com/push --event token --app com.example.MyApp")
@@ -55,6 +57,7 @@ struct WebhookCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { Webhook.details(response) }
     }
 
+    /// `martlet webhook set`: changes the URL or the events of a webhook.
     struct Set: RequestCommand {
         static let configuration = CommandConfiguration(
             "set",
@@ -70,7 +73,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard self.url != nil || !self.event.isEmpty || self.active != nil else {
-                throw ValidationError("Say what to change: --url, --event, --active or --no-active.")
+                throw ValidationError("Give what to change: --url, --event, --active or --no-active.")
             }
         }
 
@@ -86,6 +89,7 @@ struct WebhookCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { Webhook.details(response) }
     }
 
+    /// `martlet webhook enable`: enables a webhook again.
     enum Enable: ResourceAction {
         typealias Kind = Webhook
 
@@ -93,6 +97,7 @@ struct WebhookCommand: AsyncParsableCommand {
             .example("webhook enable 52c4…")
     }
 
+    /// `martlet webhook replay`: posts events again.
     struct Replay: RequestCommand {
         static let configuration = CommandConfiguration(
             "replay",
@@ -118,6 +123,7 @@ struct WebhookCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { Webhook.details(response) }
     }
 
+    /// `martlet webhook rotate`: signs with a new secret beside the old one.
     enum Rotate: ResourceAction {
         typealias Kind = Webhook
 
@@ -128,6 +134,7 @@ struct WebhookCommand: AsyncParsableCommand {
         )
     }
 
+    /// `martlet webhook finish-rotation`: signs with the newest secret only.
     enum FinishRotation: ResourceAction {
         typealias Kind = Webhook
 

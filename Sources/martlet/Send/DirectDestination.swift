@@ -5,6 +5,7 @@ import PushTypes
 
 /// The push service, the credential and the sender configuration of `martlet send --credential`.
 struct DirectDestination {
+    /// Host and port of the push service, and the authorities to trust besides the system's.
     let endpoint: PushServiceEndpoint
     let credential: PushCredential
     let configuration: SenderConfiguration

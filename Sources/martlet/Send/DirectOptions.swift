@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushSender
+import PushTypes
 
 /// The options for sending straight to a push service.
 struct DirectOptions: ParsableArguments {

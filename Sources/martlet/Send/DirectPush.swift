@@ -7,7 +7,9 @@ import PushTypes
 
 /// The push that every device of a direct send gets, apart from token and id.
 struct DirectPush {
+    /// The notification, with an empty id.
     private let notification: PushNotification
+    /// The request headers that the options add.
     private let headers: [HeaderField]
     private let id: String?
 

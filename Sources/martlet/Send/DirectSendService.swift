@@ -10,6 +10,7 @@ actor DirectSendService: Service {
     private let push: DirectPush
     private var tokens: TokenSource
     private let report: OutcomeReport
+    /// A value that is true once the last token was sent to.
     private var isComplete = false
 
     init(sender: Sender, push: DirectPush, tokens: TokenSource, report: sending OutcomeReport) {
@@ -22,7 +23,8 @@ actor DirectSendService: Service {
     /// A value that is true if a push to every token was accepted, and every outcome was printed.
     var allAccepted: Bool { self.isComplete && self.report.allAccepted && self.report.isOpen }
 
-    /// Sends until every token has its outcome. A graceful shutdown waits for what is in flight and leaves out the rest.
+    /// Sends until every token has its outcome. A graceful shutdown waits for what is in flight and leaves out the
+    /// rest.
     func run() async throws {
         let sender = self.sender
         try await withGracefulShutdownHandler {

@@ -5,9 +5,12 @@ import PushTypes
 /// Prints outcomes: one JSON line each for programs; for people a progress bar, the failures, and a sum.
 final class OutcomeReport {
     private let asJSON: Bool
+    /// The number of outcomes to come; `nil` if it is not known.
     private let total: Int?
     private let start = ContinuousClock.now
+    /// The number of outcomes of each kind.
     private var counts: [String: Int] = [:]
+    /// The number of outcomes so far.
     private var done = 0
     private let status = StatusLine()
     /// A value that is true while standard output is open.
@@ -56,9 +59,11 @@ final class OutcomeReport {
         )
     }
 
+    /// Prints a line and notes if standard output is closed.
     private func print(_ line: String) {
         if !StandardOutput.line(line) { self.isOpen = false }
     }
 
+    /// The outcomes per second since the start.
     private var rate: Double { Double(self.done) / max(0.001, (.now - self.start) / .seconds(1)) }
 }

@@ -15,6 +15,7 @@ struct OutcomeText {
         self.fields = fields
     }
 
+    /// Describes the outcome of a push, with the advice that its reason asks for.
     init(_ outcome: Outcome) {
         switch outcome {
         case .accepted(let accepted):

@@ -17,10 +17,13 @@ struct TokenSource {
 
     /// The longest line that is read, in bytes.
     private static let maximumLine = 4096
+    /// The size of a piece that is read, in bytes.
     private static let chunk = 1 << 16
 
     private let file: FileHandle?
+    /// The bytes that were read and not yet split into lines.
     private var rest: [UInt8]
+    /// The number of the last line.
     private var line = 0
     private var atEnd: Bool
 

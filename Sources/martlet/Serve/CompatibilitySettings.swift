@@ -8,7 +8,7 @@ extension ServeSettings {
             .help("APP=KEY: opens the forms of older systems for an app; repeat it")
             .detail(
                 """
-                The key stands in the path and has at least 16 letters, digits, hyphens or underscores \
+                The key is a part of the path and has at least 16 letters, digits, hyphens or underscores \
                 ([compatibility.md](compatibility.md)).
                 """
             )

@@ -7,6 +7,7 @@ import PushTypes
 ///
 /// The additional authority counts for the named services only. Otherwise its holder could pretend to be Apple.
 struct PushServices {
+    /// The push service of each environment.
     let endpoints: [PushEnvironment: PushServiceEndpoint]
     /// A warning about settings that have no effect; `nil` if all have one.
     let warning: String?

@@ -18,8 +18,8 @@ struct ServeCommand: AsyncParsableCommand {
             """
     )
 
-    /// The longest time that a push waits for a connection. It is shorter than a graceful shutdown may take; the dispatcher
-    /// tries again in any case.
+    /// The longest time that a push waits for a connection. It is shorter than a graceful shutdown may take; the
+    /// dispatcher tries again in any case.
     private static let sendTimeout: Duration = .seconds(10)
 
     @OptionGroup var common: CommonOptions

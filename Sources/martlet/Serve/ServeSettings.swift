@@ -2,6 +2,7 @@ import ProviderAPI
 import PushProvider
 
 extension ProviderConfiguration: SettingTarget {
+    /// A provider with data in the working directory.
     static var defaults: ProviderConfiguration { ProviderConfiguration(dataDirectory: "martlet-data/provider") }
 }
 
@@ -60,7 +61,7 @@ enum ServeSettings {
         static let rows: [SettingRow<ProviderConfiguration>] = [
             .text("serve.host", flag: "host", \.host)
                 .help("Address that the API listens on")
-                .detail("The API speaks HTTP: put a proxy with TLS in front of it if it leaves the machine."),
+                .detail("The API speaks HTTP: put a proxy with TLS in front of it if clients are on other hosts."),
             .integer("serve.port", flag: "port", 0...65_535, \.port)
                 .help("Port of the API; 0 takes a free one"),
             SettingRow(sandboxService), SettingRow(productionService), SettingRow(serviceAuthority),
@@ -69,7 +70,7 @@ enum ServeSettings {
                 .detail(
                     """
                     Only its owner can read it. Both the file and the output are written once the port is bound. A file that \
-                    holds such a key of an earlier start is replaced; any other is not, and the start says so.
+                    holds such a key of an earlier start is replaced; any other ends the start with an error.
                     """
                 ),
         ]
@@ -115,7 +116,7 @@ enum ServeSettings {
                     """
                 ),
             .integer("serve.keyRate", flag: "key-rate", 0...1_000_000, \.limits.keyRate)
-                .help("Requests per second of one API key; 0 sets no limit")
+                .help("Requests per second of one API key, 0 for no limit")
                 .detail("Twice as many may come at once; then the response is 429."),
             .toggle("serve.webhooks.allowPrivate", flag: "allow-private-webhooks", \.webhookAddresses.allowsPrivate)
                 .help("Webhooks may point to addresses of the own network, with any port")

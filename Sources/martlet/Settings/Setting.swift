@@ -26,6 +26,7 @@ struct Setting: Sendable {
     let key: String
     /// The name of the flag without its hyphens; `nil` for a setting without a flag.
     let flag: String?
+    /// The type of the value and its range.
     let kind: Kind
     /// The default in words, read from the configuration types where they have it; `nil` where there is none.
     let defaultText: String?
@@ -56,8 +57,8 @@ struct Setting: Sendable {
         return setting
     }
 
-    /// The environment variable, such as `MARTLET_SERVE_DISPATCH_PAGE`, as swift-configuration derives it from the key: an
-    /// underscore for each full stop, and between a lower-case letter and an upper-case one.
+    /// The environment variable, such as `MARTLET_SERVE_DISPATCH_PAGE`, as swift-configuration derives it from the key:
+    /// an underscore for each full stop, and between a lower-case letter and an upper-case one.
     var environmentVariable: String {
         var name = "MARTLET_"
         var previous: Character = "."

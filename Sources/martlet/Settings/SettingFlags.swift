@@ -66,7 +66,7 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, CustomReflectab
         return Mirror(self, children: arguments, displayStyle: .struct)
     }
 
-    /// Returns the property wrapper that stands for a setting's flag.
+    /// Returns the property wrapper that declares a setting's flag.
     private static func argument(_ flag: String, _ setting: Setting) -> Any {
         let name = NameSpecification.customLong(flag)
         let help = ArgumentHelp(stringLiteral: setting.argumentHelp)

@@ -8,6 +8,7 @@ protocol SettingTarget: SendableMetatype {
 
 /// A setting together with the part of a configuration that it sets.
 struct SettingRow<Target: SettingTarget>: Sendable {
+    /// The row of the table.
     let setting: Setting
     /// Copies the value, if one was given, to the configuration.
     let apply: @Sendable (Settings, inout Target) -> Void
@@ -31,18 +32,21 @@ extension SettingRow {
 
     /// A row for a text with a default.
     static func text(_ key: String, flag: String, _ path: Path<String>) -> Self {
+        /// The row of the table.
         let setting = Setting(key, flag: flag, default: Target.defaults[keyPath: path])
         return Self(setting) { $1[keyPath: path] = $0.text(setting) }
     }
 
     /// A row for a text that may be absent.
     static func text(_ key: String, flag: String, _ path: Path<String?>) -> Self {
+        /// The row of the table.
         let setting = Setting(key, flag: flag, default: Target.defaults[keyPath: path])
         return Self(setting) { $1[keyPath: path] = $0.string(setting) }
     }
 
     /// A row for a switch that is off by default.
     static func toggle(_ key: String, flag: String, _ path: Path<Bool>) -> Self {
+        /// The row of the table.
         let setting = Setting(key, flag: flag, kind: .toggle)
         return Self(setting) { $1[keyPath: path] = $0.isOn(setting) }
     }
@@ -71,6 +75,7 @@ extension SettingRow {
         return self.number(key, flag, range, default: value) { $0[keyPath: path] = .seconds($1 * unit) }
     }
 
+    /// A row for a whole number that a closure copies to the configuration.
     private static func number(
         _ key: String,
         _ flag: String,
@@ -78,6 +83,7 @@ extension SettingRow {
         default value: Int,
         set: @escaping @Sendable (inout Target, Int) -> Void
     ) -> Self {
+        /// The row of the table.
         let setting = Setting(key, flag: flag, kind: .integer(range), default: "\(value)")
         return Self(setting) { settings, target in
             if let number = settings.integer(setting) { set(&target, number) }

@@ -9,6 +9,7 @@ enum SettingTable {
         let settings: [Setting]
     }
 
+    /// The parts in the order of the documentation.
     static let all = [
         Part(
             name: "serve",

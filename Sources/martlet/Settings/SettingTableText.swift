@@ -54,6 +54,6 @@ enum SettingTableText {
     private static func meaning(_ setting: Setting, hasDetail: Bool) -> String {
         let range = setting.kind == Setting.ports ? nil : setting.range
         let detail = hasDetail ? setting.discussion.map { " \($0)" } ?? "" : ""
-        return "\(setting.summary)\(range.map { "; \($0)" } ?? "").\(detail)"
+        return "\(setting.summary)\(range.map { " (\($0))" } ?? "").\(detail)"
     }
 }

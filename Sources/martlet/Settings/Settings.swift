@@ -4,13 +4,15 @@ import PushSupport
 
 /// The settings of one run: flags over environment (`MARTLET_…`) over a JSON file over defaults.
 ///
-/// A command reads everything that it needs and then calls ``check()``. A value of the wrong type or out of its range is
-/// an error that names its key, not a silent return to the default.
+/// A command reads everything that it needs and then calls ``check()``. A value of the wrong type or out of its range
+/// is an error that names its key, not a silent return to the default.
 struct Settings: Sendable {
     /// The file that is read when no other is named.
     static let defaultFile = "martlet.json"
 
+    /// The reader of flags, environment and file, in this order.
     private let reader: ConfigReader
+    /// The errors that `check()` throws.
     private let errors = SettingErrorCollector()
 
     /// - Parameters:
@@ -50,8 +52,8 @@ struct Settings: Sendable {
     /// Returns whether a switch is on; off when it is absent.
     func isOn(_ setting: Setting) -> Bool { self.reader.bool(forKey: ConfigKey(setting.key), default: false) }
 
-    /// Returns a whole number, `nil` where none is given or allowed. A number out of its range is an error of ``check()``,
-    /// and the nearest one in the range until then.
+    /// Returns a whole number, `nil` where none is given or allowed. A number out of its range is an error of
+    /// ``check()``, and the nearest one in the range until then.
     func integer(_ setting: Setting) -> Int? {
         guard let number = self.reader.int(forKey: ConfigKey(setting.key)) else { return nil }
         switch setting.kind {
@@ -81,7 +83,7 @@ struct Settings: Sendable {
     }
 }
 
-/// An error whose description says what to change in a setting, an argument or a file.
+/// An error whose description names the setting, the argument or the file to change.
 struct SettingsError: Error, CustomStringConvertible {
     let description: String
 

@@ -37,7 +37,7 @@ import Testing
                 let token = try await device.deviceToken(for: Vectors.bundleID)
                 let sandbox = #"{environment="sandbox"}"#
                 #expect(try await gateway.admin.metric("martlet_gateway_devices_online\(sandbox)") == 1)
-                let courier = #"{door="courier",environment="sandbox"}"#
+                let courier = #"{environment="sandbox",listener="courier"}"#
                 #expect(try await gateway.admin.metric("martlet_gateway_connections\(courier)") == 1)
                 return token
             }

@@ -14,6 +14,10 @@ import Testing
         #expect(try Martlet.parseAsRoot(["device", "list", "--app", "x"]) is DeviceListCommand)
     }
 
+    @Test func theVersionIsTheReleaseAndPerhapsTheCommit() {
+        #expect(Martlet.configuration.version.hasPrefix(MartletVersion.number))
+    }
+
     @Test(arguments: [
         ("level=7", JSONValue.integer(7)), ("score=1.5", .number(1.5)), ("paid=true", .bool(true)),
         ("zip=\"01234\"", .string("01234")), ("name=nan", .string("nan")), ("name=infinity", .string("infinity")),

@@ -10,7 +10,7 @@ import X509
 
 @testable import PushGateway
 
-/// Certificates of providers, from order to handshake (reference 2.2).
+/// Provider certificates, from issuing to handshake (reference 2.2).
 @Suite struct ProviderAuthorityTests {
     static let now = Vectors.issuedAt
 
@@ -98,7 +98,7 @@ import X509
         #expect(throws: (any Error).self) { try NIOSSLPKCS12Bundle(buffer: archive, passphrase: Array("x".utf8)) }
     }
 
-    // MARK: Refusals
+    // MARK: Rejections
 
     @Test func aCertificateForTheOtherEnvironmentIsToldSo() throws {
         let authority = try Self.authority()
@@ -150,7 +150,7 @@ import X509
         }
     }
 
-    // MARK: Making things
+    // MARK: Fixtures
 
     static func authority() throws -> ProviderAuthority {
         let folder = FileManager.default.temporaryDirectory.appending(path: "martlet-test-\(UUID().uuidString)").path

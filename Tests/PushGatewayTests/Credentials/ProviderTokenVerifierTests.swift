@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushGateway
 
-/// Reference 2.1 and the vectors of 8.1.
+/// The rules of reference 2.1 with the vectors of 8.1.
 @Suite struct ProviderTokenVerifierTests {
     @Test(arguments: [Vectors.providerToken, Vectors.providerTokenDER, Vectors.providerToken + "=="])
     func bothFormsOfASignatureAreGood(token: String) throws {
@@ -66,7 +66,7 @@ import Testing
                 changed[index] ^= UInt8.random(in: 1...255, using: &generator)
             }
             let text = String(decoding: changed, as: UTF8.self)
-            // The last digit of base64 carries bits that mean nothing.
+            // The last digit of base64 has unused bits.
             guard !text.hasPrefix(Vectors.providerToken.dropLast()), text != Vectors.providerToken else { continue }
             #expect(Self.verify(text) == .failure(.invalidProviderToken), "\(text)")
         }

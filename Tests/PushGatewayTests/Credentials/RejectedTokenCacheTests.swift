@@ -6,8 +6,8 @@ import Testing
 
 @testable import PushGateway
 
-/// Provider tokens that are no good cost one check each, and connections that bring ever new ones end.
-@Suite struct RefusedTokensTests {
+/// Invalid provider tokens cost one check each, and a connection with too many of them ends.
+@Suite struct RejectedTokenCacheTests {
     private let directory: TestDirectory
     private let refused = RejectedTokenCache()
     private let budget = SignatureCheckLimiter()
@@ -39,16 +39,16 @@ import Testing
         )
     }
 
-    // MARK: What is remembered
+    // MARK: The cache
 
     @Test func aBadTokenIsCheckedOnceOnAllConnections() throws {
-        let before = self.directory.questions
+        let before = self.directory.queries
         for _ in 0..<3 {
             var connection = try self.connection()
             for _ in 0..<100 { #expect(self.reason(Self.forged, &connection) == .invalidProviderToken) }
             #expect(!connection.mustEnd)
         }
-        #expect(self.directory.questions == before + 1)
+        #expect(self.directory.queries == before + 1)
     }
 
     @Test func aKeyThatIsRegisteredLaterMakesItsTokensGood() throws {
@@ -72,9 +72,9 @@ import Testing
     @Test func anExpiredTokenStaysExpiredUnlessTheClockIsSetRight() throws {
         let token = try TestKey().authorization()
         var connection = try self.connection()
-        let before = self.directory.questions
+        let before = self.directory.queries
         for _ in 0..<10 { #expect(self.reason(token, &connection, at: 3601) == .expiredProviderToken) }
-        #expect(self.directory.questions == before + 1)
+        #expect(self.directory.queries == before + 1)
         #expect(self.reason(token, &connection, at: 3600) == nil)
     }
 
@@ -90,7 +90,7 @@ import Testing
         #expect(refused.count == 1)
     }
 
-    // MARK: How many are checked
+    // MARK: The limit of checks
 
     @Test func aConnectionThatBringsEverNewBadTokensEnds() throws {
         var connection = try self.connection()
@@ -121,7 +121,7 @@ import Testing
                 checks += 1
             }
         }
-        // Each connection more costs one check.
+        // Each further connection costs one check.
         #expect(checks <= 1000 + 50)
         var honest = try self.connection()
         #expect(self.reason("bearer \(Vectors.providerToken)", &honest) == nil)

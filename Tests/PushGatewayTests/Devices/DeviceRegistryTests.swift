@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushGateway
 
-/// Tokens through reinstallation, restore and key rotation: old ones are gone since the right moment.
+/// Tokens through reinstallation, restore and key rotation: old ones end at the right time.
 @Suite(.timeLimit(.minutes(5))) struct DeviceRegistryTests {
     let time = ManualTime()
 

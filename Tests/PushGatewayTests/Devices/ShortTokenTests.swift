@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushGateway
 
-/// Tokens of 32 bytes, for providers that can carry no others (findings D3): all that is true of sealed ones.
+/// Tokens of 32 bytes, for providers that accept no others: they have the same life as sealed ones.
 @Suite(.timeLimit(.minutes(5))) struct ShortTokenTests {
     let time = ManualTime()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushGateway
 
-@Suite struct TokenMintTests {
+@Suite struct TokenMinterTests {
     let mint = TokenMinter(keys: [[UInt8](repeating: 7, count: 32)])
 
     @Test func aTokenOpensToWhatItStandsFor() throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushGateway
 
-/// Who is met, how often, and by what.
+/// The matches, the counts and the decisions of rules.
 @Suite struct FaultPlanTests {
     private let now = Timestamp(seconds: 1_700_000_000)
 

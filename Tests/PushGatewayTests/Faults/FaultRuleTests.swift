@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushGateway
 
-/// Rules as JSON and as text.
+/// The JSON and the text form of rules.
 @Suite struct FaultRuleTests {
     static let texts = [
         "reason=TooManyRequests,topic=com.example.MyApp,percent=20",

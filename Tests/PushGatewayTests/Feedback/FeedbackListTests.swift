@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushGateway
 
-/// The lists of apps that are gone (reference 6).
+/// The lists of apps that were removed (reference 6).
 @Suite struct FeedbackListTests {
     @Test func aTokenIsListedOnceWithItsLatestTime() async throws {
         try await self.withStore { store, database in
@@ -64,7 +64,7 @@ import Testing
             #expect(try await Self.page(store).count == 3)
             try await Self.add([try Self.entry(0, at: 2)], store, database)
             #expect(store.dropped == 2, "it is listed already")
-            // A new start counts what is there.
+            // A new start counts the entries on disk.
             let restarted = FeedbackList(database: database, environment: .sandbox, limit: 3)
             try await Self.add([try Self.entry(5, at: 1)], restarted, database)
             #expect(restarted.dropped == 1)

@@ -32,7 +32,7 @@ import Testing
         )
     }
 
-    /// Findings D11: what test suites do at once.
+    /// The burst of a typical test suite.
     @Test func strictLetsATestSuitesBurstPass() throws {
         let limiter = DeviceRateLimiter(try #require(ProviderRules.strict.deviceRate))
         let device = UUID()

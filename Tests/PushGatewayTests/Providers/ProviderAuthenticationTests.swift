@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushGateway
 
-/// Trust and topics on one connection (reference 2.1, 2.2).
+/// Authentication and topics on one connection (reference 2.1, 2.2).
 @Suite struct ProviderAuthenticationTests {
     let directory: TestDirectory
     let vectors: String
@@ -45,12 +45,12 @@ import Testing
         var connection = ProviderAuthentication(environment: .sandbox)
         #expect(self.reason(self.vectors, &connection) == nil)
         #expect(self.topic(Vectors.bundleID, &connection) == .success(Vectors.bundleID))
-        let questions = self.directory.questions
+        let questions = self.directory.queries
         for _ in 0..<3 {
             #expect(self.reason(self.vectors, &connection) == nil)
             #expect(self.topic(Vectors.bundleID, &connection) == .success(Vectors.bundleID))
         }
-        #expect(self.directory.questions == questions)
+        #expect(self.directory.queries == questions)
     }
 
     @Test func aKeyThatIsRevokedIsInvalidAtOnce() {
@@ -72,7 +72,7 @@ import Testing
         #expect(self.topic(Vectors.bundleID, &connection) == .success(Vectors.bundleID))
     }
 
-    // MARK: How often a token may change
+    // MARK: Changes of the token
 
     @Test func theStrictRefuseASecondChangeWithinTwentyMinutes() throws {
         let key = try TestKey()
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
     private func reason(
         _ authorization: String?,

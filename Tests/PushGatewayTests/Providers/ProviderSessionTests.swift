@@ -7,9 +7,9 @@ import Testing
 
 @testable import PushGateway
 
-/// What a connection is told, request by request (reference 1.3, 1.8, 7.8).
+/// The responses and stream limits of a connection (reference 1.3, 1.8, 7.8).
 @Suite struct ProviderSessionTests {
-    // MARK: Answers
+    // MARK: Responses
 
     @Test func anAcceptedPushIsAnsweredWithItsOwnID() async throws {
         try await withSession { session in
@@ -184,7 +184,7 @@ import Testing
     }
 }
 
-/// A session and what stands behind it.
+/// A session with its directory and channels.
 final class TestSession {
     let directory: TestDirectory
     let channels: ChannelRegistry
@@ -200,7 +200,7 @@ final class TestSession {
         self.session.receive(request, now: now)
     }
 
-    /// The answer to a request that is refused.
+    /// Returns the response to a request that is rejected.
     func refusal(_ request: ProviderRequest) throws -> ProviderResponse {
         let verdict = self.receive(request)
         guard case .reject(_, let answer) = verdict.decision else {

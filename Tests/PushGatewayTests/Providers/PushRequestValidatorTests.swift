@@ -158,7 +158,7 @@ import Testing
         expect(.payloadTooLarge)
     }
 
-    // MARK: What only wakes the app
+    // MARK: Pushes that only wake the app
 
     @Test(arguments: [
         ("background", "10", Reason.badPriority), ("background", nil, nil), ("background", "5", nil),
@@ -188,7 +188,7 @@ import Testing
         #expect(try Self.validate(request).notification.priority == .immediate)
     }
 
-    // MARK: What only the strict refuse
+    // MARK: Strict rules
 
     @Test(arguments: ["x", "[]", "5", #""text""#, #"{"aps":"#])
     func aPayloadThatIsNoObjectIsRefusedByTheStrict(payload: String) {
@@ -269,7 +269,7 @@ import Testing
         #expect(Self.reason(other, certificate: two) == .topicDisallowed)
     }
 
-    // MARK: Making requests
+    // MARK: Requests
 
     static func certificate(_ topics: [String]) throws -> CertificateIdentity {
         let topics = topics.compactMap { Topic($0) }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PushGateway
 
-/// The gateway's knowledge as section 8.2 sets it up, and whatever a test changes in it.
+/// The registered keys, apps and tokens of reference 8.2, which a test can change.
 final class TestDirectory: PushDirectory {
     static let device = UUID()
     static let tokenB = "2ca004c150548759e45a0c2ce605d028bec4f96268a707abb471d1de9056b203"
@@ -24,8 +24,8 @@ final class TestDirectory: PushDirectory {
         var keys: [String: RegisteredKey] = [:]
         var revoked: Set<String> = []
         var changes: UInt64 = 0
-        /// Questions about keys and apps so far.
-        var questions = 0
+        /// The queries for keys and apps so far.
+        var queries = 0
 
         mutating func add(app name: String, team: String = Vectors.teamID, allowsBroadcast: Bool = true) {
             guard let bundleID = Topic(name) else { return }
@@ -61,20 +61,20 @@ final class TestDirectory: PushDirectory {
         self.change { $0.keys[key.registered.keyID] = key.registered }
     }
 
-    var questions: Int { self.content.withLock { $0.questions } }
+    var queries: Int { self.content.withLock { $0.queries } }
 
     var changes: UInt64 { self.content.withLock { $0.changes } }
 
     func key(_ keyID: String) -> RegisteredKey? {
         self.content.withLock { content in
-            content.questions += 1
+            content.queries += 1
             return content.keys[keyID]
         }
     }
 
     func app(_ bundleID: Topic) -> ProviderApp? {
         self.content.withLock { content in
-            content.questions += 1
+            content.queries += 1
             return content.apps[bundleID.name]
         }
     }
@@ -102,7 +102,7 @@ final class TestDirectory: PushDirectory {
     }
 }
 
-/// A provider's key with its private part.
+/// A provider's key with its private key.
 struct TestKey {
     var registered: RegisteredKey
     private let key: P256.Signing.PrivateKey
@@ -117,7 +117,7 @@ struct TestKey {
         )
     }
 
-    /// The vectors' key.
+    /// The key of the vectors.
     init() throws {
         self.key = try P256.Signing.PrivateKey(pemRepresentation: Vectors.privateKey)
         self.registered = RegisteredKey(
@@ -152,11 +152,11 @@ struct TestKey {
     }
 }
 
-/// Requests of section 8.2.
+/// The requests of reference 8.2.
 enum TestRequest {
     static let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
 
-    /// 2a, with changes.
+    /// Request 2a, with changes.
     static func push(
         _ changes: [String: String?] = [:],
         extra: [(String, String)] = [],
@@ -189,7 +189,7 @@ enum TestRequest {
         return request
     }
 
-    /// Reference 8.3.
+    /// The request of reference 8.3.
     static func body(size: Int) -> Data {
         Data(#"{"aps":{"alert":""#.utf8) + Data(repeating: UInt8(ascii: "a"), count: size - 20) + Data(#""}}"#.utf8)
     }

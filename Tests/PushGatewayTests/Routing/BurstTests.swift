@@ -8,8 +8,7 @@ import Testing
 
 @testable import PushGateway
 
-/// Many pushes at once to one device: it gets all while it is there, and of each that it does not get is told what became
-/// of it (findings D1).
+/// Many pushes at once to one device: it gets all while it is connected, and each of the others has an event.
 @Suite(.timeLimit(.minutes(5))) struct BurstTests {
     let time = ManualTime()
 
@@ -18,7 +17,7 @@ import Testing
             try await device.connect(core)
             let answers = Answers()
             core.router.submit(try Self.submissions(device, 1...1000, answers))
-            // Nothing is acknowledged: all are answered because they are stored, none in the place of another.
+            // Without acknowledgements, all are accepted because they are stored, none in place of another.
             #expect(await answers.all(1000).allSatisfy { $0.isAccepted })
             #expect(try await core.stored() == 1000)
             #expect(device.link.messages.map(\.notification.id) == (1...1000).map { "\($0)" })
@@ -186,7 +185,7 @@ private final class Answers: SubmissionDelegate {
         for settlement in settlements { self.continuation.yield(settlement) }
     }
 
-    /// Waits for so many, in the order of their tickets.
+    /// Waits for `count` results, in the order of their tickets.
     func all(_ count: Int) async -> [SubmissionResult] {
         var all: [SubmissionResult] = []
         for await settlement in self.stream {

@@ -94,7 +94,7 @@ import Testing
         ChannelName(bundleID: try #require(Topic(Vectors.bundleID)), id: id)
     }
 
-    /// Whether it was accepted.
+    /// Submits a broadcast and returns whether it was accepted.
     private static func broadcast(_ id: String, _ core: TestCore, keptFor time: Duration?) async throws -> Bool {
         let channel = try Self.channel()
         let broadcast = AcceptedBroadcast(

@@ -8,8 +8,8 @@ import Testing
 
 @testable import PushGateway
 
-/// The stored-message scenarios of reference 8.13 and what surrounds them, on a manual clock.
-@Suite(.timeLimit(.minutes(5))) struct RouterTests {
+/// The scenarios of stored messages of reference 8.13 and related ones, on a manual clock.
+@Suite(.timeLimit(.minutes(5))) struct MessageRouterTests {
     let time = ManualTime()
 
     @Test func ofTwoNotificationsOnlyTheNewestIsKept() async throws {

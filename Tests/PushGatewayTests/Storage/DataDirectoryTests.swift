@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushGateway
 
-/// What a gateway must remember: whole, private from the start, and PEM that can be joined (findings A16, D9).
+/// The files of a gateway: complete, private from the start, and PEM that can be concatenated.
 @Suite struct DataDirectoryTests {
     @Test func aFolderThatOthersCouldEnterIsClosed() async throws {
         try await withTemporaryDirectory { directory in
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Whatever is written has its name only when it is whole, and never another mode.
+    /// A file has its name only when it is complete, and never another mode.
     @Test func aFileIsNeverReadableByOthersNorHalfThere() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/key"

@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// The walk has ended, but others are still to be tried again.
+    /// All shards have ended, and recipients wait for another try.
     @Test(arguments: StoreBackend.available)
     func aDeviceThatIsBackBeforeTheOthersHaveEndedIsSentTo(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in

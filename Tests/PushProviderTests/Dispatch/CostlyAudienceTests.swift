@@ -8,7 +8,7 @@ import Testing
 
 /// Audiences that take long to count.
 @Suite(.timeLimit(.minutes(5))) struct CostlyAudienceTests {
-    /// No index knows an answer.
+    /// An audience for which no index helps.
     private static let costly = AudienceExpression.and(
         (0..<60).map { .not(.attribute(name: "level\($0)", .atLeast, .integer(3))) }
     )
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// It stands in nobody's way, and says why it does not begin.
+    /// It does not block others, and has a pause reason.
     @Test(arguments: StoreBackend.available)
     func tooSlowAudiencesArePaused(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in

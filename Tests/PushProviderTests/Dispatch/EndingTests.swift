@@ -9,7 +9,7 @@ import Testing
 @testable import PushProvider
 @testable import PushStore
 
-/// Recipients whose tries are over: each gets its final state, and the webhooks are told.
+/// Recipients whose tries are over: each gets its final state and its event.
 @Suite(.timeLimit(.minutes(5))) struct EndingTests {
     @Test(arguments: StoreBackend.available)
     func recipientsWaitingAtCancellationAreReported(backend: StoreBackend) async throws {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// At most once: what had begun is not sent again, and that is told.
+    /// At most once: interrupted recipients are not sent to again, and are reported.
     @Test(arguments: StoreBackend.available)
     func interruptedRecipientsAreReported(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in

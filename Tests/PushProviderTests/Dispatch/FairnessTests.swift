@@ -8,9 +8,9 @@ import Testing
 
 @testable import PushProvider
 
-/// Apps beside others whose push service does not answer.
+/// Apps beside others whose push service does not respond.
 @Suite(.timeLimit(.minutes(5))) struct FairnessTests {
-    /// An answer that does not come until the gate is opened.
+    /// A response that waits until the gate is opened.
     private final class Gate: Sendable {
         private let waiters = Mutex<[CheckedContinuation<Void, Never>]?>([])
 
@@ -61,7 +61,7 @@ import Testing
             return try await self.fixture.acceptor.accept(request, app: app.id).notification
         }
 
-        /// Silent apps do not answer from now on.
+        /// The push service of silent apps does not respond from now on.
         func beSilent() {
             self.fixture.sender.onSend { [gate] sent in
                 if sent.notification.topic.name.hasPrefix("silent") { await gate.pass() }
@@ -103,7 +103,7 @@ import Testing
             let silent = try await apps.add("a", isSilent: true)
             for _ in 0..<12 { _ = try await apps.send(silent) }
             try await apps.wait { apps.fixture.sender.sent.count >= 4 }
-            // No time passes: a place is free for it.
+            // No time passes: a slot is free for it.
             let other = try await apps.send(try await apps.add("b", isSilent: false))
             try await apps.wait { try await apps.isDone(other) }
         }

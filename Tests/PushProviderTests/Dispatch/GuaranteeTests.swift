@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushProvider
 
-/// At most once, and stopping: what is sent, what is not, what the ledger says.
+/// At most once, and pausing: pushes that are sent, and the states in the ledger.
 @Suite(.timeLimit(.minutes(5))) struct GuaranteeTests {
     @Test(arguments: StoreBackend.available)
     func atMostOnceIsOnDiskBeforeItIsSent(backend: StoreBackend) async throws {

@@ -18,7 +18,7 @@ import Testing
         )
     }
 
-    /// Between the moment in which it was found gone and the one in which that is written.
+    /// The device returns between the read that found it removed and the write of that.
     @Test(arguments: StoreBackend.available, ["atLeastOnce", "atMostOnce"])
     func aDeviceThatIsBackBeforeItIsSkippedIsSentTo(backend: StoreBackend, guarantee: String) async throws {
         try await DispatchFixture.run(backend) { fixture in
@@ -64,7 +64,7 @@ import Testing
     func devicesThatAreGoneComeAfterOthersThatWaited(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 1, environments: [.sandbox, .production]) { fixture in
             try await fixture.register(1...3)
-            // Waits for the end of the walk, because its token is another device's too.
+            // It waits for the end of the shard, because another device has its token too.
             try await fixture.register(2...2, in: .production)
             let notification = try await fixture.accept([:])
             try await self.remove(1, fixture)

@@ -6,7 +6,7 @@ import Testing
 @testable import PushProvider
 
 /// Tokens that go from one installation to another while a notification is being sent: what a token has had is known by the
-/// token, whatever the clock says.
+/// token, by whatever clock.
 @Suite(.timeLimit(.minutes(5))) struct TokenHandoverTests {
     /// A registration: the token's number and the installation's name.
     private typealias Move = (token: Int, installation: String)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    /// A token without an installation goes to one, and that has another token before the end of the walk: one device.
+    /// A token without an installation goes to one, and that has another token before the end of the shard: one device.
     @Test(arguments: StoreBackend.available)
     func aDeviceThatGotItsInstallationLaterIsSentToOnce(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in

@@ -16,20 +16,20 @@ import Testing
     }
 
     @Test func goodPagesAreNotDelayed() {
-        var machine = AdaptiveRateLimiter()
+        var limiter = AdaptiveRateLimiter()
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<100 {
             var report = Self.report(accepted: 300, throttled: 5, unavailable: 10)
             report.rejected = 185
-            let delay1 = machine.record(report, using: &generator)
+            let delay1 = limiter.record(report, using: &generator)
             #expect(delay1 == .zero)
         }
-        #expect(machine.pageSize == 500)
+        #expect(limiter.pageSize == 500)
     }
 
     @Test(arguments: [(100, 0, 0), (0, 100, 0), (0, 0, 100), (20, 20, 10)])
     func strainDoublesTheDelayAndHalvesThePage(throttled: Int, unavailable: Int, unreachable: Int) {
-        var machine = AdaptiveRateLimiter()
+        var limiter = AdaptiveRateLimiter()
         var generator = SeededGenerator(seed: 2)
         let report = Self.report(
             accepted: 400,
@@ -40,21 +40,21 @@ import Testing
         var limit = Duration.milliseconds(500)
         var sizes: [Int] = []
         for _ in 0..<40 {
-            let delay = machine.record(report, using: &generator)
+            let delay = limiter.record(report, using: &generator)
             #expect(delay >= .zero && delay <= limit)
             limit = min(limit * 2, .seconds(60))
-            sizes.append(machine.pageSize)
+            sizes.append(limiter.pageSize)
         }
         #expect(sizes.prefix(6) == [250, 125, 62, 31, 20, 20])
-        #expect(machine.level == 16)
+        #expect(limiter.level == 16)
     }
 
     @Test func theDelayIsSpread() {
         var generator = SeededGenerator(seed: 3)
         var delays: Set<Duration> = []
         for _ in 0..<50 {
-            var machine = AdaptiveRateLimiter()
-            delays.insert(machine.record(Self.report(unavailable: 500), using: &generator))
+            var limiter = AdaptiveRateLimiter()
+            delays.insert(limiter.record(Self.report(unavailable: 500), using: &generator))
         }
         #expect(delays.count > 30)
     }
@@ -62,47 +62,47 @@ import Testing
     @Test func retryAfterIsObeyedWithinBounds() {
         var generator = SeededGenerator(seed: 4)
         for (asked, least) in [(30, 30), (100_000_000, 900), (-5, 0)] as [(Int, Int)] {
-            var machine = AdaptiveRateLimiter()
+            var limiter = AdaptiveRateLimiter()
             var report = Self.report(unavailable: 500)
             report.retryAfter = .seconds(asked)
-            let delay = machine.record(report, using: &generator)
+            let delay = limiter.record(report, using: &generator)
             #expect(delay >= .seconds(least) && delay <= .seconds(max(least, 1)))
         }
     }
 
     @Test func itRecoversPageByPage() {
-        var machine = AdaptiveRateLimiter()
+        var limiter = AdaptiveRateLimiter()
         var generator = SeededGenerator(seed: 5)
-        for _ in 0..<3 { _ = machine.record(Self.report(unavailable: 500), using: &generator) }
+        for _ in 0..<3 { _ = limiter.record(Self.report(unavailable: 500), using: &generator) }
         var sizes: [Int] = []
         for _ in 0..<10 {
-            let delay2 = machine.record(Self.report(accepted: 60), using: &generator)
+            let delay2 = limiter.record(Self.report(accepted: 60), using: &generator)
             #expect(delay2 == .zero)
-            sizes.append(machine.pageSize)
+            sizes.append(limiter.pageSize)
         }
         #expect(sizes == [112, 162, 212, 262, 312, 362, 412, 462, 500, 500])
-        #expect(machine.level == 0)
+        #expect(limiter.level == 0)
     }
 
     @Test func aSingleDeviceIsNotStrain() {
-        var machine = AdaptiveRateLimiter()
+        var limiter = AdaptiveRateLimiter()
         var generator = SeededGenerator(seed: 6)
         for _ in 0..<19 {
-            let delay3 = machine.record(Self.report(throttled: 1), using: &generator)
+            let delay3 = limiter.record(Self.report(throttled: 1), using: &generator)
             #expect(delay3 == .zero)
         }
-        _ = machine.record(Self.report(accepted: 400), using: &generator)
-        #expect(machine.level == 0)
+        _ = limiter.record(Self.report(accepted: 400), using: &generator)
+        #expect(limiter.level == 0)
         // Many of them in a row do.
-        for _ in 0..<20 { _ = machine.record(Self.report(unavailable: 1), using: &generator) }
-        #expect(machine.level == 1)
+        for _ in 0..<20 { _ = limiter.record(Self.report(unavailable: 1), using: &generator) }
+        #expect(limiter.level == 1)
     }
 
     @Test func anEmptyPageIsNotStrain() {
-        var machine = AdaptiveRateLimiter()
+        var limiter = AdaptiveRateLimiter()
         var generator = SeededGenerator(seed: 7)
-        let delay4 = machine.record(Report(), using: &generator)
+        let delay4 = limiter.record(Report(), using: &generator)
         #expect(delay4 == .zero)
-        #expect(machine.level == 0)
+        #expect(limiter.level == 0)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import PushProvider
 
 @Suite struct PacerTests {
-    static func moment(_ milliseconds: Int64) -> Timestamp {
+    static func timestamp(_ milliseconds: Int64) -> Timestamp {
         Timestamp(milliseconds: 1_795_593_600_000 + milliseconds)
     }
 
@@ -41,56 +41,56 @@ import Testing
     }
 
     @Test func releasedRecipientsMayBeSentOnceMore() {
-        var machine = Pacer(settings: .rate(500), now: Self.moment(0))
-        let full = machine.allowance(now: Self.moment(1000)).count
+        var pacer = Pacer(settings: .rate(500), now: Self.timestamp(0))
+        let full = pacer.allowance(now: Self.timestamp(1000)).count
         #expect(full == 500)
-        machine.send(full, now: Self.moment(1000))
-        let none = machine.allowance(now: Self.moment(1000)).count
+        pacer.send(full, now: Self.timestamp(1000))
+        let none = pacer.allowance(now: Self.timestamp(1000)).count
         #expect(none == 0)
-        machine.release(300, now: Self.moment(1000))
-        let some = machine.allowance(now: Self.moment(1000)).count
+        pacer.release(300, now: Self.timestamp(1000))
+        let some = pacer.allowance(now: Self.timestamp(1000)).count
         #expect(some == 300)
-        for count in [-1, .max, 300] { machine.release(count, now: Self.moment(1000)) }
-        let most = machine.allowance(now: Self.moment(1000)).count
+        for count in [-1, .max, 300] { pacer.release(count, now: Self.timestamp(1000)) }
+        let most = pacer.allowance(now: Self.timestamp(1000)).count
         #expect(most == 500, "a second's worth at most")
     }
 
-    /// Sends as fast as `machine` allows until `end`; recipients per second of that time.
-    static func run(_ machine: inout Pacer, page: Int, from start: Int64, to end: Int64) -> [Int] {
+    /// Sends as fast as `pacer` allows until `end`; recipients per second of that time.
+    static func run(_ pacer: inout Pacer, page: Int, from start: Int64, to end: Int64) -> [Int] {
         var sent = Array(repeating: 0, count: Int((end - start) / 1000))
         var now = start
         while now < end {
-            let allowance = machine.allowance(now: Self.moment(now))
+            let allowance = pacer.allowance(now: Self.timestamp(now))
             let count = min(page, allowance.count)
-            machine.send(count, now: Self.moment(now))
+            pacer.send(count, now: Self.timestamp(now))
             sent[Int((now - start) / 1000)] += count
-            if count == 0 { now = allowance.next.milliseconds - Self.moment(0).milliseconds }
+            if count == 0 { now = allowance.next.milliseconds - Self.timestamp(0).milliseconds }
         }
         return sent
     }
 
     @Test(arguments: [1, 3, 7, 500, 9999, 1_000_000])
     func aRateIsKept(rate: Int) {
-        var machine = Pacer(settings: .rate(rate), now: Self.moment(0))
-        let sent = Self.run(&machine, page: 500, from: 0, to: 60_000)
+        var pacer = Pacer(settings: .rate(rate), now: Self.timestamp(0))
+        let sent = Self.run(&pacer, page: 500, from: 0, to: 60_000)
         #expect(sent.reduce(0, +) <= rate * 60)
         #expect(sent.reduce(0, +) >= rate * 59 - rate / 10 - 1)
         #expect(sent.allSatisfy { $0 <= rate + rate / 10 + 1 })
     }
 
     @Test func afterAPauseAtMostOneSecondIsMadeUpFor() {
-        var machine = Pacer(settings: .rate(500), now: Self.moment(0))
-        let allowed1 = machine.allowance(now: Self.moment(0))
+        var pacer = Pacer(settings: .rate(500), now: Self.timestamp(0))
+        let allowed1 = pacer.allowance(now: Self.timestamp(0))
         #expect(allowed1.count == 0)
-        let allowed2 = machine.allowance(now: Self.moment(3_600_000))
-        #expect(allowed2 == .init(count: 500, next: Self.moment(3_600_000)))
+        let allowed2 = pacer.allowance(now: Self.timestamp(3_600_000))
+        #expect(allowed2 == .init(count: 500, next: Self.timestamp(3_600_000)))
     }
 
     @Test func aClockThatGoesBackDoesNotStopARate() {
-        var machine = Pacer(settings: .rate(500), now: Self.moment(3_600_000))
-        let allowed3 = machine.allowance(now: Self.moment(0))
+        var pacer = Pacer(settings: .rate(500), now: Self.timestamp(3_600_000))
+        let allowed3 = pacer.allowance(now: Self.timestamp(0))
         #expect(allowed3.count == 0)
-        let allowed4 = machine.allowance(now: Self.moment(1000))
+        let allowed4 = pacer.allowance(now: Self.timestamp(1000))
         #expect(allowed4.count == 500)
         var extreme = Pacer(settings: .rate(1_000_000), now: Timestamp(milliseconds: .min))
         let allowed5 = extreme.allowance(now: Timestamp(milliseconds: .max))
@@ -101,23 +101,23 @@ import Testing
     }
 
     @Test func aWaveIsFollowedByAPause() {
-        var machine = Pacer(settings: .waves(size: 1200, interval: 300), now: Self.moment(0))
-        let sent = Self.run(&machine, page: 500, from: 5000, to: 905_000)
+        var pacer = Pacer(settings: .waves(size: 1200, interval: 300), now: Self.timestamp(0))
+        let sent = Self.run(&pacer, page: 500, from: 5000, to: 905_000)
         #expect(sent.enumerated().filter { $1 > 0 }.map(\.offset) == [0, 300, 600])
         #expect(sent.reduce(0, +) == 3600)
     }
 
     @Test func aRestartContinuesTheSameWave() {
         let settings = PaceSettings.waves(size: 1000, interval: 300)
-        var before = Pacer(settings: settings, now: Self.moment(0))
-        before.send(700, now: Self.moment(0))
-        var after = Pacer(settings: settings, state: before.state, now: Self.moment(60_000))
-        let allowed7 = after.allowance(now: Self.moment(60_000))
+        var before = Pacer(settings: settings, now: Self.timestamp(0))
+        before.send(700, now: Self.timestamp(0))
+        var after = Pacer(settings: settings, state: before.state, now: Self.timestamp(60_000))
+        let allowed7 = after.allowance(now: Self.timestamp(60_000))
         #expect(allowed7.count == 300)
-        after.send(300, now: Self.moment(60_000))
-        let allowed8 = after.allowance(now: Self.moment(60_000))
-        #expect(allowed8 == .init(count: 0, next: Self.moment(300_000)))
-        let allowed9 = after.allowance(now: Self.moment(300_000))
+        after.send(300, now: Self.timestamp(60_000))
+        let allowed8 = after.allowance(now: Self.timestamp(60_000))
+        #expect(allowed8 == .init(count: 0, next: Self.timestamp(300_000)))
+        let allowed9 = after.allowance(now: Self.timestamp(300_000))
         #expect(allowed9.count == 1000)
     }
 
@@ -128,13 +128,13 @@ import Testing
             Pacer.State(waveStartedAt: Timestamp(milliseconds: .min), sentInWave: .min),
             Pacer.State(waveStartedAt: nil, sentInWave: .max),
         ] {
-            var machine = Pacer(settings: settings, state: state, now: Self.moment(0))
-            _ = machine.allowance(now: Self.moment(0))
-            machine.send(.max, now: Self.moment(0))
-            machine.send(.min, now: Self.moment(0))
-            let allowed10 = machine.allowance(now: Self.moment(0))
+            var pacer = Pacer(settings: settings, state: state, now: Self.timestamp(0))
+            _ = pacer.allowance(now: Self.timestamp(0))
+            pacer.send(.max, now: Self.timestamp(0))
+            pacer.send(.min, now: Self.timestamp(0))
+            let allowed10 = pacer.allowance(now: Self.timestamp(0))
             #expect(allowed10.count == 0)
-            let allowed11 = machine.allowance(now: Self.moment(300_000))
+            let allowed11 = pacer.allowance(now: Self.timestamp(300_000))
             #expect(allowed11.count == 10)
         }
     }

@@ -41,7 +41,7 @@ import Testing
             let start = ClockStateMachine(mark: try await fixture.store.clockMark(), wall: fixture.time.now).start
             try await self.clean(fixture, ProviderTime(fixture.time, startingAt: start))
             #expect(try await fixture.store.notification(notification.id) != nil)
-            // Somebody says that the clock is right.
+            // An operator confirms the clock.
             let confirmed = ClockStateMachine(
                 mark: try await fixture.store.clockMark(),
                 wall: fixture.time.now,
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// The same key is the same request, whatever the clock says.
+    /// The same key is the same request by any clock.
     @Test(arguments: StoreBackend.available)
     func anIdempotencyKeySurvivesAClockThatIsAhead(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in

@@ -8,12 +8,12 @@ import Testing
     static func runs(_ cron: String, _ name: String, after: String, count: Int) throws -> [String] {
         let expression = try CronExpression(cron)
         let zone = try zone(name)
-        var moment = try at(after)
+        var timestamp = try at(after)
         var runs: [String] = []
-        while runs.count < count, let next = expression.next(after: moment, in: zone) {
-            #expect(next > moment)
+        while runs.count < count, let next = expression.next(after: timestamp, in: zone) {
+            #expect(next > timestamp)
             runs.append(next.rfc3339)
-            moment = next
+            timestamp = next
         }
         return runs
     }
@@ -145,7 +145,8 @@ import Testing
         arguments: [
             ("", nil, "five fields"), ("* * * *", nil, "not 4"), ("* * * * * *", nil, "not 6"),
             ("@reboot", nil, "@daily"), ("@daily x", nil, "@daily"),
-            ("60 * * * *", .minute, "0 to 59"), ("-1 * * * *", .minute, "not a value"), ("a * * * *", .minute, "not a value"),
+            ("60 * * * *", .minute, "0 to 59"), ("-1 * * * *", .minute, "not a value"),
+            ("a * * * *", .minute, "not a value"),
             ("* 24 * * *", .hour, "0 to 23"), ("* * 0 * *", .dayOfMonth, "1 to 31"), ("* * 32 * *", .dayOfMonth, "32"),
             ("* * L * *", .dayOfMonth, "not a value"), ("* * ? * *", .dayOfMonth, "not a value"),
             ("* * * 13 *", .month, "1 to 12"), ("* * * mon *", .month, "jan"), ("* * * * 8", .dayOfWeek, "0 to 7"),

@@ -56,9 +56,9 @@ import Testing
         ] as [(String, Int64)]
     )
     func aMomentIsRead(text: String, milliseconds: Int64) throws {
-        let moment = try at(text)
-        #expect(moment.milliseconds == milliseconds)
-        #expect(Timestamp(rfc3339: moment.rfc3339) == moment)
+        let timestamp = try at(text)
+        #expect(timestamp.milliseconds == milliseconds)
+        #expect(Timestamp(rfc3339: timestamp.rfc3339) == timestamp)
     }
 
     @Test(
@@ -105,9 +105,9 @@ import Testing
             ("UTC", "2028-02-29T12:00", "2028-02-29T12:00:00Z"),
         ]
     )
-    func aLocalTimeHappensAtOneMoment(name: String, local: String, moment: String) throws {
+    func aLocalTimeHappensAtOneMoment(name: String, local: String, timestamp: String) throws {
         let local = try #require(LocalDateTime(local))
-        #expect(try zone(name).timestamp(of: local) == at(moment))
+        #expect(try zone(name).timestamp(of: local) == at(timestamp))
     }
 
     @Test(arguments: ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca"])
@@ -116,10 +116,10 @@ import Testing
         var local = try #require(LocalDateTime("2011-12-01T00:00")).localSeconds
         var last = Timestamp(milliseconds: .min)
         for _ in 0..<(400 * 96) {
-            let moment = zone.timestamp(of: LocalDateTime(localSeconds: local))
-            #expect(moment >= last)
-            #expect(zone.local(at: moment).localSeconds >= local)
-            last = moment
+            let timestamp = zone.timestamp(of: LocalDateTime(localSeconds: local))
+            #expect(timestamp >= last)
+            #expect(zone.local(at: timestamp).localSeconds >= local)
+            last = timestamp
             local += 900
         }
     }

@@ -36,7 +36,7 @@ import Testing
                 try await fixture.register(index + 1...index + 1) { $0.timeZone = .set(zone) }
             }
             try await fixture.register(4...4)
-            // The vectors' moment is 2023-11-14 22:13 UTC.
+            // The vectors' timestamp is 2023-11-14 22:13 UTC.
             let notification = try await fixture.accept([
                 "when": ["localTime": "2023-11-16T09:00", "defaultTimeZone": "Europe/Berlin"]
             ])
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// Whoever has moved to a zone whose turn has been is left over, and has its own clock all the same.
+    /// A device that moved to a zone whose shard has ended is in the last shard, with times of its own.
     @Test(arguments: StoreBackend.available, ["atLeastOnce", "atMostOnce"])
     func recipientsLeftOverHaveTheirOwnHours(backend: StoreBackend, guarantee: String) async throws {
         try await DispatchFixture.run(backend) { fixture in
@@ -136,7 +136,7 @@ import Testing
             let notification = try await fixture.accept([
                 "when": ["window": ["from": "00:00", "to": "23:59"]], "guarantee": .string(guarantee),
             ])
-            // Four places at the same time.
+            // Four slots at the same time.
             try await withServices([fixture.dispatcher]) {
                 while try await fixture.store.notification(notification.id)?.state != .done {
                     try Task.checkCancellation()

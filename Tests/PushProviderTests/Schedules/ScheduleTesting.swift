@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushProvider
 
-/// The moment that RFC 3339 text names.
+/// The timestamp that RFC 3339 text names.
 func at(_ text: String) throws -> Timestamp {
     try #require(Timestamp(rfc3339: text))
 }
@@ -18,7 +18,7 @@ func fields(_ json: String, known: Set<String>) throws -> JSONFields {
     try JSONFields(parsing: Data(json.utf8), known: known)
 }
 
-/// The refusal that `body` throws.
+/// Returns the error that `body` throws.
 func refusal(_ body: () throws -> Void) -> RequestError? {
     do {
         try body()

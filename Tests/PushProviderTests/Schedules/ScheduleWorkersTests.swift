@@ -156,7 +156,7 @@ import Testing
     }
 }
 
-/// Lets nobody through until it is opened.
+/// A gate that blocks its callers until it is opened.
 private final class Gate: Sendable {
     private let passage = OneShotValue<Void>()
 

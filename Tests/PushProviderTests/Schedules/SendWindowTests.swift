@@ -31,11 +31,11 @@ import Testing
             (fridayNight, "2026-11-28T05:00:00Z", "2026-12-04T21:00:00Z", "2026-11-28T05:00:00Z"),
         ]
     )
-    func itOpensAndCloses(json: String, moment: String, opens: String, closes: String) throws {
-        let (window, berlin, moment) = (try Self.window(json), try zone("Europe/Berlin"), try at(moment))
-        #expect(window.nextOpening(onOrAfter: moment, in: berlin).rfc3339 == opens)
-        #expect(window.closes(after: moment, in: berlin)?.rfc3339 == closes)
-        #expect(window.isOpen(at: moment, in: berlin) == (moment.rfc3339 == opens))
+    func itOpensAndCloses(json: String, timestamp: String, opens: String, closes: String) throws {
+        let (window, berlin, timestamp) = (try Self.window(json), try zone("Europe/Berlin"), try at(timestamp))
+        #expect(window.nextOpening(onOrAfter: timestamp, in: berlin).rfc3339 == opens)
+        #expect(window.closes(after: timestamp, in: berlin)?.rfc3339 == closes)
+        #expect(window.isOpen(at: timestamp, in: berlin) == (timestamp.rfc3339 == opens))
     }
 
     @Test(
@@ -63,13 +63,13 @@ import Testing
         name: String,
         from: String,
         to: String,
-        moment: String,
+        timestamp: String,
         opens: String,
         closes: String
     ) throws {
         let window = try Self.window(#"{"window":{"from":"\#(from)","to":"\#(to)"}}"#)
         let zone = try zone(name)
-        let opening = window.nextOpening(onOrAfter: try at(moment), in: zone)
+        let opening = window.nextOpening(onOrAfter: try at(timestamp), in: zone)
         #expect(opening.rfc3339 == opens)
         #expect(window.isOpen(at: opening, in: zone))
         #expect(window.closes(after: opening, in: zone)?.rfc3339 == closes)
@@ -105,12 +105,12 @@ import Testing
     @Test func theEndsOfTimeDoNotTrap() throws {
         let window = try Self.window(Self.working)
         for milliseconds in [Int64.min, -1, 253_402_300_799_999, .max] {
-            let moment = Timestamp(milliseconds: milliseconds)
+            let timestamp = Timestamp(milliseconds: milliseconds)
             #expect(
-                window.nextOpening(onOrAfter: moment, in: try zone("America/New_York")) >= moment
+                window.nextOpening(onOrAfter: timestamp, in: try zone("America/New_York")) >= timestamp
                     || milliseconds == .max
             )
-            _ = window.closes(after: moment, in: try zone("Pacific/Apia"))
+            _ = window.closes(after: timestamp, in: try zone("Pacific/Apia"))
         }
     }
 

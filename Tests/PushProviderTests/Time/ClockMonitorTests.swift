@@ -75,7 +75,7 @@ import Testing
                 await keeper.step()
                 try await fixture.settle()
             }
-            #expect(fixture.sender.sent.count == 1, "each planned moment has one run")
+            #expect(fixture.sender.sent.count == 1, "each planned timestamp has one run")
         }
     }
 

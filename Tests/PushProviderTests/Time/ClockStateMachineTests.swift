@@ -10,30 +10,30 @@ import Testing
 
     private func later(_ hours: Int) -> Timestamp { self.mark.advanced(by: .seconds(hours * 3600)) }
 
-    private func machine(_ mark: ClockMark?, wall: Timestamp, isConfirmed: Bool = false) -> ClockStateMachine {
+    private func clock(_ mark: ClockMark?, wall: Timestamp, isConfirmed: Bool = false) -> ClockStateMachine {
         ClockStateMachine(mark: mark, wall: wall, isConfirmed: isConfirmed)
     }
 
     @Test func theFirstStartBelievesTheClock() {
-        #expect(self.machine(nil, wall: self.mark).start == self.mark)
+        #expect(self.clock(nil, wall: self.mark).start == self.mark)
     }
 
     @Test(arguments: [0, 1, 25]) func aStartAfterAShortTimeBelievesTheClock(hours: Int) {
-        let machine = self.machine(ClockMark(steady: self.mark), wall: self.later(hours))
-        #expect(machine.start == self.later(hours))
-        #expect(machine.disbelieved == nil)
+        let clock = self.clock(ClockMark(steady: self.mark), wall: self.later(hours))
+        #expect(clock.start == self.later(hours))
+        #expect(clock.disbelieved == nil)
     }
 
     @Test(arguments: [-1, -400_000]) func aClockThatIsBehindContinuesFromTheMark(hours: Int) {
-        #expect(self.machine(ClockMark(steady: self.mark), wall: self.later(hours)).start == self.mark)
+        #expect(self.clock(ClockMark(steady: self.mark), wall: self.later(hours)).start == self.mark)
     }
 
     @Test func aClockFarAheadIsNotBelieved() {
-        let machine = self.machine(ClockMark(steady: self.mark), wall: self.later(40 * 24))
-        #expect(machine.start == self.mark)
-        #expect(machine.disbelieved == .seconds(40 * 86_400))
+        let clock = self.clock(ClockMark(steady: self.mark), wall: self.later(40 * 24))
+        #expect(clock.start == self.mark)
+        #expect(clock.disbelieved == .seconds(40 * 86_400))
         #expect(
-            self.machine(ClockMark(steady: self.mark), wall: self.later(960), isConfirmed: true).start
+            self.clock(ClockMark(steady: self.mark), wall: self.later(960), isConfirmed: true).start
                 == self.later(960)
         )
     }
@@ -43,35 +43,35 @@ import Testing
         var mark = ClockMark(steady: self.mark)
         var wall = self.later(72)
         for _ in 0..<5 {
-            var machine = self.machine(mark, wall: wall)
-            #expect(machine.disbelieved != nil)
-            var steady = machine.start
+            var clock = self.clock(mark, wall: wall)
+            #expect(clock.disbelieved != nil)
+            var steady = clock.start
             for _ in 0..<5 {
                 (wall, steady) = (wall.advanced(by: .seconds(3600)), steady.advanced(by: .seconds(3600)))
-                mark = machine.observe(ClockReading(wall: wall, steady: steady)).mark
+                mark = clock.observe(ClockReading(wall: wall, steady: steady)).mark
             }
         }
-        let machine = self.machine(mark, wall: wall)
-        #expect(machine.start == wall)
-        #expect(machine.disbelieved == nil)
+        let clock = self.clock(mark, wall: wall)
+        #expect(clock.start == wall)
+        #expect(clock.disbelieved == nil)
     }
 
     @Test func aClockThatIsSetAgainProvesNothing() {
-        var machine = self.machine(ClockMark(steady: self.mark), wall: self.later(72))
-        let day = machine.observe(ClockReading(wall: self.later(97), steady: self.later(25)))
+        var clock = self.clock(ClockMark(steady: self.mark), wall: self.later(72))
+        let day = clock.observe(ClockReading(wall: self.later(97), steady: self.later(25)))
         #expect(day.step == nil)
         #expect(day.mark.agreed == .seconds(25 * 3600))
-        let set = machine.observe(ClockReading(wall: self.later(200), steady: self.later(26)))
+        let set = clock.observe(ClockReading(wall: self.later(200), steady: self.later(26)))
         #expect(set.step == .seconds(102 * 3600))
         #expect(set.mark.agreed == .zero)
-        let right = machine.observe(ClockReading(wall: self.later(26), steady: self.later(26)))
+        let right = clock.observe(ClockReading(wall: self.later(26), steady: self.later(26)))
         #expect(right.step == .seconds(-174 * 3600))
         #expect(right.mark == ClockMark(steady: self.later(26)))
     }
 
     @Test func aSecondIsNoStep() {
-        var machine = self.machine(nil, wall: self.mark)
-        let observation = machine.observe(
+        var clock = self.clock(nil, wall: self.mark)
+        let observation = clock.observe(
             ClockReading(wall: self.later(1).advanced(by: .seconds(1)), steady: self.later(1))
         )
         #expect(observation.step == nil)

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// People's moments are the wall clock's.
+    /// People's timestamps are the wall clock's.
     @Test(arguments: StoreBackend.available)
     func schedulesFollowTheWallClock(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// A clock that was ahead at the last start has written moments far ahead.
+    /// A clock that was ahead at the last start has written timestamps far ahead.
     @Test(arguments: StoreBackend.available)
     func retriesStoredUnderAWrongClockWaitNoLongerThanABackoff(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in

@@ -108,7 +108,7 @@ import Testing
             let paused = try await fixture.progress(of: notification)
             #expect(paused.state == .paused)
             #expect(paused.progress.pauseReason?.contains("dead") == true)
-            // What came before there were enough answers to judge by.
+            // Responses before there were enough for an evaluation.
             let active = try await self.active(fixture)
             #expect(active >= 250)
             let health = try await fixture.store.health(app: fixture.app, environment: .sandbox)
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    /// Whoever has the registration key adds garbage: campaigns to the others go on, also after a restart.
+    /// A holder of the registration key adds garbage: campaigns to other devices continue, also after a restart.
     @Test(arguments: StoreBackend.available, [false, true])
     func garbageThatWasRegisteredLatelyStopsNoCampaign(backend: StoreBackend, isRestarted: Bool) async throws {
         try await DispatchFixture.run(backend, page: 50) { fixture in

@@ -44,7 +44,7 @@ final class MemoryWebhookStore: WebhookStore {
         }
     }
 
-    /// Somebody changes a webhook, once, while a post is in flight.
+    /// A change of a webhook, once, while a post is in flight.
     func change(_ id: UUID, _ change: (inout WebhookRecord) -> Void) {
         self.state.withLock { state in
             guard var webhook = state.webhooks[id] else { return }

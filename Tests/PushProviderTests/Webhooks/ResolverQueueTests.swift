@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushProvider
 
-/// Names whose servers do not answer.
+/// Names whose servers do not respond.
 @Suite(.timeLimit(.minutes(5))) struct ResolverQueueTests {
     private static func limits(_ slots: Int, perApp: Int, neverFound: Int) -> ResolverQueue.Limits {
         var limits = ResolverQueue.Limits()

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A webhook's receiving end on a free port, which answers as told and remembers what it was sent.
+/// A webhook's receiver on a free port, with scripted responses. It records the posts.
 final class ScriptedReceiver: Sendable {
     struct Post: Sendable {
         var method: HTTPMethod
@@ -37,17 +37,17 @@ final class ScriptedReceiver: Sendable {
     /// The `n` of the events of every post, in order.
     var numbers: [[Int]] { self.posts.map { Self.numbers(in: $0.body) } }
 
-    /// The next answers, one after the other; then, and without a script, everything is taken.
+    /// The next responses, one after the other. After them every post is accepted.
     func script(_ answers: Response...) {
         self.state.withLock { $0.answers += answers }
     }
 
-    /// Called before each answer.
+    /// Called before each response.
     func onPost(_ action: @escaping @Sendable (Post) -> Void) {
         self.state.withLock { $0.onPost = action }
     }
 
-    /// Ends every connection, also those that wait for an answer.
+    /// Ends every connection, also those that wait for a response.
     func disconnect() {
         for channel in self.state.withLock({ $0.channels }) { channel.close(promise: nil) }
     }

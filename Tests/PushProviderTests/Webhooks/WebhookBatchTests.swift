@@ -66,7 +66,7 @@ import Testing
 }
 
 extension WebhookRecord {
-    /// A webhook of app 1 that wants everything, at this port of this machine.
+    /// A webhook of app 1 that wants everything, at this port of this host.
     static func fixture(port: Int, host: String = "127.0.0.1", at: Timestamp = Timestamp(seconds: 1_700_000_000))
         -> Self
     {

@@ -144,7 +144,7 @@ import Testing
     }
 }
 
-/// The webhooks that errors are said of.
+/// The webhooks for which errors were logged.
 private final class LogCount: LogHandler {
     let errors = Mutex<[String]>([])
     var metadata: Logger.Metadata {

@@ -55,7 +55,7 @@ struct DeliveryFixture: Sendable {
     }
 }
 
-/// Answers as told, the last answer for ever.
+/// A resolver with scripted results. The last one repeats.
 final class ScriptedResolver: NameResolver {
     private let answers: Mutex<[[String]]>
     private let count = Mutex(0)

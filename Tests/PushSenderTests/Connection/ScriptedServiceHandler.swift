@@ -1,9 +1,9 @@
 import NIOCore
 import NIOHPACK
 import NIOTLS
-import PushWire
 
 @testable import PushSender
+@testable import PushWire
 
 /// One connection of a ``ScriptedService``: reads requests frame by frame, and does what the script says.
 final class ScriptedServiceHandler: ChannelInboundHandler {

@@ -1,6 +1,7 @@
 import NIOCore
 import PushSupport
 import PushTesting
+import PushTypes
 
 @testable import PushSender
 
@@ -47,7 +48,7 @@ func makeSender(
 }
 
 func makePushes(_ count: Int) -> [Push] {
-    (0..<count).map { MachineHarness.push(id: "push-\($0)") }
+    (0..<count).map { Vectors.push(id: "push-\($0)") }
 }
 
 extension Outcome {

@@ -30,7 +30,7 @@ import Testing
         var tickets: [PushTicket] = []
         queue.take(3, into: &tickets)
         queue.append(second, deadline: self.later)
-        queue.putBack(tickets)
+        queue.prepend(tickets)
         #expect(queue.count == 6)
         #expect(queue.firstDeadline == self.soon)
         var again: [PushTicket] = []

@@ -16,10 +16,11 @@ protocol ProviderCommandHandler: AnyObject {
 
 /// Calls a provider connection from any thread, and keeps the responses that depend on the router.
 ///
-/// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect at once and is sent with the write that follows.
-/// Everywhere else it is put into a mailbox, which one task of the event loop empties: thousands of responses in a
-/// millisecond cost one wake-up. After the end of the connection nothing happens.
+/// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect at once and is sent with the write that
+/// follows. Everywhere else it is put into a mailbox, which one task of the event loop empties: thousands of responses
+/// in a millisecond cost one wake-up. After the end of the connection nothing happens.
 final class ProviderConnectionHandle: Sendable {
+    /// A command to the connection, which performs it on its event loop.
     enum Command: Sendable {
         case respond(UInt32, ProviderResponse)
         case reset(UInt32, HTTP2ErrorCode)

@@ -6,8 +6,8 @@ import PushWire
 
 /// One provider connection: passes bytes, responses and time to its state machine and performs the results.
 ///
-/// All requests of one read are passed to the delegate together, and everything that they cause is written at once. While
-/// the client does not read its responses, nothing more is read from it.
+/// All requests of one read are passed to the delegate together, and everything that they cause is written at once.
+/// While the client does not read its responses, nothing more is read from it.
 final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer

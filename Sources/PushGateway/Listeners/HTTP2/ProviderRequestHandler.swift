@@ -4,8 +4,8 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Handles the requests of one provider connection: rejections are answered at once, accepted pushes when the router has
-/// taken them.
+/// Handles the requests of one provider connection: rejections are answered at once, accepted pushes when the router
+/// has taken them.
 struct ProviderRequestHandler: ProviderRequestDelegate {
     let listener: ProviderListener
     private var session: ProviderSession

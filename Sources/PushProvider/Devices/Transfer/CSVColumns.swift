@@ -8,6 +8,7 @@ import PushSupport
 /// `|`; `\|` is a bar within a tag and `\\` a backslash. In `attributes.NAME`, `true`, `false` and a number in JSON are values
 /// of these types, and anything else is a text.
 struct CSVColumns: Equatable {
+    /// The meaning of one column.
     private enum Column: Equatable {
         case text(String)
         case list(String)

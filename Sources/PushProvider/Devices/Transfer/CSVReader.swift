@@ -5,12 +5,14 @@ import NIOCore
 /// Cells in quotation marks may hold commas, line ends and doubled quotation marks. Rows end with CR LF, LF or CR. One row at
 /// most is kept in memory.
 struct CSVReader {
+    /// One row of a file.
     struct Row: Equatable {
         /// The line on which the row begins, from 1.
         var line: Int
         var content: Content
     }
 
+    /// The cells of a row, or the fault for which it cannot be read.
     enum Content: Equatable {
         case cells([String])
         case fault(Fault)
@@ -26,6 +28,7 @@ struct CSVReader {
         case notUnicode = "the text is not UTF-8"
     }
 
+    /// The position within a row.
     private enum State {
         /// The beginning of a cell.
         case start

@@ -36,6 +36,7 @@ package struct DeviceExport: AsyncSequence, Sendable {
         Iterator(export: self)
     }
 
+    /// Reads and writes the devices page by page.
     package struct Iterator: AsyncIteratorProtocol {
         private let export: DeviceExport
         private var isAtStart = true

@@ -7,12 +7,14 @@ import PushSupport
 ///
 /// A record that is rejected does not stop the others. A header row that is rejected does.
 struct RegistrationReader {
+    /// One record of a file: a registration, or the error for which it is rejected.
     struct Record: Equatable {
         /// The line on which the record begins, from 1.
         var line: Int
         var content: Result<DeviceRegistration, RequestError>
     }
 
+    /// The reader of the format.
     private enum Source {
         case lines(LineReader)
         case rows(CSVReader, CSVColumns?)

@@ -2,6 +2,7 @@
 ///
 /// It does not parse the rest: at a million devices a parser would take most of the time.
 struct AttributeScanner {
+    /// The position of a value in the text.
     enum Value: Hashable {
         /// The range between the quotation marks. A plain string is printable ASCII without escapes.
         case string(Range<Int>, isPlain: Bool)

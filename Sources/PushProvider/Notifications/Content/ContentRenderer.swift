@@ -26,6 +26,7 @@ package struct ContentRenderer: Sendable {
     private var variantsByLocale: [String: Int] = [:]
     private var scanner: AttributeScanner
 
+    /// The compiled payload for the devices of one locale.
     private struct Variant: Sendable {
         /// ``LocaleTag/name``; `nil` for all other locales.
         var locale: String?

@@ -7,6 +7,7 @@ import PushTypes
 /// The alert of a localization is laid over the default alert, its `data` over the default data. A member that is `null`
 /// there is left out. The localization of a raw payload is a raw payload.
 struct LocalizationBuilder {
+    /// The payload for one locale.
     struct Localization {
         /// The locale as the caller wrote it.
         var key: String

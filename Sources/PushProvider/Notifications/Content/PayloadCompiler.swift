@@ -10,6 +10,7 @@ struct CompiledPayload {
         case attribute(Int)
     }
 
+    /// A part of a payload.
     enum Segment {
         /// JSON text that is the same for every device.
         case literal([UInt8])

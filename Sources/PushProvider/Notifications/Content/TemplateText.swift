@@ -3,11 +3,13 @@
 /// A variable is written `{{name}}`, or `{{name|default}}` with a text for devices without a value. `{{{{` is a literal
 /// `{{`. A single brace, and `}}` outside of a variable, are literal.
 struct TemplateText: Hashable {
+    /// A part of a template: literal text or a variable.
     enum Part: Hashable {
         case text(String)
         case variable(name: String, fallback: String?)
     }
 
+    /// The error of a text that is not a valid template.
     struct ParseError: Error, Hashable {
         /// The explanation for the caller.
         var message: String

@@ -6,6 +6,7 @@ package import PushTypes
 /// Bytes, requests and the time are its inputs. ``takeEvents(_:)`` and ``takeOutput()`` return their consequences. A
 /// request ends in exactly one event. No input makes it trap: a violation of the protocol ends the connection.
 package struct HTTP2ClientStateMachine: ~Copyable {
+    /// The stage of the connection's life.
     package enum Phase: Hashable, Sendable {
         case waitingForSettings
         case open

@@ -25,6 +25,7 @@ struct HTTP2ClientStream: StreamTableEntry {
 ///
 /// Parts are kept beside the streams, because most requests and responses are sent and received at once.
 struct HTTP2ClientStreams {
+    /// The rest of a request, or the beginning of a response.
     private struct Part {
         var response: HTTP2Response?
         var unsentBody: ByteBuffer?

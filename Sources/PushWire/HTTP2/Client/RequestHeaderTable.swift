@@ -16,6 +16,7 @@ struct RequestHeaderTable {
     /// Is set if the next block must begin with ``takeResize()``.
     private(set) var hasPendingResize = false
 
+    /// An entry of the table.
     private struct Field: Hashable {
         var name: String
         var value: String

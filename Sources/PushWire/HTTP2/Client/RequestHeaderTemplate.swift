@@ -4,6 +4,7 @@ import PushTypes
 ///
 /// Pseudo-headers precede all others (RFC 9113 section 8.3), so the pieces are written around `:path` and the literals.
 struct RequestHeaderTemplate {
+    /// The properties that the pushes share.
     struct Key: Hashable {
         var topic: Topic
         var pushType: PushType?
@@ -93,7 +94,8 @@ struct RequestHeaderTemplate {
         name == Self.authority ? 1 : nil
     }
 
-    /// Returns the start of a literal whose value has at most 64 bytes, or `nil` while its name should be inserted first.
+    /// Returns the start of a literal whose value has at most 64 bytes, or `nil` while its name should be inserted
+    /// first.
     private static func preparedName(_ name: String, in table: RequestHeaderTable) -> [UInt8]? {
         let longest = String(repeating: "-", count: PushNotification.maximumCollapseIDLength)
         if table.position(of: name) == nil, table.hasRoom(for: name, longest) { return nil }

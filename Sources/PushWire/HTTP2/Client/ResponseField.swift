@@ -2,6 +2,7 @@
 struct ResponseField: HeaderField {
     static let fixed = Self.makeFixed()
 
+    /// The names that are distinguished.
     enum Name: HeaderFieldName {
         case status, id, uniqueID, retryAfter, other
 

@@ -16,8 +16,8 @@ struct HTTP2SendWindow: Sendable {
         return self.change(by: Int(increment)) ? nil : .flowControlError
     }
 
-    /// Applies a change of the peer's initial window size (RFC 9113 section 6.9.2). Returns `false` if the window becomes
-    /// too large.
+    /// Applies a change of the peer's initial window size (RFC 9113 section 6.9.2). Returns `false` if the window
+    /// becomes too large.
     mutating func change(by difference: Int) -> Bool {
         self.size += difference
         return self.size <= HTTP2Constants.largestWindow

@@ -1,9 +1,9 @@
-/// Why a stream or a connection ends (RFC 9113 section 7).
+/// The reason for the end of a stream or a connection (RFC 9113 section 7).
 package enum HTTP2ErrorCode: UInt32, CaseIterable, Sendable {
     case noError, protocolError, internalError, flowControlError, settingsTimeout, streamClosed, frameSizeError
     case refusedStream, cancel, compressionError, connectError, enhanceYourCalm, inadequateSecurity, http11Required
 
-    /// As the RFC writes it.
+    /// The name in RFC 9113.
     package var name: String {
         switch self {
         case .noError: "NO_ERROR"
@@ -23,13 +23,13 @@ package enum HTTP2ErrorCode: UInt32, CaseIterable, Sendable {
         }
     }
 
-    /// The name, or the number of a code that the RFC does not know.
+    /// Returns the name of a code, or the number of one that RFC 9113 does not define.
     package static func text(of code: UInt32) -> String {
         Self(rawValue: code)?.name ?? "error code \(code)"
     }
 }
 
-/// The peer broke a rule that concerns the whole connection.
+/// A violation by the peer that ends the whole connection (RFC 9113 section 5.4.1).
 package struct HTTP2ConnectionError: Error {
     package var code: HTTP2ErrorCode
     package var description: String

@@ -2,6 +2,7 @@
 ///
 /// It holds no bytes: ranges are positions in the bytes that it was read from.
 struct HTTP2Frame {
+    /// The type of a frame and its content.
     enum Payload {
         /// The content of a DATA frame without its padding.
         case data(Range<Int>)

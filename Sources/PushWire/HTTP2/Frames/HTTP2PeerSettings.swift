@@ -1,5 +1,6 @@
 /// The peer's settings (RFC 9113 section 6.5.2), as far as they concern an end that pushes or answers pushes.
 struct HTTP2PeerSettings: Sendable {
+    /// The end that sends the settings.
     enum Peer: Sendable { case client, server }
 
     /// The consequence of a setting besides the new value.

@@ -2,8 +2,8 @@ package import NIOCore
 
 /// The limits and timeouts of a provider's connection.
 ///
-/// They bound the memory that one connection can take in the gateway: its open streams (at most ``maximumStreams``), each
-/// with up to 8,000 bytes of header fields and ``ProviderRequest/maximumBody`` bytes of body while the request is
+/// They bound the memory that one connection can take in the gateway: its open streams (at most ``maximumStreams``),
+/// each with up to 8,000 bytes of header fields and ``ProviderRequest/maximumBody`` bytes of body while the request is
 /// incomplete; dynamic tables of 4 kB; one incomplete frame and one header block of 32 kB; ``maximumOutput`` bytes of
 /// responses.
 package struct HTTP2ServerLimits: Sendable {
@@ -45,7 +45,8 @@ package struct HTTP2ServerLimits: Sendable {
     /// The number of streams that a client may open before it has acknowledged the first SETTINGS. Some clients assume
     /// 100 (reference 7.10 row 6).
     static let streamsBeforeAcknowledgement = 100
-    /// The number of SETTINGS frames without acknowledgement. A newer limit waits for the acknowledgement of an older one.
+    /// The number of SETTINGS frames without acknowledgement. A newer limit waits for the acknowledgement of an older
+    /// one.
     static let maximumUnacknowledged = 4
     /// The bytes of responses that wait for the client to read them.
     static let maximumOutput = 4 << 20

@@ -32,8 +32,8 @@ extension HTTP2ServerStateMachine {
         self.finishIfDrained()
     }
 
-    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others have their responses until the deadline
-    /// for draining. After an earlier GOAWAY it does nothing unless it lowers the last stream.
+    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others have their responses until the
+    /// deadline for draining. After an earlier GOAWAY it does nothing unless it lowers the last stream.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text (reference 1.3).
     ///   - lastStream: by default the highest stream that the client has opened.

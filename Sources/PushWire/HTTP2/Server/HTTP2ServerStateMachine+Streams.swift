@@ -30,9 +30,10 @@ extension HTTP2ServerStateMachine {
             self.output.writeReset(streamID, .refusedStream)
             if !endsStream { self.noteEnded(streamID) }
         case .endConnection:
+            let (opened, allowed) = (self.streams.count + 1, self.streamLimit.current)
             throw HTTP2ConnectionError(
                 .refusedStream,
-                "Violated maximum of active streams: \(self.streams.count + 1) opened, \(self.streamLimit.current) allowed"
+                "Violated maximum of active streams: \(opened) opened, \(allowed) allowed"
             )
         }
     }

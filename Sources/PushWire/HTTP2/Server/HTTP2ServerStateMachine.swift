@@ -2,10 +2,11 @@ package import NIOCore
 
 /// The server's end of a provider's HTTP/2 connection (RFC 9113), without I/O.
 ///
-/// Bytes, responses and the time are its inputs. ``takeEvents(_:)`` and ``takeOutput()`` return their consequences. Each
-/// request is responded to, cancelled or lost with the connection. No input makes it trap: a violation of the protocol
-/// ends the stream or the connection, as RFC 9113 demands.
+/// Bytes, responses and the time are its inputs. ``takeEvents(_:)`` and ``takeOutput()`` return their consequences.
+/// Each request is responded to, cancelled or lost with the connection. No input makes it trap: a violation of the
+/// protocol ends the stream or the connection, as RFC 9113 demands.
 package struct HTTP2ServerStateMachine: ~Copyable {
+    /// The stage of the connection's life.
     package enum Phase: Hashable, Sendable {
         case waitingForPreface
         case waitingForSettings
@@ -95,8 +96,8 @@ package struct HTTP2ServerStateMachine: ~Copyable {
 
     package var hasFinished: Bool { self.phase == .finished }
 
-    /// The memory in bytes that the client makes the gateway hold: incomplete requests, frames and header blocks, dynamic
-    /// tables, responses that it has not read.
+    /// The memory in bytes that the client makes the gateway hold: incomplete requests, frames and header blocks,
+    /// dynamic tables, responses that it has not read.
     package var heldBytes: Int {
         self.incomplete.heldBytes + self.reader.heldBytes + self.output.readableBytes + self.unsent.byteCount
             + self.decoder.heldBytes + self.streams.capacity * Self.streamOverhead

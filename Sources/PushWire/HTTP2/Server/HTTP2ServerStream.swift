@@ -2,6 +2,7 @@ import NIOCore
 
 /// An open stream of a provider's connection.
 struct HTTP2ServerStream: StreamTableEntry {
+    /// The part of the exchange that is going on.
     enum State {
         /// The request is incomplete. It is in this slot of ``IncompleteRequests``.
         case receiving(Int)

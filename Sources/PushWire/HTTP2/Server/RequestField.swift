@@ -24,8 +24,8 @@ struct RequestField: HeaderField {
         /// The header `te`, which may only have the value "trailers" (RFC 9113 section 8.2.2).
         case te
         case other
-        /// A name that is forbidden in HTTP/2, an unknown pseudo-header, or a name or value with characters that it must
-        /// not have: the request is malformed (RFC 9113 sections 8.2.1, 8.2.2 and 8.3).
+        /// A name that is forbidden in HTTP/2, an unknown pseudo-header, or a name or value with characters that it
+        /// must not have: the request is malformed (RFC 9113 sections 8.2.1, 8.2.2 and 8.3).
         case malformed
 
         var isPseudo: Bool { self.rawValue <= Self.authority.rawValue }

@@ -4,6 +4,7 @@ import NIOCore
 ///
 /// A limit holds once the client has acknowledged it. Until then the largest one that the client may still assume does.
 struct StreamLimit {
+    /// A limit that the client has not acknowledged.
     private struct Announced {
         var streams: Int
         var deadline: NIODeadline

@@ -226,7 +226,9 @@ private struct Connection {
         try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 
-    static func handler(_ receiver: RecordingReceiver, on channel: any Channel) -> ProviderConnectionHandler<RecordingReceiver> {
+    static func handler(_ receiver: RecordingReceiver, on channel: any Channel) -> ProviderConnectionHandler<
+        RecordingReceiver
+    > {
         let now = channel.eventLoop.now
         return ProviderConnectionHandler(
             limits: .init(),

@@ -107,7 +107,7 @@ import Testing
         #expect(Content.refusal(raw)?.path == "localizations.de.payload")
     }
 
-    @Test func localisationsHaveALimit() {
+    @Test func localizationsHaveALimit() {
         let letters = Array("abcdefghijk")
         let tags = letters.flatMap { first in letters.map { "\(first)\($0)" } }
         let variants = tags.map { #""\#($0)":{"alert":"y"}"# }.joined(separator: ",")

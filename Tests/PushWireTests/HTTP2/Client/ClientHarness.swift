@@ -29,7 +29,7 @@ final class ClientHarness {
     /// Starts as many of `count` pushes as there are free streams. Their tickets count from 0.
     func send(_ count: Int = 1, payload: String = Vectors.payload) {
         for _ in 0..<count where self.stateMachine.freeStreams > 0 {
-            self.stateMachine.send(Self.push(payload: payload), ticket: self.nextTicket, now: self.now)
+            self.stateMachine.send(Vectors.push(payload: payload), ticket: self.nextTicket, now: self.now)
             self.nextTicket += 1
         }
         self.takeEvents()
@@ -148,28 +148,5 @@ final class ClientHarness {
     var ending: RequestFailure?? {
         for case .finished(let cause) in self.events { return .some(cause) }
         return nil
-    }
-
-    static func push(
-        id: String = "eabeae54-14a8-11e5-b60b-1697f925ec7b",
-        topic: String = Vectors.bundleID,
-        expiration: Expiration = .immediate,
-        collapseID: String? = nil,
-        payload: String = Vectors.payload,
-        token: String = Vectors.tokenA
-    ) -> Push {
-        guard let topic = Topic(topic), let token = DeviceToken(hex: token) else {
-            preconditionFailure("the vectors are valid")
-        }
-        return Push(
-            PushNotification(
-                id: id,
-                topic: topic,
-                expiration: expiration,
-                collapseID: collapseID,
-                payload: ByteBuffer(string: payload)
-            ),
-            to: token
-        )
     }
 }

@@ -9,7 +9,8 @@ import Testing
     @Test func theFirstFramesArePrefaceAndSettings() {
         let harness = ClientHarness(settings: nil)
         #expect(
-            ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") == harness.stateMachine.output.getSlice(at: 0, length: 24)
+            ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+                == harness.stateMachine.output.getSlice(at: 0, length: 24)
         )
         #expect(harness.frames().map(\.type) == [.settings, .windowUpdate])
     }
@@ -173,8 +174,8 @@ import Testing
 
     @Test func anIDWithAControlCharacterIsNotSent() {
         let harness = ClientHarness()
-        harness.stateMachine.send(ClientHarness.push(id: "a\r\nb"), ticket: 0, now: harness.now)
-        harness.stateMachine.send(ClientHarness.push(collapseID: "\u{0}"), ticket: 1, now: harness.now)
+        harness.stateMachine.send(Vectors.push(id: "a\r\nb"), ticket: 0, now: harness.now)
+        harness.stateMachine.send(Vectors.push(collapseID: "\u{0}"), ticket: 1, now: harness.now)
         harness.takeEvents()
         #expect(harness.endings == [0: "not processed", 1: "not processed"])
         #expect(harness.frames().isEmpty)

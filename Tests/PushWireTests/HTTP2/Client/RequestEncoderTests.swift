@@ -11,7 +11,7 @@ import Testing
     @Test func theFirstRequestIsTheVector() throws {
         var encoder = RequestEncoder(authority: "api.sandbox.push.apple.com")
         encoder.setProviderToken(Vectors.providerToken)
-        let block = Self.encode(ClientHarness.push(), &encoder)
+        let block = Self.encode(Vectors.push(), &encoder)
         #expect(block.count == 436)
         #expect(Hexadecimal.encode(block) == HeaderBlockVector.hex)
     }
@@ -19,9 +19,9 @@ import Testing
     @Test func theSecondRequestUsesTheTable() throws {
         var encoder = RequestEncoder(authority: "api.sandbox.push.apple.com")
         encoder.setProviderToken("t")
-        _ = Self.encode(ClientHarness.push(), &encoder)
+        _ = Self.encode(Vectors.push(), &encoder)
         for _ in 0..<2 {
-            let block = Hexadecimal.encode(Self.encode(ClientHarness.push(), &encoder))
+            let block = Hexadecimal.encode(Self.encode(Vectors.push(), &encoder))
             // Method, scheme, authority, literal path.
             #expect(block.hasPrefix("8387c3044a2f332f646576696365"))
             // Literal authorization, literal id with a known name, push type, literal expiration, priority, topic.
@@ -38,7 +38,7 @@ import Testing
             if number == 200 { encoder.setTableSize(0) }
             if number == 300 { encoder.setTableSize(512) }
             if number == 400 { encoder.setTableSize(1_000_000) }
-            let push = ClientHarness.push(
+            let push = Vectors.push(
                 id: "id-\(number)",
                 topic: "com.example.App\(number % 40)",
                 expiration: number % 3 == 0 ? .servicePolicy : .at(seconds: Int64(number)),
@@ -56,7 +56,7 @@ import Testing
         var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
         for collapseID in [nil, nil, "c1", nil, "c2", "c3"] {
             for expiration in [Expiration.servicePolicy, .immediate] {
-                let push = ClientHarness.push(expiration: expiration, collapseID: collapseID)
+                let push = Vectors.push(expiration: expiration, collapseID: collapseID)
                 var buffer = ByteBuffer(bytes: Self.encode(push, &encoder))
                 let headers = try decoder.decodeHeaders(from: &buffer)
                 #expect(headers.first(name: "apns-collapse-id") == collapseID)
@@ -68,7 +68,7 @@ import Testing
     @Test func additionalHeadersReplaceOurOwn() throws {
         var encoder = RequestEncoder(authority: "localhost")
         encoder.setProviderToken("t")
-        var push = ClientHarness.push()
+        var push = Vectors.push()
         push.additionalHeaders = [
             try #require(HeaderField(name: "apns-push-type", value: "novelty")),
             try #require(HeaderField(name: "X-Trace", value: "1")),

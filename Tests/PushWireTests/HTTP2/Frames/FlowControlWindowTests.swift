@@ -20,7 +20,7 @@ import Testing
     @Test func aSmallerInitialWindowCanMakeAWindowNegative() {
         var window = HTTP2SendWindow()
         window.consume(65_000)
-        #expect(window.change(by: -65_535))
+        #expect(window.change(by: -65_535) == true)
         #expect(window.size == -65_000)
         #expect(window.increase(by: 65_001) == nil)
         #expect(window.size == 1)
@@ -28,17 +28,17 @@ import Testing
 
     @Test func aReceiveWindowIsReplenishedOnceHalfOfItIsUsed() {
         var window = HTTP2ReceiveWindow(capacity: 100)
-        #expect(window.receive(50))
+        #expect(window.receive(50) == true)
         #expect(window.replenish() == nil)
-        #expect(window.receive(1))
+        #expect(window.receive(1) == true)
         #expect(window.replenish() == 51)
-        #expect(window.receive(100))
-        #expect(!window.receive(1))
+        #expect(window.receive(100) == true)
+        #expect(window.receive(1) == false)
     }
 
     @Test func aBodyIsSentAsFarAsTheWindowsAllow() {
         var (connection, stream) = (HTTP2SendWindow(), HTTP2SendWindow())
-        #expect(stream.change(by: 25 - stream.size))
+        #expect(stream.change(by: 25 - stream.size) == true)
         var body = ByteBuffer(repeating: 0x61, count: 30)
         var output = ByteBuffer()
         let frames = output.writeData(

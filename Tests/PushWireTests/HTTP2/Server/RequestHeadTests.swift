@@ -98,7 +98,6 @@ import Testing
         try encoder.encode(headers: HPACKHeaders(headers), to: &buffer)
         var decoder = HeaderBlockDecoder<RequestHead>()
         let head = try decoder.decode(buffer.readableBytesUInt8Span)
-        let request = head.request
         #expect(!head.isRequest)
     }
 

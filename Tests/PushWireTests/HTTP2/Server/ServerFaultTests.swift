@@ -31,43 +31,22 @@ import Testing
         "request on stream 0": ("000001" + "0105" + "00000000" + "82", .protocolError),
         "request on an even stream": ("000001" + "0105" + "00000002" + "82", .protocolError),
         "HEADERS that do not decode": ("000001" + "0105" + "00000005" + "80", .compressionError),
-        "HEADERS with priority, too short": ("000004" + "0125" + "00000005" + "00000000", .frameSizeError),
         "HEADERS on a stream that was passed over": (
             "000003" + "0105" + "00000007" + "838784" + "000003" + "0105" + "00000005" + "838784", .streamClosed
         ),
-        "padding longer than the frame": ("000002" + "0008" + "00000003" + "0900", .protocolError),
-        "padding longer than HEADERS": ("000002" + "010c" + "00000005" + "0900", .protocolError),
         "DATA on stream 0": ("000001" + "0001" + "00000000" + "00", .protocolError),
         "DATA on a stream that is not open yet": ("000001" + "0001" + "00000063" + "00", .protocolError),
-        "CONTINUATION without HEADERS": ("000001" + "0904" + "00000001" + "88", .protocolError),
-        "CONTINUATION of another stream": (
-            "000001" + "0101" + "00000005" + "83" + "000001" + "0904" + "00000007" + "87", .protocolError
-        ),
-        "PING inside a header block": (
-            "000001" + "0101" + "00000005" + "83" + "000008" + "0600" + "00000000" + "0000000000000000", .protocolError
-        ),
         "PUSH_PROMISE": ("000005" + "0504" + "00000001" + "0000000288", .protocolError),
-        "SETTINGS on a stream": ("000000" + "0400" + "00000001", .protocolError),
-        "SETTINGS of odd length": ("000005" + "0400" + "00000000" + "0000000000", .frameSizeError),
-        "SETTINGS acknowledgement with content": (
-            "000006" + "0401" + "00000000" + "000300000001", .frameSizeError
-        ),
         "ENABLE_PUSH of 2": ("000006" + "0400" + "00000000" + "000200000002", .protocolError),
         "INITIAL_WINDOW_SIZE too large": ("000006" + "0400" + "00000000" + "000480000000", .flowControlError),
         "MAX_FRAME_SIZE too small": ("000006" + "0400" + "00000000" + "000500003fff", .protocolError),
         "too many settings": (
             "0000c6" + "0400" + "00000000" + String(repeating: "555500000000", count: 33), .enhanceYourCalm
         ),
-        "PING of wrong length": ("000007" + "0600" + "00000000" + "00000000000000", .frameSizeError),
-        "PING on a stream": ("000008" + "0600" + "00000001" + "0000000000000000", .protocolError),
-        "GOAWAY too short": ("000007" + "0700" + "00000000" + "00000000000000", .frameSizeError),
-        "GOAWAY on a stream": ("000008" + "0700" + "00000001" + "0000000000000000", .protocolError),
         "WINDOW_UPDATE of zero": ("000004" + "0800" + "00000000" + "00000000", .protocolError),
-        "WINDOW_UPDATE of wrong length": ("000003" + "0800" + "00000000" + "000001", .frameSizeError),
         "WINDOW_UPDATE on a stream that is not open yet": (
             "000004" + "0800" + "00000063" + "00000001", .protocolError
         ),
-        "RST_STREAM of wrong length": ("000003" + "0300" + "00000001" + "000001", .frameSizeError),
         "RST_STREAM on stream 0": ("000004" + "0300" + "00000000" + "00000001", .protocolError),
         "RST_STREAM on a stream that is not open yet": (
             "000004" + "0300" + "00000063" + "00000001", .protocolError

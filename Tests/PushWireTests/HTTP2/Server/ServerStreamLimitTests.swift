@@ -10,7 +10,9 @@ import Testing
     @Test func theRaisedLimitIsTheVector() throws {
         let harness = Self.harness(streams: 1)
         harness.stateMachine.announce(streamLimit: 1000, now: harness.now)
-        #expect(Array(harness.stateMachine.output.readableBytesView) == Hexadecimal.decode("0000060400000000000003000003e8"))
+        #expect(
+            Array(harness.stateMachine.output.readableBytesView) == Hexadecimal.decode("0000060400000000000003000003e8")
+        )
     }
 
     @Test func aBurstBeforeTheFirstSettingsAreReadIsTaken() {

@@ -7,8 +7,8 @@ import Testing
 
 @testable import PushGateway
 
-/// What happens to a device while the store is being read for it: nothing is lost, doubled or overtaken.
-@Suite struct LoadRaceTests {
+/// Events of a device while the store is read for it: nothing is lost, repeated or overtaken.
+@Suite struct PendingLoadsTests {
     private static let now = Vectors.issuedAt
     private static let channel = "dGVzdC1jaGFubmVsLTAx"
 
@@ -104,7 +104,7 @@ import Testing
         init() throws {
             self.topic = try #require(Topic(Vectors.bundleID))
             let device = self.device
-            self.perform { $0.connected(device, session: 1, isActive: true, now: LoadRaceTests.now) }
+            self.perform { $0.connected(device, session: 1, isActive: true, now: PendingLoadsTests.now) }
         }
 
         mutating func filter(_ filter: DeviceLinkFilter? = nil) {
@@ -120,7 +120,7 @@ import Testing
             }
             let batch = self.writing ?? StoreBatch()
             self.writing = nil
-            self.perform { $0.written(batch, outcome, isInstalled: { _ in true }, now: LoadRaceTests.now) }
+            self.perform { $0.written(batch, outcome, isInstalled: { _ in true }, now: PendingLoadsTests.now) }
         }
 
         mutating func submit(
@@ -137,14 +137,14 @@ import Testing
                 topicHash: self.hash
             )
             let submission = Submission(push: push, owner: SingleSubmission { _ in }, ticket: 1)
-            self.perform { $0.submit([submission], firstSequence: sequence, now: LoadRaceTests.now) }
+            self.perform { $0.submit([submission], firstSequence: sequence, now: PendingLoadsTests.now) }
         }
 
         mutating func acknowledgeAll() {
             let acks = self.ids.dropFirst(self.acknowledged).map { DeviceLinkAcknowledgement(messageID: $0) }
             self.acknowledged = self.ids.count
             let device = self.device
-            self.perform { $0.acknowledged(device, session: 1, acks, now: LoadRaceTests.now) }
+            self.perform { $0.acknowledged(device, session: 1, acks, now: PendingLoadsTests.now) }
         }
 
         func message(
@@ -164,8 +164,8 @@ import Testing
                     payload: ByteBuffer(string: Vectors.payload)
                 ),
                 topicHash: self.hash,
-                acceptedAt: LoadRaceTests.now,
-                expiresAt: expiration.storageEnd(acceptedAt: LoadRaceTests.now)
+                acceptedAt: PendingLoadsTests.now,
+                expiresAt: expiration.storageEnd(acceptedAt: PendingLoadsTests.now)
             )
         }
 

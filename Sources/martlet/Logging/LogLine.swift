@@ -1,0 +1,67 @@
+import Foundation
+import Logging
+
+/// A log entry as a line of text or of JSON.
+struct LogLine {
+    /// The time in ISO 8601.
+    let time: String
+    let level: Logger.Level
+    /// The label of the logger, such as `provider`.
+    let label: String
+    let metadata: Logger.Metadata
+    let message: String
+
+    /// The entry as text: time, level, label, metadata, message.
+    ///
+    /// Messages and metadata may have text from outside. Line breaks and other control characters are written as `\n`
+    /// or `\u{1B}`, so that such text can neither add a line to the log nor control the terminal that shows it.
+    var text: String {
+        let pairs = self.metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        return Self.escaped("\(self.time) \(self.level) \(self.label):\(pairs) \(self.message)")
+    }
+
+    /// The entry as JSON: `time`, `level`, `label`, `message`, `metadata`; `nil` for one that cannot be encoded.
+    var json: String? {
+        struct Entry: Encodable {
+            var time: String
+            var level: String
+            var label: String
+            var message: String
+            var metadata: [String: String]?
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let entry = Entry(
+            time: self.time,
+            level: self.level.rawValue,
+            label: self.label,
+            message: self.message,
+            metadata: self.metadata.isEmpty ? nil : self.metadata.mapValues(\.description)
+        )
+        return (try? encoder.encode(entry)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Returns the text without control characters, line separators and marks that change the direction of writing.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": escaped += "\\n"
+            case "\r": escaped += "\\r"
+            case "\t": escaped += "\\t"
+            case _ where Self.isHarmful(scalar): escaped += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// Returns whether a character could add a line, hide text or reverse it.
+    private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        case .format: (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+        default: false
+        }
+    }
+}
