@@ -36,8 +36,8 @@ struct ProviderMetrics: Sendable {
         self.source.add(.tokensWithheld) { try await figures.latest().tokensWithheld }
         self.source.add(.webhookBacklog) { try await figures.latest().webhookBacklog }
         self.source.add(.logBytes) { store.logBytes }
-        self.source.add(.queriesRunning) { store.questions.running }
-        self.source.add(.queriesWaiting) { store.questions.waiting }
+        self.source.add(.queriesRunning) { store.queryCounts.running }
+        self.source.add(.queriesWaiting) { store.queryCounts.waiting }
         self.source.add(.unprovenConnections) { unproven.count }
         self.source.add(.unprovenBytes) { unproven.bytes }
     }
@@ -63,7 +63,7 @@ private final class StatisticsCache: Sendable {
     func latest() async throws -> StoreStatistics {
         let now = self.time.steady
         if let last = self.last.withLock({ $0 }), now >= last.at, now.since(last.at) < Self.age { return last.figures }
-        let figures = try await self.store.figures(now: now)
+        let figures = try await self.store.statistics(now: now)
         self.last.withLock { $0 = (now, figures) }
         return figures
     }

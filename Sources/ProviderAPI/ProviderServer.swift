@@ -192,7 +192,7 @@ package final class ProviderServer: Service {
                 try await self.runServices()
             } onGracefulShutdown: {
                 // Open requests are answered, and these would take their time for it.
-                self.store.endQuestions()
+                self.store.endQueries()
             }
             try self.store.close()
             self.logger.info("provider has ended")

@@ -1,8 +1,10 @@
-/// Why a store cannot be used, or does not answer.
+/// An error of a store that cannot be used, or that does not carry out an operation.
 package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotOpen(path: String, why: String)
-    /// Written by a newer version.
+    /// The database was written by a newer version.
     case newerSchema(path: String)
+    /// The database was written by a version before 0.1.0, whose tables no released version reads.
+    case unreleasedSchema(path: String, migration: String)
     case badMasterKey(path: String, why: String)
     /// A secret in the store was sealed with another master key.
     case wrongMasterKey
@@ -11,26 +13,32 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Nothing can be written now: the disk is full or read-only.
     case cannotWrite(why: String)
     case cannotBackUp(path: String, why: String)
-    /// The question was given up after this time.
+    /// The query was interrupted after this time.
     case queryTooExpensive(budget: Duration)
-    /// Too many long questions wait already.
+    /// Too many long queries wait already.
     case tooManyQueries
-    /// The store is being closed: long questions are not answered any more.
+    /// The store is being closed: no more long queries are carried out.
     case ending
 
     package var description: String {
         switch self {
         case .cannotOpen(let path, let why): "the database \(path) cannot be used: \(why)"
         case .newerSchema(let path): "the database \(path) was written by a newer version of Martlet"
+        case .unreleasedSchema(let path, let migration):
+            """
+            the database \(path) was written by a version of Martlet before 0.1.0 (its last migration is \
+            "\(migration)") and cannot be read: use the version that wrote it, or start with an empty data directory \
+            and register apps and devices again
+            """
         case .badMasterKey(let path, let why): "the master key \(path) cannot be used: \(why)"
         case .missingMasterKey(let path, let database):
             "the master key \(path) is missing, and \(database) holds secrets that only it opens: bring it back"
         case .wrongMasterKey: "the master key does not fit this database: bring back the one it was made with"
         case .cannotBackUp(let path, let why): "the backup \(path) cannot be made: \(why)"
         case .cannotWrite(let why): "the database cannot be written: \(why)"
-        case .queryTooExpensive(let budget): "the question took longer than \(budget)"
-        case .tooManyQueries: "too many long questions wait for an answer"
-        case .ending: "the provider is ending"
+        case .queryTooExpensive(let budget): "the query took longer than \(budget)"
+        case .tooManyQueries: "too many long queries are waiting"
+        case .ending: "the provider is shutting down"
         }
     }
 }

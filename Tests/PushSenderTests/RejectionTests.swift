@@ -2,6 +2,7 @@ import PushTypes
 import Testing
 
 @testable import PushSender
+@testable import PushWire
 
 @Suite struct RejectionTests {
     @Test func onlyDeadTokensAreDropped() {

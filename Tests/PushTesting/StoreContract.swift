@@ -3,16 +3,16 @@ package import PushStore
 package import PushTypes
 import Testing
 
-/// Makes empty stores of one kind; the contract suite runs once for each kind there is.
+/// A kind of store. The contract suites run once with each kind.
 package struct StoreBackend: Sendable, CustomTestStringConvertible {
     package let name: String
     private let open: @Sendable (String) throws -> any ProviderStore
-    /// What is wrong with a store after a test, in words.
+    /// Returns the faults of a store after a test, in words.
     private let check: @Sendable (any ProviderStore) async throws -> [String]
 
     package var testDescription: String { self.name }
 
-    /// Every backend that can be tested here.
+    /// The kinds that can be tested here.
     package static let available = [
         StoreBackend(
             name: "SQLite",
@@ -21,7 +21,7 @@ package struct StoreBackend: Sendable, CustomTestStringConvertible {
         )
     ]
 
-    /// Runs `body` with a store that holds nothing but the vectors' app, and checks what it has made of it.
+    /// Runs `body` with a store that holds only the vectors' app, and examines the store after that.
     package func withStore(_ body: (any ProviderStore, Int64) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             let store = try self.open(directory)
@@ -33,7 +33,7 @@ package struct StoreBackend: Sendable, CustomTestStringConvertible {
 }
 
 extension MasterKey {
-    /// A key of 32 equal bytes.
+    /// Returns a key of 32 equal bytes.
     package static func fixture(_ byte: UInt8) throws -> MasterKey {
         guard let key = MasterKey(bytes: [UInt8](repeating: byte, count: MasterKey.length)) else {
             throw StoreError.wrongMasterKey
@@ -43,7 +43,7 @@ extension MasterKey {
 }
 
 extension DeviceToken {
-    /// A different token for each number.
+    /// Returns a different token for each number.
     package static func numbered(_ number: Int) -> DeviceToken {
         let bytes = withUnsafeBytes(of: UInt64(bitPattern: Int64(number)).bigEndian, Array.init)
         return DeviceToken(bytes: [0xaa] + bytes) ?? .numbered(0)
@@ -51,7 +51,7 @@ extension DeviceToken {
 }
 
 extension NotificationRecord {
-    /// A notification with payload P.
+    /// Returns a notification with the vectors' payload.
     package static func fixture(
         app: Int64,
         to audience: Audience,

@@ -7,7 +7,8 @@ extension ProviderStore {
         _ = try await self.addWebhook(webhook, limit: .max)
     }
 
-    /// Registers the device with the token of this number, and gives its id.
+    /// Registers the device with the token of this number.
+    /// - Returns: its id.
     @discardableResult
     package func register(
         _ number: Int,
@@ -35,7 +36,8 @@ extension ProviderStore {
         return notification
     }
 
-    /// Claims the one shard that there must be, for a minute.
+    /// Claims the only shard for a minute.
+    /// - Throws: ``NothingToClaim`` if there is none.
     package func claimed(
         lane: NotificationRecord.Lane = .bulk,
         now: Timestamp = Vectors.issuedAt
@@ -45,8 +47,8 @@ extension ProviderStore {
         return claim
     }
 
-    /// Everybody that a claimed shard reaches, in pages of `page`.
-    package func walk(_ claim: ShardClaim, page: Int, needs: RecipientNeeds = []) async throws -> [Recipient] {
+    /// Reads all recipients of a claimed shard, in pages of `page`.
+    package func readAll(_ claim: ShardClaim, page: Int, needs: RecipientNeeds = []) async throws -> [Recipient] {
         var (claim, all) = (claim, [Recipient]())
         while true {
             let next = try await self.page(claim, limit: page, needs: needs)
@@ -65,12 +67,12 @@ extension ProviderStore {
     ) async throws -> Bool {
         var page = PageResult(claim)
         fill(&page)
-        return try await self.commit([page], now: now).first?.mayGoOn ?? false
+        return try await self.commit([page], now: now).first?.isInProgress ?? false
     }
 
-    /// Applies what the answer to a push of its own said about a device.
+    /// Applies a change of a device's token, as the response to a push of its own.
     package func apply(
-        _ verdict: TokenStateChange.Verdict,
+        _ kind: TokenStateChange.Kind,
         to device: Int64,
         app: Int64,
         reason: String? = nil,
@@ -83,25 +85,25 @@ extension ProviderStore {
             throw NothingToClaim()
         }
         try await self.commit(claim, now: now) { page in
-            page.findings = [TokenStateChange(device: device, verdict: verdict, reason: reason)]
+            page.tokenChanges = [TokenStateChange(device: device, kind: kind, reason: reason)]
             page.step = .last(claim)
         }
     }
 
-    /// The notification as it stands now.
+    /// Returns the notification as it is now.
     package func current(_ notification: NotificationRecord) async throws -> NotificationRecord {
         guard let found = try await self.notification(notification.id) else { throw NothingToClaim() }
         return found
     }
 }
 
-/// A test expected work that the store does not have.
+/// An error for a test that expected work which the store does not have.
 package struct NothingToClaim: Error {
     package init() {}
 }
 
 extension DeliveryResult {
-    /// How a try of this recipient ended.
+    /// Returns the result of a try of this recipient.
     package static func fixture(
         _ recipient: Recipient,
         _ state: DeliveryRecord.State = .accepted,
@@ -121,14 +123,14 @@ extension DeliveryResult {
 }
 
 extension ShardStep {
-    /// The end of the claimed shard.
+    /// Returns the step to the end of a claimed shard.
     package static func last(_ claim: ShardClaim) -> ShardStep {
         ShardStep(claim, cursor: claim.end, isLast: true, leaseUntil: nil)
     }
 }
 
 extension ScheduleStore {
-    /// Up to 1,000 of the app's schedules, whole.
+    /// Returns up to 1,000 of the app's schedules with their requests.
     package func schedules(app: Int64) async throws -> [ScheduleRecord] {
         try await self.schedules(app: app, after: nil, limit: 1000, longestRequest: .max).entries.map(\.schedule)
     }

@@ -86,7 +86,7 @@ struct DevicesController: Controller {
         let app = try await call.app(self.store)
         let registration = try DeviceRequest.parse(try await call.body())
         let result = try await self.store.register([registration], app: app.id, now: self.time.now).first
-        if case .refused(let excess)? = result?.kind { throw RequestError(excess) }
+        if case .rejected(let excess)? = result?.kind { throw RequestError(excess) }
         let devices = try await self.store.devices(app: app.id, token: registration.token)
         guard let result, let device = devices.first(where: { $0.id == result.device }) else {
             throw RequestError.noSuchDevice
@@ -197,7 +197,7 @@ struct BatchResponse: Encodable {
 
         init(_ result: RegistrationResult?, index: Int) {
             switch result?.kind {
-            case .refused(let excess):
+            case .rejected(let excess):
                 let refusal = RequestError(excess)
                 self.result = "refused"
                 self.error = Refusal(

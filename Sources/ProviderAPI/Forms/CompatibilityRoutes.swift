@@ -137,7 +137,7 @@ struct CompatibilityRoutes: Sendable {
         try self.rates.take(formOf: app.bundleID)
         let results = try await self.store.register([registration], app: app.id, now: self.time.now)
         guard let result = results.first else { throw Self.closed }
-        if case .refused(let excess) = result.kind { throw RequestError(excess) }
+        if case .rejected(let excess) = result.kind { throw RequestError(excess) }
         return result
     }
 }

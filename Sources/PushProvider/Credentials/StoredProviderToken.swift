@@ -80,7 +80,7 @@ final class StoredProviderToken: ProviderTokenSource {
             // A token that the store does not have yet is offered, unless it is due or expired.
             let isOffered = !isStored && expired == nil && current?.isDue(at: now) == false
             let offered = try isOffered ? current ?? self.sign(now) : self.sign(now)
-            let stored = try await self.store.providerToken(offering: offered, refused: expired, now: now)
+            let stored = try await self.store.providerToken(offering: offered, rejected: expired, now: now)
             self.state.withLock { state in
                 state.current = stored
                 (state.isStored, state.refreshing) = (true, nil)

@@ -16,18 +16,11 @@ struct DeliveryDecision: Hashable, Sendable {
         case retry(at: Timestamp, attempts: Int)
     }
 
-    /// The indication of one response about the token, before it is weighed with others.
-    enum TokenIndication: Hashable, Sendable {
-        /// The token has been unregistered since this time (status 410).
-        case dead(since: Timestamp)
-        /// The token is bad, or does not fit the environment or the topic.
-        case bad
-        /// The token is bad in its own environment, and the other one could not be reached.
-        case unclear
-    }
-
     var next: Next
-    var token: TokenIndication?
+    /// The change that the response by itself asks for: ``TokenStateChange/Kind/deactivated(since:)`` if the push service
+    /// calls the token invalid for good, ``TokenStateChange/Kind/suspected`` if it calls it bad. The token invalidation
+    /// policy decides about it.
+    var token: TokenStateChange.Kind?
     var reason: String?
 
     /// Decides the consequence of an outcome.
@@ -67,8 +60,12 @@ struct DeliveryDecision: Hashable, Sendable {
             let final = Next.final(.rejected, reason: reason)
             switch rejection.advice {
             case .dropToken:
-                return DeliveryDecision(next: final, token: .dead(since: rejection.timestamp ?? sentAt), reason: reason)
-            case .suspectToken: return DeliveryDecision(next: final, token: .bad, reason: reason)
+                return DeliveryDecision(
+                    next: final,
+                    token: .deactivated(since: rejection.timestamp ?? sentAt),
+                    reason: reason
+                )
+            case .suspectToken: return DeliveryDecision(next: final, token: .suspected, reason: reason)
             case .fixConfiguration, .fixNotification: return DeliveryDecision(next: final, reason: reason)
             case .retry(let after): return retry(reason, atLeast: after)
             }

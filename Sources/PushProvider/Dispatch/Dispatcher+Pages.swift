@@ -53,9 +53,9 @@ extension Dispatcher {
             if isLast { sent.result.step?.leaseUntil = nil }
             if delay > .zero { sent.result.nextPageAt = self.time.steady.advanced(by: delay) }
             sent.result.wave = wave
-            let commit = try await self.writer.write([sent.result]).first ?? .stops
-            guard commit.mayGoOn, !isLast else {
-                let hasEnded = !commit.mayGoOn || (page.isLast && claim.notification.pace != nil)
+            let commit = try await self.writer.write([sent.result]).first ?? .stopped
+            guard commit.isInProgress, !isLast else {
+                let hasEnded = !commit.isInProgress || (page.isLast && claim.notification.pace != nil)
                 if hasEnded { self.pacing.forget(claim.notification.id) }
                 return
             }
@@ -154,7 +154,7 @@ extension Dispatcher {
         self.logFailure(error)
         var result = PageResult(claim)
         let dueAt = self.afterFailure
-        for case .here(let recipient) in claim.recipients {
+        for case .due(let recipient) in claim.recipients {
             result.retries.append(RetryResult(recipient, dueAt: dueAt))
         }
         if let error = error as? DamagedRow { result.pauses = error.description }
@@ -171,7 +171,7 @@ extension Dispatcher {
         let notification = try await self.pages.prepare(
             claim.notification,
             number: claim.notificationNumber,
-            needsSenders: claim.recipients.contains { if case .here = $0 { true } else { false } }
+            needsSenders: claim.recipients.contains { if case .due = $0 { true } else { false } }
         )
         let clocks = self.time.reading
         let work = PageWork(claim, hours: notification.decoded.hours, at: clocks)

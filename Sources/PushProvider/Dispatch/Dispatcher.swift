@@ -96,7 +96,7 @@ package struct Dispatcher: Service {
                 at: clocks,
                 until: clocks.steady.advanced(by: self.limits.lease),
                 limit: limit,
-                from: ClaimFilter(services: services, held: held)
+                from: ClaimFilter(targets: services, held: held)
             )
         } fence: {
             $0.fence
@@ -109,7 +109,6 @@ package struct Dispatcher: Service {
         excluding apps: Set<Int64> = []
     ) async throws -> [RetryClaim] {
         let now = self.time.steady
-        let decoder = self.pages.decoder
         return try await self.leases.claim { held in
             try await self.store.dueRetries(
                 lane: lane,
@@ -117,7 +116,7 @@ package struct Dispatcher: Service {
                 until: now.advanced(by: self.limits.lease),
                 limit: self.limits.page,
                 from: ClaimFilter(excluding: apps, held: held)
-            ) { decoder.decode($0).retryNeeds }
+            )
         } fence: {
             $0.fence
         }

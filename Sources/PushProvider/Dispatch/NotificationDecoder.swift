@@ -36,11 +36,6 @@ struct DecodedNotification: Sendable {
 
     /// The hours in which it may be sent; `nil` is at any hour.
     var hours: DeliveryTime? { self.delivery?.window == nil ? nil : self.delivery }
-
-    /// The parts of a recipient's profile that another try needs, and its events.
-    var retryNeeds: RecipientNeeds {
-        (self.renderer?.needs ?? []).union(self.delivery == nil ? [.user] : [.user, .timeZone])
-    }
 }
 
 /// Decodes notifications, each of them once, however often its shards and retries are claimed.

@@ -52,7 +52,7 @@ struct OutcomeEvaluator {
         if self.notification.reportsDeliveries {
             self.notification.append(delivery, of: retry.recipient, to: &events)
         }
-        self.result.departures.append(RemovedRecipient(delivery, event: events.isEmpty ? nil : events.data))
+        self.result.removed.append(RemovedRecipient(delivery, event: events.isEmpty ? nil : events.data))
     }
 
     /// Adds a recipient that could not be sent to.
@@ -81,10 +81,10 @@ struct OutcomeEvaluator {
             let home = recipient.movedFrom ?? batch.environment
             let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
             switch decision.token {
-            case .dead: evidence[home, default: .init()].add(.init(dead: 1), isEstablished: isEstablished)
-            case .bad where !self.triesElsewhere(recipient, decision):
+            case .deactivated: evidence[home, default: .init()].add(.init(dead: 1), isEstablished: isEstablished)
+            case .suspected where !self.triesElsewhere(recipient, decision):
                 evidence[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)
-            case .bad, .unclear, nil: break
+            case .confirmed, .suspected, .withheld, .moved, nil: break
             }
             others.append((recipient, decision, isEstablished))
         }
@@ -116,17 +116,15 @@ struct OutcomeEvaluator {
         }
         for (recipient, decision, isEstablished) in others {
             let goesElsewhere = self.triesElsewhere(recipient, decision)
-            if let indication = decision.token, let device = recipient.device,
-                let verdict = evaluations[recipient.movedFrom ?? batch.environment]?.verdict(
-                    on: indication,
+            if let requested = decision.token, let device = recipient.device,
+                let kind = evaluations[recipient.movedFrom ?? batch.environment]?.change(
+                    requested,
                     isEstablished: isEstablished,
                     sentAt: self.sentAt.wall,
                     triesElsewhere: goesElsewhere
                 )
             {
-                self.result.findings.append(
-                    TokenStateChange(device: device, verdict: verdict, reason: decision.reason)
-                )
+                self.result.tokenChanges.append(TokenStateChange(device: device, kind: kind, reason: decision.reason))
             }
             if goesElsewhere {
                 self.retry(
@@ -145,17 +143,16 @@ struct OutcomeEvaluator {
         self.finish(recipient, .accepted, reason: nil, attempts: recipient.attempts + 1)
         guard let device = recipient.device else { return }
         if recipient.movedFrom != nil {
-            let verdict = TokenStateChange.Verdict.moved(to: recipient.environment)
-            self.result.findings.append(
+            self.result.tokenChanges.append(
                 TokenStateChange(
                     device: device,
-                    verdict: verdict,
+                    kind: .moved(to: recipient.environment),
                     reason: "accepted in the other environment",
                     token: recipient.token
                 )
             )
         } else if recipient.isSuspected {
-            self.result.findings.append(TokenStateChange(device: device, verdict: .good))
+            self.result.tokenChanges.append(TokenStateChange(device: device, kind: .confirmed))
         }
     }
 
@@ -163,7 +160,10 @@ struct OutcomeEvaluator {
         // A token that is bad in its own environment does not wait until the other one can be reached.
         if recipient.movedFrom != nil, case .notSent = outcome {
             let reason = Reason.badDeviceToken.rawValue
-            return DeliveryDecision(next: .final(.rejected, reason: reason), token: .unclear, reason: reason)
+            if let device = recipient.device {
+                self.result.tokenChanges.append(TokenStateChange(device: device, kind: .suspected, reason: reason))
+            }
+            return DeliveryDecision(next: .final(.rejected, reason: reason), reason: reason)
         }
         return DeliveryDecision.make(
             outcome,
@@ -182,7 +182,7 @@ struct OutcomeEvaluator {
     /// A token that is bad here may belong there: it is tried once, where the app has a credential for that environment
     /// (reference 7.7).
     private func triesElsewhere(_ recipient: Recipient, _ decision: DeliveryDecision) -> Bool {
-        decision.token == .bad && decision.reason == Reason.badDeviceToken.rawValue && recipient.movedFrom == nil
+        decision.token == .suspected && decision.reason == Reason.badDeviceToken.rawValue && recipient.movedFrom == nil
             && recipient.device != nil && self.notification.record.environment == nil
             && self.notification.senders[recipient.environment.other] != nil
     }

@@ -70,12 +70,12 @@ struct PageSender: Sendable {
         var (postponed, ended) = (work.postponed, work.ended)
         if notification.record.guarantee == .atMostOnce {
             let page = try await self.begin(draft, work, of: notification, fence: fence, step: step)
-            draft.keep(page.begun)
-            if step != nil { ended.removeAll { !page.begun.contains($0.id) } }
+            draft.keep(page.started)
+            if step != nil { ended.removeAll { !page.started.contains($0.id) } }
             // They were written together with the step.
             postponed = []
             if let cursor = step?.cursor { step?.from = cursor }
-            if !page.answer.mayGoOn { postponed = self.postponeAll(&draft) }
+            if !page.result.isInProgress { postponed = self.postponeAll(&draft) }
         }
         let outcomes = await self.outcomes(of: draft.batches)
         var evaluator = OutcomeEvaluator(

@@ -30,9 +30,9 @@ struct PageWork: Sendable {
         let now = clocks.wall
         for retry in claim.recipients {
             switch retry {
-            case .here(let recipient):
+            case .due(let recipient):
                 self.add(recipient, at: hours?.opening(onOrAfter: now, for: recipient.timeZone) ?? now, clocks)
-            case .over(let retry): self.ended.append(retry)
+            case .ended(let retry): self.ended.append(retry)
             }
         }
     }

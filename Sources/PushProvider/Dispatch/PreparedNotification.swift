@@ -38,7 +38,7 @@ struct PreparedNotification: Sendable {
     /// Returns the parts of the profiles of a shard's recipients that have to be read.
     func needs(in zone: ShardPlan.Zone) -> RecipientNeeds {
         (self.decoded.renderer?.needs ?? []).union(self.reportsDeliveries ? [.user] : [])
-            .union(zone == .leftOver ? [.timeZone] : [])
+            .union(zone == .remainder ? [.timeZone] : [])
     }
 }
 

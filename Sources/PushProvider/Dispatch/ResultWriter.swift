@@ -49,7 +49,7 @@ struct ResultWriter: Sendable {
                 } catch {
                     // The other pages were sent too, and have to be written.
                     self.logger.error("a result was not written", metadata: ["error": "\(error)"])
-                    commits.append(.stops)
+                    commits.append(.stopped)
                 }
             }
             return commits
@@ -60,12 +60,12 @@ struct ResultWriter: Sendable {
             stop.pauses = "its results could not be written: \(error)"
             _ = try await self.store.commit([stop], now: self.time.recorded)
         }
-        return results.map { _ in .stops }
+        return results.map { _ in .stopped }
     }
 
     /// Counts pages whose lease was lost. Their recipients are in the ledger of the lease's next owner.
     private func countLost(_ commits: [CommitResult]) {
-        let fenced = commits.count { $0 == .notYours }
+        let fenced = commits.count { $0 == .leaseLost }
         guard fenced > 0 else { return }
         Counter(label: "martlet_pages_fenced_total").increment(by: fenced)
         self.logger.warning("pages were sent under a lease that was lost", metadata: ["count": "\(fenced)"])

@@ -22,7 +22,7 @@ struct SendingHours {
     func opening(onOrAfter start: Timestamp) -> Timestamp {
         let zone: TimeZone?
         switch self.zone {
-        case .leftOver: return start
+        case .remainder: return start
         case .named(let name): zone = TimeZone(named: name)
         case .any, .unknown: zone = nil
         }
@@ -32,7 +32,7 @@ struct SendingHours {
     /// Returns the work on a page. Recipients that the request leaves out, because the time had passed in their zone, are
     /// not in it.
     func work(_ page: RecipientPage, at clocks: ClockReading) -> PageWork {
-        guard self.zone == .leftOver, let delivery = self.delivery else {
+        guard self.zone == .remainder, let delivery = self.delivery else {
             return PageWork(page, recipients: page.recipients)
         }
         var work = PageWork(page, recipients: [])

@@ -79,7 +79,7 @@ struct NotificationPlanner: Sendable {
             plans.append(ShardPlan(zone: .unknown, notBefore: start))
         }
         // A last shard finds the devices that move between zones meanwhile.
-        if let last = plans.map(\.notBefore).max() { plans.append(ShardPlan(zone: .leftOver, notBefore: last)) }
+        if let last = plans.map(\.notBefore).max() { plans.append(ShardPlan(zone: .remainder, notBefore: last)) }
         return plans
     }
 }

@@ -170,23 +170,23 @@ extension TokenInvalidationPolicy.Evaluation {
     /// Decides the change of a token after its response; `nil` leaves it as it is.
     ///
     /// - Parameters:
+    ///   - requested: the change that the response to its push asks for.
     ///   - isEstablished: see ``TokenEvidence``.
     ///   - triesElsewhere: the token is tried in the other environment next, whose response decides.
-    func verdict(
-        on indication: DeliveryDecision.TokenIndication,
+    func change(
+        _ requested: TokenStateChange.Kind,
         isEstablished: Bool,
         sentAt: Timestamp,
         triesElsewhere: Bool
-    ) -> TokenStateChange.Verdict? {
+    ) -> TokenStateChange.Kind? {
         // No operator has to decide about these: the next push evaluates them again.
         let isKept = self.areOthersHeld && !isEstablished
-        return switch indication {
-        case .dead(let since) where self.isBreakerOpen: .withheld(since: since)
-        case .dead(let since): isKept ? .suspect : .dead(since: since)
-        case .bad where triesElsewhere: nil
-        case .unclear: .suspect
-        case .bad where self.isBreakerOpen || isKept: .suspect
-        case .bad: self.isProven ? .dead(since: sentAt) : .suspect
+        return switch requested {
+        case .deactivated(let since) where self.isBreakerOpen: .withheld(since: since)
+        case .deactivated where isKept: .suspected
+        case .suspected where triesElsewhere: nil
+        case .suspected where self.isProven && !self.isBreakerOpen && !isKept: .deactivated(since: sentAt)
+        case .confirmed, .deactivated, .suspected, .withheld, .moved: requested
         }
     }
 }

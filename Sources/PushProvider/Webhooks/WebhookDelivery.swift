@@ -256,7 +256,7 @@ package final class WebhookDelivery: Service {
         } else {
             state.accepted(through: batch.last, at: self.time.now)
         }
-        let outcome = WebhookOutcome(before: webhook, after: state.record, isTaken: failure == nil)
+        let outcome = WebhookOutcome(before: webhook, after: state.record, isAccepted: failure == nil)
         guard try await self.store.settleWebhook(webhook.id, outcome) else { return }
         self.failedThrough.withLock { $0[webhook.id] = failure == nil ? nil : batch.last }
         if let failure { self.report(failure, state.record) }

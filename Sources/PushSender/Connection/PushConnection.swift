@@ -214,9 +214,10 @@ final class PushConnection: ChannelInboundHandler {
     }
 
     private func write() {
-        guard let context, let output = self.stateMachine?.takeOutput() else { return }
-        // TLS copies the bytes when it writes: their memory serves the next ones.
+        guard let context, var output = self.stateMachine?.takeOutput() else { return }
         if output.readableBytes > 0 { context.writeAndFlush(self.wrapOutboundOut(output), promise: nil) }
+        // TLS has copied the bytes: their memory serves the next ones.
+        output.clear()
         self.stateMachine?.reuse(output)
     }
 

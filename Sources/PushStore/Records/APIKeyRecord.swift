@@ -1,19 +1,19 @@
 package import Foundation
 package import PushTypes
 
-/// What an API key allows.
+/// A permission of an API key.
 package enum APIScope: String, CaseIterable, Hashable, Sendable, Codable {
-    /// Everything.
+    /// The permission for everything.
     case admin
-    /// Send notifications.
+    /// The permission to send notifications.
     case send
-    /// Register and remove devices.
+    /// The permission to register and remove devices.
     case register
-    /// Read devices, notifications and deliveries.
+    /// The permission to read devices, notifications and deliveries.
     case read
 }
 
-/// An API key; the key itself is not kept, only its hash.
+/// An API key. Only the hash of the key itself is stored.
 package struct APIKeyRecord: Hashable, Sendable {
     package var id: UUID
     package var name: String
@@ -28,10 +28,9 @@ package struct APIKeyRecord: Hashable, Sendable {
     }
 }
 
-/// The answer to a request to end an API key.
+/// The result of deleting an API key.
 package enum KeyDeletion: Hashable, Sendable {
-    case deleted
-    case missing
-    /// Without it nobody could administer the provider.
+    case deleted, missing
+    /// Nothing is deleted: it is the only key with the scope `admin`.
     case lastAdmin
 }

@@ -1,38 +1,31 @@
 package import PushTypes
 
-/// An app that notifications can be sent to.
+/// An app to which notifications are sent.
 package struct AppRecord: Hashable, Sendable {
     package var id: Int64
     package var bundleID: Topic
     package var name: String?
-    /// Pushes per second that all its campaigns together may send; `nil` is as fast as possible.
+    /// The pushes per second of all its campaigns together; `nil` for no limit.
     package var rate: Int?
     package var createdAt: Timestamp
-
-    package init(id: Int64, bundleID: Topic, name: String?, rate: Int? = nil, createdAt: Timestamp) {
-        self.id = id
-        self.bundleID = bundleID
-        self.name = name
-        self.rate = rate
-        self.createdAt = createdAt
-    }
 }
 
-/// What an app proves itself with to the push service, in one environment.
+/// An app's credential for the push service, in one environment. The store seals its secrets with the master key.
 package enum CredentialRecord: Hashable, Sendable {
-    /// `privateKey` is PEM. In the store only under the master key, like every secret here.
+    /// A signing key for provider tokens, with its private key in PEM.
     case key(teamID: String, keyID: String, privateKey: String)
     /// A certificate and its key in one PEM text, and the key's passphrase if it has one.
     case certificate(pem: String, passphrase: String?)
+    /// A certificate and its key in a `.p12` archive, with its passphrase if it has one.
     case archive(p12: [UInt8], passphrase: String?)
 }
 
-/// What the answers to one app's pushes in one environment have led to.
+/// The state of an app in one environment, as it follows from the responses to its pushes.
 package struct EnvironmentHealth: Hashable, Sendable {
-    /// Since when tokens are not deactivated; `nil` while they are.
+    /// The time at which the circuit breaker opened; `nil` while it is closed and tokens are deactivated.
     package var breakerOpenSince: Timestamp?
     package var breakerReason: String?
-    /// When a push was first accepted with the credential; `nil` before that.
+    /// The time of the first push that was accepted with the credential; `nil` before that.
     package var provenAt: Timestamp?
 
     package init() {}

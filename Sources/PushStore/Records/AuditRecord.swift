@@ -1,18 +1,19 @@
 package import Foundation
 package import PushTypes
 
-/// Something that somebody changed.
+/// A change, or a rejected request, by API key.
 package struct AuditRecord: Hashable, Sendable {
     package var id: Int64
     package var at: Timestamp
-    /// The API key that was used, and its name then.
+    /// The API key that was used.
     package var key: UUID?
+    /// The name of the key at that time.
     package var keyName: String
-    /// Method and path, such as `PUT /v1/apps/com.example.MyApp/credentials/production`.
+    /// The method and path, such as `PUT /v1/apps/com.example.MyApp/credentials/production`.
     package var action: String
-    /// HTTP status of the answer.
+    /// The HTTP status of the response.
     package var status: Int
-    /// Requests that the entry stands for: more than one for refusals that repeat.
+    /// The number of requests that the entry stands for: more than one for rejected requests that repeat.
     package var count: Int
 
     package init(

@@ -2,9 +2,10 @@
 package struct ClaimFilter: Hashable, Sendable {
     /// The leases that the caller works under.
     package struct Held: Hashable, Sendable {
-        /// Their fencing numbers.
+        /// The fencing numbers of these leases.
         package var fences: Set<Int64>
-        /// The highest fencing number of which the caller knows whether it holds it: later ones may be on their way to it.
+        /// The highest fencing number of which the caller knows whether it holds it. Claims with later ones may still
+        /// be on their way to the caller.
         package var upTo: Int64
 
         package init(fences: Set<Int64>, upTo: Int64) {
@@ -13,17 +14,17 @@ package struct ClaimFilter: Hashable, Sendable {
         }
     }
 
-    /// No retries of these apps.
+    /// Apps whose retries are left out.
     package var apps: Set<Int64>
-    /// No shards of notifications to these.
-    package var services: Set<DispatchTarget>
-    /// A lease of the caller's that is not among these is lost: its claim was never answered, or its page never written.
-    /// `nil` leaves the decision to the time at which each lease ends.
+    /// Targets of notifications whose shards are left out.
+    package var targets: Set<DispatchTarget>
+    /// The caller's leases: any other lease of the caller is lost, because its claim never arrived or its page was
+    /// never written. `nil` leaves the decision to the end of each lease.
     package var held: Held?
 
-    package init(excluding apps: Set<Int64> = [], services: Set<DispatchTarget> = [], held: Held? = nil) {
+    package init(excluding apps: Set<Int64> = [], targets: Set<DispatchTarget> = [], held: Held? = nil) {
         self.apps = apps
-        self.services = services
+        self.targets = targets
         self.held = held
     }
 }

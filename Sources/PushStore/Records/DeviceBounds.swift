@@ -1,19 +1,19 @@
 import PushSupport
 
-/// The bounds on what is stored of one device, after a registration has been merged with what was there.
+/// The bounds on one device's stored attributes and tags, after a registration has been merged with the earlier ones.
 package enum DeviceBounds {
-    /// Attributes of one device.
+    /// The most attributes of one device.
     package static let attributes = 100
-    /// Names and values of one device's attributes as JSON text, in bytes.
+    /// The most bytes of one device's attributes with their names, as JSON text.
     package static let attributeBytes = 16 * 1024
-    /// Tags of one device.
+    /// The most tags of one device.
     package static let tags = 100
-    /// Tags of one device together, in bytes.
+    /// The most bytes of one device's tags together.
     package static let tagBytes = 16 * 1024
 
-    /// The bound that a device would exceed; `nil` if it may become so.
+    /// Returns the bound that a device's attributes would exceed; `nil` if none.
     ///
-    /// A device that exceeded the bound before may stay as large and may shrink, so that old devices can be refreshed.
+    /// A device that exceeded the bound before may stay as large or shrink, so that old devices can be refreshed.
     static func excess(attributes after: [String: JSONValue], _ text: String, before: Size?) -> DeviceExcess? {
         let before = before ?? Size(count: 0, bytes: 0)
         if after.count > Self.attributes, after.count > before.count {
@@ -26,7 +26,7 @@ package enum DeviceBounds {
         return nil
     }
 
-    /// The bound that these tags exceed, which replace all earlier ones; `nil` if none.
+    /// Returns the bound that these tags exceed, which replace all earlier ones; `nil` if none.
     static func excess(tags: Set<String>) -> DeviceExcess? {
         if tags.count > Self.tags { return DeviceExcess(field: "tags", code: "too_many", limit: "\(Self.tags) tags") }
         let bytes = tags.reduce(0) { $0 + $1.utf8.count }
@@ -34,7 +34,7 @@ package enum DeviceBounds {
         return DeviceExcess(field: "tags", code: "too_large", limit: "\(Self.tagBytes) bytes of tags")
     }
 
-    /// The amount that is stored.
+    /// The number and size of stored attributes.
     struct Size: Hashable, Sendable {
         var count: Int
         var bytes: Int
@@ -45,13 +45,8 @@ package enum DeviceBounds {
 package struct DeviceExcess: Hashable, Sendable {
     /// The member of the registration at fault.
     package var field: String
+    /// The code of the API error.
     package var code: String
-    /// In words, such as `100 attributes`.
+    /// The bound in words, such as `100 attributes`.
     package var limit: String
-
-    package init(field: String, code: String, limit: String) {
-        self.field = field
-        self.code = code
-        self.limit = limit
-    }
 }

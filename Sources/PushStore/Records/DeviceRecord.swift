@@ -1,58 +1,36 @@
 package import PushSupport
 package import PushTypes
 
-/// An app on a device, as it registered.
+/// A registration of an app by one device.
 package struct DeviceRecord: Hashable, Sendable {
-    /// Rises with registration: broadcasts walk the devices in this order.
+    /// The device's id. Ids rise with the first registration, and shards are read in their order.
     package var id: Int64
     package var environment: PushEnvironment
     package var token: DeviceToken
     package var profile: DeviceProfile
-    /// `false` once the push service said that the token is dead.
+    /// Is `false` once the push service has called the token invalid.
     package var isActive: Bool
-    /// The first registration.
+    /// The time of the first registration.
     package var createdAt: Timestamp
-    /// The latest registration: a 410 that is older does not count (reference 7.7).
+    /// The time of the latest registration. A response 410 with an earlier time does not count (reference 7.7).
     package var registeredAt: Timestamp
-    /// How often the push service called the token bad since the last success.
+    /// The number of times that the push service called the token bad since the last accepted push.
     package var suspicions: Int
-
-    package init(
-        id: Int64,
-        environment: PushEnvironment,
-        token: DeviceToken,
-        profile: DeviceProfile,
-        isActive: Bool,
-        createdAt: Timestamp,
-        registeredAt: Timestamp,
-        suspicions: Int
-    ) {
-        self.id = id
-        self.environment = environment
-        self.token = token
-        self.profile = profile
-        self.isActive = isActive
-        self.createdAt = createdAt
-        self.registeredAt = registeredAt
-        self.suspicions = suspicions
-    }
 }
 
-/// What is known of a device besides its token.
+/// The properties of a device besides its token.
 package struct DeviceProfile: Hashable, Sendable {
     package var user: String?
     package var locale: String?
     package var timeZone: String?
     package var appVersion: String?
-    /// An id of the installation, chosen by the app: with it a changed token replaces the old one.
+    /// The id of the installation, chosen by the app. With it a changed token replaces the old one.
     package var installation: String?
-    /// What the user allows, and what the app can do.
+    /// The notification types that the user allows and the app supports.
     package var capabilities: DeviceCapabilities = []
     package var tags: Set<String> = []
-    /// Texts, numbers and truth values.
+    /// The attributes: texts, numbers and truth values.
     package var attributes: [String: JSONValue] = [:]
-
-    package init() {}
 }
 
 /// The notification-type bits of the publisher's registration (reference 10.1), which iOS had as well.
@@ -69,7 +47,7 @@ package struct DeviceCapabilities: OptionSet, Hashable, Sendable {
     package static let newsstand = DeviceCapabilities(rawValue: 8)
 }
 
-/// What an app says when it registers. What is `nil` keeps the value it had.
+/// A registration by an app. A property that is `nil` keeps its stored value.
 package struct DeviceRegistration: Hashable, Sendable {
     package var environment: PushEnvironment
     package var token: DeviceToken
@@ -79,9 +57,9 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var appVersion: Update<String>?
     package var installation: String?
     package var capabilities: DeviceCapabilities?
-    /// All tags from now on.
+    /// The tags that replace all earlier ones.
     package var tags: Set<String>?
-    /// Attributes to set or remove; the others stay.
+    /// The attributes to set or remove. The others stay.
     package var attributes: [String: Update<JSONValue>] = [:]
 
     package init(environment: PushEnvironment, token: DeviceToken) {
@@ -90,7 +68,7 @@ package struct DeviceRegistration: Hashable, Sendable {
     }
 }
 
-/// A new value, or none from now on.
+/// A new value for a property, or its removal.
 package enum Update<Value: Hashable & Sendable>: Hashable, Sendable {
     case set(Value)
     case clear
@@ -100,23 +78,18 @@ package enum Update<Value: Hashable & Sendable>: Hashable, Sendable {
     }
 }
 
-/// What a registration did.
+/// The result of a registration.
 package struct RegistrationResult: Hashable, Sendable {
+    /// The effect of a registration.
     package enum Kind: Hashable, Sendable {
-        case added
-        case refreshed
-        /// The installation was known with another token, which is gone now.
+        case added, refreshed
+        /// The installation had another token, which this one replaces.
         case tokenReplaced
-        /// Nothing was stored: the device would hold more than it may.
-        case refused(DeviceExcess)
+        /// Nothing was stored: the device would exceed a bound.
+        case rejected(DeviceExcess)
     }
 
-    /// 0 for a device that was not known and was refused.
+    /// The device's id; 0 for a new device whose registration was rejected.
     package var device: Int64
     package var kind: Kind
-
-    package init(device: Int64, kind: Kind) {
-        self.device = device
-        self.kind = kind
-    }
 }

@@ -1,9 +1,9 @@
 package import PushTypes
 
-/// The push service as one app sees it: what shares places and back-off in the dispatcher.
+/// The push service as one app uses it. Notifications to the same target share slots and back-off in the dispatcher.
 package struct DispatchTarget: Hashable, Sendable {
     package var app: Int64
-    /// `nil` for notifications that go to both environments.
+    /// The environment; `nil` for notifications that go to both.
     package var environment: PushEnvironment?
 
     package init(app: Int64, environment: PushEnvironment?) {
@@ -11,6 +11,7 @@ package struct DispatchTarget: Hashable, Sendable {
         self.environment = environment
     }
 
+    /// Returns the target of a notification.
     package init(_ notification: NotificationRecord) {
         self.init(app: notification.app, environment: notification.environment)
     }

@@ -1,6 +1,6 @@
 package import PushTypes
 
-/// The key that a provider token is signed with, told from all others.
+/// The identity of the key that signs provider tokens.
 package struct ProviderTokenKey: Hashable, Sendable {
     package var teamID: String
     package var keyID: String
@@ -14,29 +14,29 @@ package struct ProviderTokenKey: Hashable, Sendable {
     }
 }
 
-/// A provider token, as it is kept beyond the life of a process.
+/// A provider token that outlives a process.
 ///
-/// Apple accepts a token for an hour and a new one at most every 20 minutes (reference 2.1). Both are counted by the wall
-/// clock, because claim `iat` is.
+/// Apple accepts a token for an hour, and a new one at most every 20 minutes (reference 2.1). Both count by the wall
+/// clock, as the claim `iat` does.
 package struct ProviderTokenRecord: Hashable, Sendable {
-    /// A token of this age is replaced by the next one who asks.
+    /// The age from which a token is replaced at its next use: 45 min.
     package static let renewal: Duration = .seconds(45 * 60)
-    /// A token of this age is not used any more.
+    /// The age from which a token is not used any more: 55 min.
     package static let lifetime: Duration = .seconds(55 * 60)
-    /// No two tokens of a key are issued closer together than this.
+    /// The shortest time between two tokens of a key: 20 min.
     package static let spacing: Duration = .seconds(20 * 60)
 
     package var key: ProviderTokenKey
     package var text: String
     package var issuedAt: Timestamp
-    /// The push service called it expired.
-    package var isRefused: Bool
+    /// Is `true` once the push service has called it expired.
+    package var isRejected: Bool
 
-    package init(key: ProviderTokenKey, text: String, issuedAt: Timestamp, isRefused: Bool = false) {
+    package init(key: ProviderTokenKey, text: String, issuedAt: Timestamp, isRejected: Bool = false) {
         self.key = key
         self.text = text
         self.issuedAt = issuedAt
-        self.isRefused = isRefused
+        self.isRejected = isRejected
     }
 
     /// Tells whether another token may not be issued at `now`.
@@ -44,10 +44,10 @@ package struct ProviderTokenRecord: Hashable, Sendable {
         max(now.since(self.issuedAt), self.issuedAt.since(now)) < Self.spacing
     }
 
-    /// Tells whether another token is to take its place.
+    /// Tells whether another token is to replace it.
     package func isDue(at now: Timestamp) -> Bool {
         guard !self.forbidsAnother(at: now) else { return false }
-        return self.isRefused || now < self.issuedAt || now.since(self.issuedAt) >= Self.renewal
+        return self.isRejected || now < self.issuedAt || now.since(self.issuedAt) >= Self.renewal
     }
 
     /// Tells whether requests may carry it.
@@ -55,18 +55,4 @@ package struct ProviderTokenRecord: Hashable, Sendable {
         if self.forbidsAnother(at: now) { return true }
         return now >= self.issuedAt && now.since(self.issuedAt) < Self.lifetime
     }
-}
-
-/// Provider tokens that outlive a process, sealed.
-package protocol ProviderTokenStore: Sendable {
-    /// Stores `offered` if the stored token of its key is missing or due, in one transaction: of all that offer one at the
-    /// same time, one is stored.
-    /// - Parameter refused: the moment of issue of a token that the push service has called expired. It is marked before,
-    ///   if it is the one that is stored.
-    /// - Returns: the token that is to be used.
-    func providerToken(
-        offering offered: ProviderTokenRecord,
-        refused: Timestamp?,
-        now: Timestamp
-    ) async throws -> ProviderTokenRecord
 }

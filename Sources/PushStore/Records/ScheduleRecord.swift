@@ -1,21 +1,21 @@
 package import Foundation
 package import PushTypes
 
-/// A notification that is sent again and again.
+/// A recurring notification.
 package struct ScheduleRecord: Hashable, Sendable {
     package var id: UUID
     package var app: Int64
     package var name: String
-    /// The notification's request, as it came.
+    /// The body of the notification's request, as it was received.
     package var request: Data
-    /// When it runs, in the provider's own JSON.
+    /// The rule of its runs, in the provider's own JSON.
     package var rule: Data
-    /// `nil` once there is none.
+    /// The time of the next run; `nil` once there is none.
     package var nextRunAt: Timestamp?
     package var lastRunAt: Timestamp?
     package var isPaused: Bool
     package var createdAt: Timestamp
-    /// Rises with what people decide about it.
+    /// The version, which rises with every change by a person.
     package var version: Int64 = 0
 
     package init(

@@ -1,8 +1,9 @@
 package import Foundation
 package import PushTypes
 
-/// Where events are posted to.
+/// A URL to which an app's events are posted.
 package struct WebhookRecord: Hashable, Sendable {
+    /// The kind of an event.
     package enum Event: String, Hashable, Sendable, CaseIterable {
         case delivery
         case token
@@ -11,19 +12,19 @@ package struct WebhookRecord: Hashable, Sendable {
     package var id: UUID
     package var app: Int64
     package var url: String
-    /// Signs what is posted. In the store only under the master key.
+    /// The secret that signs the posts (``WebhookSecret``). The store seals it with the master key.
     package var secret: String
     package var events: Set<Event>
     package var isActive: Bool
     package var createdAt: Timestamp
-    /// The last block of events that was taken.
+    /// The position of the last block of events that was accepted.
     package var cursor: Int64
-    /// Posts that failed since the last that was taken.
+    /// The number of posts that failed since the last accepted one.
     package var failures: Int
     package var nextTryAt: Timestamp?
     package var lastError: String?
     package var lastSuccessAt: Timestamp?
-    /// Rises with what people decide about it, and when it is given up.
+    /// The version, which rises with every change by a person, and when the webhook is given up.
     package var version: Int64 = 0
 
     package init(
@@ -48,13 +49,13 @@ package struct WebhookRecord: Hashable, Sendable {
     }
 }
 
-/// Events of one app that came together, for its webhooks.
+/// A block of events of one app for its webhooks.
 package struct EventBlock: Hashable, Sendable {
-    /// The position among the app's blocks, given when it is read for the first time.
+    /// The position among the app's blocks, given when the block is read for the first time.
     package var id: Int64
     package var kind: WebhookRecord.Event
     package var at: Timestamp
-    /// JSON values that follow each other with commas; empty where ``tokens`` are told of.
+    /// The events as JSON values with commas between them; empty for a block of ``tokens``.
     package var events: Data
     package var tokens: [TokenEventRecord] = []
 
@@ -66,11 +67,11 @@ package struct EventBlock: Hashable, Sendable {
     }
 }
 
-/// Webhooks as they are stored.
+/// A list of stored webhooks.
 package struct WebhookList: Sendable {
-    /// Oldest first.
+    /// The webhooks that can be read, the oldest first.
     package var webhooks: [WebhookRecord]
-    /// The ids of those that cannot be read, as they are stored.
+    /// The stored ids of those that cannot be read.
     package var unreadable: [String]
 
     package init(webhooks: [WebhookRecord], unreadable: [String] = []) {

@@ -2,14 +2,15 @@ import GRDB
 import GRDBSQLite
 import PushTypes
 
-/// A prepared statement without the library's boxes around every value: for the pages of a campaign, where those boxes
-/// would cost more than the database does.
+/// A prepared statement without GRDB's boxes around every value: for the pages of a campaign, where those would cost
+/// more than the database does.
 struct RawStatement {
     private let statement: SQLiteStatement
     /// Keeps the statement alive.
     private let owner: Statement
     private let database: Database
 
+    /// Prepares a statement, or takes the kept one.
     /// - Parameter isKept: whether it is prepared once per connection and text; only for texts of which there are few.
     init(_ sql: String, isKept: Bool = true, in database: Database) throws {
         self.owner = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
@@ -19,7 +20,7 @@ struct RawStatement {
         sqlite3_clear_bindings(self.statement)
     }
 
-    // The positions begin at 1, as in SQL. A position that the statement does not have shows when it is run.
+    // The positions begin at 1, as in SQL. A position that the statement does not have is an error when it runs.
 
     func bind(_ value: Int64, at position: Int32) {
         sqlite3_bind_int64(self.statement, position, value)
@@ -27,6 +28,47 @@ struct RawStatement {
 
     func bind(_ value: Int64?, at position: Int32) {
         if let value { self.bind(value, at: position) } else { sqlite3_bind_null(self.statement, position) }
+    }
+
+    /// Binds integers at the first positions. A `nil` leaves its position NULL.
+    private func bind(_ first: Int64, _ second: Int64?, _ third: Int64?, _ fourth: Int64?, _ fifth: Int64?) {
+        self.bind(first, at: 1)
+        if let second { self.bind(second, at: 2) }
+        if let third { self.bind(third, at: 3) }
+        if let fourth { self.bind(fourth, at: 4) }
+        if let fifth { self.bind(fifth, at: 5) }
+    }
+
+    /// Tells whether a query with these integers gives a row.
+    static func givesRow(
+        _ sql: String,
+        _ first: Int64,
+        _ second: Int64? = nil,
+        _ third: Int64? = nil,
+        _ fourth: Int64? = nil,
+        in database: Database
+    ) throws -> Bool {
+        let statement = try RawStatement(sql, in: database)
+        defer { statement.reset() }
+        statement.bind(first, second, third, fourth, nil)
+        return try statement.step()
+    }
+
+    /// Runs a statement with these integers that gives no rows.
+    /// - Returns: the number of changed rows.
+    @discardableResult
+    static func run(
+        _ sql: String,
+        _ first: Int64,
+        _ second: Int64? = nil,
+        _ third: Int64? = nil,
+        _ fourth: Int64? = nil,
+        _ fifth: Int64? = nil,
+        in database: Database
+    ) throws -> Int {
+        let statement = try RawStatement(sql, in: database)
+        statement.bind(first, second, third, fourth, fifth)
+        return try statement.run()
     }
 
     func bind(_ text: String?, at position: Int32) {
@@ -53,7 +95,8 @@ struct RawStatement {
         sqlite3_bind_null(self.statement, position)
     }
 
-    /// Runs a statement that gives no rows. How many rows it changed.
+    /// Runs a statement that gives no rows.
+    /// - Returns: the number of changed rows.
     @discardableResult
     func run() throws -> Int {
         defer { sqlite3_reset(self.statement) }
@@ -62,7 +105,8 @@ struct RawStatement {
         return Int(sqlite3_changes(self.database.sqliteConnection))
     }
 
-    /// The next row, if there is one. Call ``reset()`` after the last one that is wanted.
+    /// Moves to the next row. Call ``reset()`` after the last one that is needed.
+    /// - Returns: whether there is one.
     func step() throws -> Bool {
         switch sqlite3_step(self.statement) {
         case SQLITE_ROW: return true
@@ -71,6 +115,7 @@ struct RawStatement {
         }
     }
 
+    /// Ends the statement, so that its connection is not kept in a read.
     func reset() {
         sqlite3_reset(self.statement)
     }
@@ -87,11 +132,13 @@ struct RawStatement {
         return String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
     }
 
+    /// Returns a copy of a BLOB.
     func bytes(_ column: Int32) -> [UInt8] {
         guard let start = sqlite3_column_blob(self.statement, column) else { return [] }
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(self.statement, column))))
     }
 
+    /// Returns the token in a column; `nil` for what is not a token.
     func token(_ column: Int32) -> DeviceToken? { DeviceToken(bytes: self.bytes(column)) }
 
     private static var transient: sqlite3_destructor_type {
@@ -100,7 +147,7 @@ struct RawStatement {
 
     private func failed(_ code: Int32) -> DatabaseError {
         let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: self.database.lastErrorMessage)
-        // A disk that is full ends the transaction. The library learns that only from a statement of its own.
+        // A full disk ends the transaction. GRDB learns that only from a statement of its own.
         if !self.database.isInsideTransaction { try? self.database.execute(sql: "ROLLBACK") }
         return error
     }

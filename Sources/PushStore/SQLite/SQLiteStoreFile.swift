@@ -8,28 +8,28 @@ import Darwin
 import Glibc
 #endif
 
-/// The file of a ``SQLiteStore``, also while a provider has it open: it is copied and examined without migrations and
+/// The file of a ``SQLiteStore``. It is copied and examined also while a provider has it open, without migrations and
 /// without the master key.
 package struct SQLiteStoreFile: Sendable {
-    /// What an examination found.
+    /// The result of an examination.
     package struct Condition: Hashable, Sendable {
-        /// In bytes.
+        /// The size in bytes.
         package var size: Int
         /// The migrations that it has seen, in their order.
         package var migrations: [String]
-        /// What SQLite finds wrong, in words.
+        /// The faults that SQLite finds, in words.
         package var damage: [String]
-        /// The store's own rules that do not hold, in words; `nil` if its migrations are not the ones of this version,
-        /// so that nothing can be said of them.
+        /// The faults by the store's own rules, in words; `nil` if the migrations are not those of this version, so
+        /// that the rules do not apply.
         package var brokenRules: [String]?
 
-        /// Everything that is wrong; empty for a sound file.
+        /// All faults; empty for a sound file.
         package var faults: [String] { self.damage + (self.brokenRules ?? []) }
     }
 
-    /// 4 MB.
+    /// The pages that a backup copies at once: 4 MB.
     private static let pagesPerStep: CInt = 1000
-    /// What may lie beside a database.
+    /// The suffixes of a database's files.
     private static let suffixes = ["", "-journal", "-wal", "-shm"]
 
     private let path: String
@@ -38,14 +38,14 @@ package struct SQLiteStoreFile: Sendable {
         self.path = path
     }
 
-    /// Copies what is committed now to a file of its own that only its owner can read. The master key is not in it.
+    /// Copies what is committed now to a file that only its owner can read. It does not contain the master key.
     ///
-    /// Writers never wait for the copy; what they write meanwhile stays in the log until it is made. Half of the time the
-    /// copy rests, so that others get at the disk too.
+    /// Writers never wait for the copy; what they write meanwhile stays in the log until it ends. The copy rests half
+    /// of the time, so that others get the disk too.
     /// - Parameters:
-    ///   - target: a file that is not there yet; it appears once it is whole and on the disk.
-    ///   - isExamined: whether the copy is examined before that, and refused if it is damaged.
-    /// - Returns: what the examination found.
+    ///   - target: the path of a file that does not exist yet. It appears once it is complete and on disk.
+    ///   - isExamined: whether the copy is examined before that, and rejected if it is damaged.
+    /// - Returns: the result of the examination.
     /// - Throws: ``StoreError``.
     @discardableResult
     package func copy(to target: String, isExamined: Bool = true) async throws -> Condition? {
@@ -54,7 +54,7 @@ package struct SQLiteStoreFile: Sendable {
         }
         let part = SQLiteStoreFile(path: "\(target).part")
         do {
-            // What an earlier attempt has left.
+            // Removes the rest of an earlier attempt.
             try part.remove()
             try part.create()
             try await self.copyPages(to: part)
@@ -75,14 +75,15 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
+    /// Copies the pages of one snapshot.
     private func copyPages(to part: SQLiteStoreFile) async throws {
         let source = try self.open(isReadOnly: true)
         defer { try? source.close() }
         let queue = try part.open(isReadOnly: false)
         defer { try? queue.close() }
-        // On the reader's own thread, which may rest.
+        // The reader's own thread may sleep.
         try await source.read { source in
-            // Begins the snapshot. Without one, a copy in steps begins anew whenever somebody writes in between.
+            // This read begins the snapshot. Without one, the backup begins anew whenever another process writes.
             _ = try source.tableExists("notification")
             var stepBegan = ContinuousClock.now
             try queue.writeWithoutTransaction { destination in
@@ -96,10 +97,10 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Reads the whole file, as it is committed now. Takes about a second per million deliveries.
+    /// Examines the whole file, as it is committed now. Takes about a second per million deliveries.
     /// - Parameters:
-    ///   - isAtRest: whether nobody sends and the last one who did has ended in order or has been recovered.
-    ///   - masterKey: with which every secret is tried to be opened; `nil` leaves that out.
+    ///   - isAtRest: whether no provider sends, and the last one has shut down or has been recovered.
+    ///   - masterKey: the key that must open every secret; `nil` leaves that out.
     /// - Throws: ``StoreError`` for a file that cannot be read at all.
     package func examine(isAtRest: Bool = false, masterKey: MasterKey? = nil) async throws -> Condition {
         let queue = try self.open(isReadOnly: true)
@@ -107,12 +108,9 @@ package struct SQLiteStoreFile: Sendable {
         do {
             return try await queue.read { database in
                 guard try database.tableExists("grdb_migrations"), try database.tableExists("notification") else {
-                    throw StoreError.cannotOpen(path: self.path, why: "it is no database of a provider")
+                    throw StoreError.cannotOpen(path: self.path, why: "it is not the database of a provider")
                 }
-                let migrations = try String.fetchAll(
-                    database,
-                    sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid"
-                )
+                let migrations = try SQLiteSchema.migrations(in: database)
                 let size = try Int.fetchOne(
                     database,
                     sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
@@ -131,11 +129,11 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Tells whether secrets are sealed in the database, in any of its versions; `false` if there is none.
-    /// - Throws: ``StoreError`` for a file that is there and cannot be read.
+    /// Tells whether the database holds sealed secrets; `false` if there is no database.
+    /// - Throws: ``StoreError`` for a file that exists and cannot be read.
     package func holdsSecrets() throws -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: self.path)
-        // A file without a byte is a database that nothing was written to yet.
+        // An empty file is a database that nothing was written to yet.
         guard let size = attributes?[.size] as? Int, size > 0 else { return false }
         let queue = try self.open(isReadOnly: true)
         defer { try? queue.close() }
@@ -151,8 +149,8 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Writes what is in the log beside it into the file itself, which needs no others then, also where nothing can be
-    /// written. Nobody else may have it open.
+    /// Copies the log into the file itself, which can then be read without others beside it, also where nothing can be
+    /// written. No other process may have it open.
     /// - Throws: ``StoreError``.
     package func foldLog() async throws {
         let queue = try self.open(isReadOnly: false)
@@ -162,14 +160,14 @@ package struct SQLiteStoreFile: Sendable {
                 try String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")
             }
             guard mode == "delete", !FileManager.default.fileExists(atPath: "\(self.path)-wal") else {
-                throw StoreError.cannotOpen(path: self.path, why: "somebody else has it open")
+                throw StoreError.cannotOpen(path: self.path, why: "another process has it open")
             }
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
         }
     }
 
-    /// Empty, for its owner only.
+    /// Makes an empty file that only its owner can read.
     private func create() throws {
         let mode = [FileAttributeKey.posixPermissions: 0o600]
         guard FileManager.default.createFile(atPath: self.path, contents: nil, attributes: mode) else {
@@ -183,6 +181,8 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
+    /// Opens the file, which must exist.
+    /// - Throws: ``StoreError/cannotOpen(path:why:)``.
     private func open(isReadOnly: Bool) throws -> DatabaseQueue {
         guard FileManager.default.fileExists(atPath: self.path) else {
             throw StoreError.cannotOpen(path: self.path, why: "there is no such file")
@@ -192,17 +192,17 @@ package struct SQLiteStoreFile: Sendable {
         configuration.busyMode = .timeout(30)
         do {
             return try DatabaseQueue(path: self.path, configuration: configuration)
-        } catch let error as DatabaseError where isReadOnly && Self.isOfFolder(error) {
+        } catch let error as DatabaseError where isReadOnly && Self.isOfDirectory(error) {
             return try self.openAsItIs(configuration)
         } catch {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
         }
     }
 
-    /// To read a database with a log, SQLite makes files beside it, also where there is no log. Where it may not, the file
-    /// is everything: nobody writes to it.
+    /// Opens the file as one that no process changes. To read a database in the mode of the write-ahead log, SQLite
+    /// makes files beside it, which it cannot in a folder that is read-only.
     private func openAsItIs(_ configuration: Configuration) throws -> DatabaseQueue {
-        // An empty log has nothing to say.
+        // An empty log holds no changes.
         let isAlone = !["-wal", "-journal"].contains { suffix in
             let found = try? FileManager.default.attributesOfItem(atPath: self.path + suffix)
             return (found?[.size] as? Int ?? 0) > 0
@@ -223,7 +223,7 @@ package struct SQLiteStoreFile: Sendable {
         return queue
     }
 
-    private static func isOfFolder(_ error: DatabaseError) -> Bool {
+    private static func isOfDirectory(_ error: DatabaseError) -> Bool {
         [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode.primaryResultCode)
     }
 

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The connections to the file: one writer, the readers of what the provider does by itself, and those of what people ask.
+/// The connections to the file: one writer, the readers of the provider's services, and those of the API's requests.
 struct StoreDatabase: Sendable {
     let pool: DatabasePool
     let readers: StoreReaders
@@ -10,35 +10,45 @@ struct StoreDatabase: Sendable {
         self.readers = readers
     }
 
-    /// For a person, by key or a short list: takes milliseconds at most.
+    /// Reads by key, or a short list, for a request of the API: takes milliseconds at most.
     func lookup<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named { try await self.readers.lookup(body) }
     }
 
-    /// For a person, where it may take long; see ``StoreReaders/query(_:)``.
+    /// Reads for a request of the API, where that may take long (``StoreReaders/query(_:)``).
     func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named { try await self.readers.query(body) }
     }
 
-    /// For the dispatcher and the other services of the provider.
+    /// Reads for the dispatcher and the other services of the provider.
     func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named { try await self.pool.read(body) }
     }
 
-    /// In one transaction, which is on disk when this returns.
+    /// Writes in one transaction, which is on disk when this returns.
     func write<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named { try await self.pool.write(body) }
     }
 
-    /// Leaves everything in the one file, so that it can be copied without the log beside it.
+    /// Runs one statement in a transaction of its own, which is on disk when this returns.
+    /// - Returns: the number of changed rows.
+    @discardableResult
+    func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) async throws -> Int {
+        try await self.write { database in
+            try database.execute(sql: sql, arguments: arguments)
+            return database.changesCount
+        }
+    }
+
+    /// Closes the connections and leaves everything in the one file, so that it can be copied without the log.
     func close() throws {
         try self.readers.close()
-        // Whoever still reads keeps the log: it is read at the next start then.
+        // A reader of another process keeps the log, which is read at the next start then.
         _ = try? self.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try self.pool.close()
     }
 
-    /// What is the disk's fault gets the name that callers wait and answer by.
+    /// Turns errors of the disk into ``StoreError/cannotWrite(why:)``, for which callers wait.
     private static func named<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
@@ -47,8 +57,8 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// `SQLITE_CANTOPEN` comes from a full disk too: the files beside the database cannot be made.
-    /// Another process that holds the file passes too.
+    /// Tells whether an error may pass without a change of the database. `SQLITE_CANTOPEN` comes from a full disk too,
+    /// as the files beside the database cannot be made; `SQLITE_BUSY` from another process.
     private static func isOfDisk(_ error: DatabaseError) -> Bool {
         [.SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_BUSY, .SQLITE_LOCKED]
             .contains(error.resultCode.primaryResultCode)

@@ -34,7 +34,7 @@ import Testing
         }
 
         func until(_ questions: (Int, Int)) async throws {
-            while self.store.questions != questions { await Task.yield() }
+            while self.store.queryCounts != questions { await Task.yield() }
         }
     }
 
@@ -90,7 +90,7 @@ import Testing
     @Test func onlyQuestionsWaitForQuestions() async throws {
         try await self.withServer(devices: 200, configure: { $0.questions.waitingPerKey = 1 }) { server in
             let reader = try await server.client("read")
-            try await server.store.database.readers.questions.whileIdle {
+            try await server.store.database.readers.queryGate.whileIdle {
                 let waiting = Task { try await reader.post("\(Self.app)/audience:count", Self.costly) }
                 try await server.until((0, 1))
                 let refused = try await reader.post("\(Self.app)/audience:count", Self.costly)
@@ -112,7 +112,7 @@ import Testing
     /// With a raw socket: the client goes, and what was asked for it goes too.
     @Test func aQuestionEndsWhenItsClientHangsUp() async throws {
         try await self.withServer(devices: 200) { server in
-            try await server.store.database.readers.questions.whileIdle {
+            try await server.store.database.readers.queryGate.whileIdle {
                 let connection = try await RawConnection.open(port: server.port)
                 let body = try Self.costly.text
                 let head = """
@@ -133,7 +133,7 @@ import Testing
         try await self.withServer(devices: 200) { server in
             let idle = AsyncStream.makeStream(of: Void.self)
             Task {
-                await server.store.database.readers.questions.whileIdle {
+                await server.store.database.readers.queryGate.whileIdle {
                     idle.continuation.yield()
                     for await _ in held {}
                 }

@@ -106,7 +106,7 @@ private final class FailingTokenStore: ProviderTokenStore {
 
     func providerToken(
         offering offered: ProviderTokenRecord,
-        refused: Timestamp?,
+        rejected: Timestamp?,
         now: Timestamp
     ) throws -> ProviderTokenRecord {
         guard self.isWorking.withLock({ $0 }) else { throw StoreError.cannotWrite(why: "no") }

@@ -20,15 +20,17 @@ import Testing
     @Test func a410CountsFromItsOwnTimeElseFromTheSending() {
         let confirmed = Timestamp(milliseconds: 1_699_999_999_500)
         let gone = Rejection(status: 410, reasonText: "Unregistered", timestamp: confirmed)
-        #expect(self.decide(.rejected(gone)).token == .dead(since: confirmed))
+        #expect(self.decide(.rejected(gone)).token == .deactivated(since: confirmed))
         let silent = Rejection(status: 410, reasonText: "Unregistered")
-        #expect(self.decide(.rejected(silent)).token == .dead(since: self.now))
+        #expect(self.decide(.rejected(silent)).token == .deactivated(since: self.now))
     }
 
     @Test(arguments: ["BadDeviceToken", "DeviceTokenNotForTopic"])
     func aBadTokenIsNoDeadToken(reason: String) {
         let decision = self.decide(.rejected(Rejection(status: 400, reasonText: reason)))
-        #expect(decision == DeliveryDecision(next: .final(.rejected, reason: reason), token: .bad, reason: reason))
+        #expect(
+            decision == DeliveryDecision(next: .final(.rejected, reason: reason), token: .suspected, reason: reason)
+        )
     }
 
     @Test(arguments: [(403, "InvalidProviderToken"), (400, "TopicDisallowed"), (413, "PayloadTooLarge")])

@@ -1,10 +1,10 @@
 import Foundation
-import PushStore
 import PushTesting
 import PushTypes
 import Testing
 
 @testable import PushProvider
+@testable import PushStore
 
 @Suite struct WebhookEventsTests {
     let notification = UUID()

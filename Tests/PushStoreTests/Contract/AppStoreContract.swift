@@ -3,7 +3,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// What every store of apps and credentials must do.
+/// The contract of every ``AppStore``.
 @Suite(.timeLimit(.minutes(5))) struct AppStoreContract {
     let now = Vectors.issuedAt
 

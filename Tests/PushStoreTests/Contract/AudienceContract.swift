@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// Whom every kind of condition chooses.
+/// The devices that each kind of condition selects.
 @Suite(.timeLimit(.minutes(5))) struct AudienceContract {
     let now = Vectors.issuedAt
 
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func lastSeenComparesMoments(backend: StoreBackend) async throws {
+    func lastSeenComparesTimes(backend: StoreBackend) async throws {
         try await self.withDevices(backend) { population in
             func at(_ number: Int) -> Timestamp { self.now.advanced(by: .seconds(number)) }
             try await population.expect(.lastSeen(.atLeast, at(5)), [5, 6])
@@ -105,16 +105,16 @@ import Testing
         try await self.withDevices(backend) { population in
             let bundleID = try #require(Topic("b"))
             let other = try await population.store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
-            let nobody = Population(store: population.store, app: other)
+            let others = Population(store: population.store, app: other)
             for expression: AudienceExpression in [
                 .everyone, .user("alice"), .tag("beta"), .hasAttribute("size"), .locale("pt"), .not(.user("x")),
             ] {
-                try await nobody.expect(expression, [])
+                try await others.expect(expression, [])
             }
         }
     }
 
-    /// The limit is for what is left, however many of the other environment come first.
+    /// The limit counts devices of this environment, however many of the other one come first.
     @Test(arguments: StoreBackend.available)
     func devicesOfOneEnvironmentAreListed(backend: StoreBackend) async throws {
         try await self.withDevices(backend) { population in
@@ -145,7 +145,7 @@ import Testing
         try await self.withDevices(backend) { population in
             let (store, app) = (population.store, population.app)
             let id = try #require(try await store.devices(app: app, token: .numbered(1)).first).id
-            try await store.apply(.dead(since: self.now.advanced(by: .seconds(99))), to: id, app: app)
+            try await store.apply(.deactivated(since: self.now.advanced(by: .seconds(99))), to: id, app: app)
             #expect(try await store.count(app: app, audience: .user("alice"), environment: nil) == 1)
             #expect(try await store.count(app: app, audience: .everyone, environment: .sandbox) == 5)
             #expect(try await store.count(app: app, audience: .everyone, environment: .production) == 0)
@@ -177,12 +177,12 @@ import Testing
     }
 }
 
-/// Devices to choose from.
+/// Devices to select from.
 private struct Population {
     let store: any ProviderStore
     let app: Int64
 
-    /// Whom the expression chooses, by their numbers: the same by listing, counting and sending.
+    /// Checks the numbers of the selected devices: the same by listing, counting and sending.
     func expect(
         _ expression: AudienceExpression,
         _ numbers: [Int],
@@ -195,7 +195,7 @@ private struct Population {
         let notification = try await self.store.start(app: self.app, to: .devices(expression)) {
             $0.progress.recipients = count
         }
-        let recipients = try await self.store.walk(try await self.store.claimed(), page: 2)
+        let recipients = try await self.store.readAll(try await self.store.claimed(), page: 2)
         #expect(recipients.map(\.device) == devices.map(\.id), sourceLocation: sourceLocation)
         _ = try await self.store.setState(.cancel, of: notification.id, now: Vectors.issuedAt)
     }

@@ -2,7 +2,7 @@ import PushStore
 import PushTesting
 import Testing
 
-/// What every store of badge counts must do.
+/// The contract of every ``BadgeStore``.
 @Suite(.timeLimit(.minutes(5))) struct BadgeStoreContract {
     @Test(arguments: StoreBackend.available)
     func aNotificationChangesACountOnce(backend: StoreBackend) async throws {

@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// Who may send which part of a notification, and until when.
+/// The contract of claims and leases.
 @Suite(.timeLimit(.minutes(5))) struct ClaimContract {
     let now = Vectors.issuedAt
     var lease: Timestamp { self.now.advanced(by: .seconds(60)) }
@@ -45,12 +45,12 @@ import Testing
             try await step(claim, nil)
             let again = try await store.claimed()
             #expect(again.cursor == page.cursor)
-            let rest = try await store.walk(again, page: 10)
+            let rest = try await store.readAll(again, page: 10)
             #expect(rest.map(\.token) == [.numbered(3), .numbered(4)])
         }
     }
 
-    /// A page that was sent for so long that its shard has another owner must not move that one's cursor.
+    /// A page that took so long that its shard has another owner must not move that owner's cursor.
     @Test(arguments: StoreBackend.available)
     func aPageUnderALostLeaseIsNotWritten(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
@@ -66,11 +66,11 @@ import Testing
                 page.step = ShardStep(claim, cursor: read.cursor, isLast: false, leaseUntil: self.lease)
                 return page
             }
-            #expect(try await store.commit([try await page(late)], now: self.lease) == [.notYours])
+            #expect(try await store.commit([try await page(late)], now: self.lease) == [.leaseLost])
             #expect(try await store.current(notification).progress.finished == 0)
             let first = try await page(next)
-            #expect(try await store.commit([first], now: self.lease) == [.goesOn])
-            #expect(try await store.commit([first], now: self.lease) == [.notYours], "its cursor has moved")
+            #expect(try await store.commit([first], now: self.lease) == [.inProgress])
+            #expect(try await store.commit([first], now: self.lease) == [.leaseLost], "its cursor has moved")
             #expect(try await store.current(notification).progress.accepted == 2)
         }
     }
@@ -86,7 +86,7 @@ import Testing
             var page = PageResult(claim)
             page.deliveries = read.recipients.map { .fixture($0) }
             page.step = ShardStep(claim, cursor: read.cursor, isLast: false, leaseUntil: self.lease)
-            #expect(try await store.commit([page], now: self.now) == [.stops])
+            #expect(try await store.commit([page], now: self.now) == [.stopped])
             #expect(try await store.current(notification).progress.accepted == 2)
             let more = try await store.claim(lane: .bulk, now: self.lease, until: self.lease, limit: 1)
             #expect(more.isEmpty)
@@ -189,8 +189,8 @@ import Testing
             let claim = try await store.claimed()
             _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
             let step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: nil)
-            let mayGoOn = try await store.commit(claim) { $0.step = step }
-            #expect(!mayGoOn, "the page in flight is told")
+            let isInProgress = try await store.commit(claim) { $0.step = step }
+            #expect(!isInProgress, "the page in flight learns it")
             let paused = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 1)
             #expect(paused.isEmpty)
             #expect(try await store.nextDue(lane: .bulk) == nil)
@@ -225,20 +225,20 @@ import Testing
             let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
             for owner in [app, app, other] { _ = try await store.start(app: owner) { $0.lane = .urgent } }
             func claim(_ excluded: [Int64]) async throws -> [Int64] {
-                let services = Set(excluded.map { DispatchTarget(app: $0, environment: nil) })
+                let targets = Set(excluded.map { DispatchTarget(app: $0, environment: nil) })
                 return try await store.claim(
                     lane: .urgent,
                     now: self.now,
                     until: self.now,
                     limit: 9,
-                    from: ClaimFilter(services: services)
+                    from: ClaimFilter(targets: targets)
                 )
                 .map(\.notification.app)
             }
             let others = try await claim([app, 99])
             #expect(others == [other])
-            let nobody = try await claim([app, other])
-            #expect(nobody.isEmpty)
+            let none = try await claim([app, other])
+            #expect(none.isEmpty)
             #expect(try await claim([]).sorted() == [app, app, other].sorted())
         }
     }
@@ -249,14 +249,14 @@ import Testing
             try await store.register(1, app: app)
             let notification = try await store.start(app: app)
             let claim = try await store.claimed()
-            let mayGoOn = try await store.commit(claim) { page in
+            let isInProgress = try await store.commit(claim) { page in
                 page.step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: nil)
-                page.pauses = "the provider token is refused"
+                page.pauses = "the provider token is rejected"
             }
-            #expect(!mayGoOn)
+            #expect(!isInProgress)
             let paused = try await store.current(notification)
             #expect(paused.state == .paused)
-            #expect(paused.progress.pauseReason == "the provider token is refused")
+            #expect(paused.progress.pauseReason == "the provider token is rejected")
         }
     }
 
@@ -280,12 +280,12 @@ import Testing
             #expect(opened.progress.recipients == 1, "it is opened once")
             #expect(try await store.due(now: self.lease, limit: 10).isEmpty)
             let claim = try await store.claimed(now: self.lease)
-            #expect(try await store.walk(claim, page: 10).count == 1)
+            #expect(try await store.readAll(claim, page: 10).count == 1)
         }
     }
 
     @Test(arguments: StoreBackend.available)
-    func aNotificationForNobodyIsDone(backend: StoreBackend) async throws {
+    func aNotificationWithoutRecipientsIsDone(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let opened = try await store.start(app: app, shards: []) { $0.state = .scheduled }
             try await store.open(opened.id, shards: [], recipients: 0, now: self.now)
@@ -306,7 +306,7 @@ import Testing
             try await store.register(1, app: app)
             let notification = try await store.start(app: app)
             let claim = try await store.claimed()
-            let recipients = try await store.walk(claim, page: 10)
+            let recipients = try await store.readAll(claim, page: 10)
             _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
             try await store.commit(claim) { page in
                 page.deliveries = recipients.map { .fixture($0) }

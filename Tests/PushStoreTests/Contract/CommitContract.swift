@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// What a page of recipients came to, and when a notification is done.
+/// The contract of commits, and of the end of a notification.
 @Suite(.timeLimit(.minutes(5))) struct CommitContract {
     let now = Vectors.issuedAt
     var lease: Timestamp { self.now.advanced(by: .seconds(60)) }
@@ -14,7 +14,7 @@ import Testing
         try await backend.withStore { store, app in
             let notification = try await store.start(app: app, to: .tokens([.numbered(1)]))
             let claim = try await store.claimed()
-            let recipient = try #require(try await store.walk(claim, page: 10).first)
+            let recipient = try #require(try await store.readAll(claim, page: 10).first)
             for state: DeliveryRecord.State in [.accepted, .failed, .rejected] {
                 try await store.commit(claim) { page in
                     page.deliveries = [.fixture(recipient, state)]
@@ -43,14 +43,14 @@ import Testing
                 notifications.append(try await store.start(app: app, to: .tokens([.numbered(number)])))
                 let claim = try await store.claimed()
                 var page = PageResult(claim)
-                page.deliveries = try await store.walk(claim, page: 10).map { .fixture($0) }
+                page.deliveries = try await store.readAll(claim, page: 10).map { .fixture($0) }
                 page.step = .last(claim)
                 pages.append(page)
             }
             _ = try await store.setState(.pause(reason: nil), of: notifications[1].id, now: self.now)
             pages.append(PageResult(notificationNumber: .max))
-            let answers = try await store.commit(pages, now: self.now)
-            #expect(answers == [.goesOn, .stops, .goesOn, .notYours])
+            let results = try await store.commit(pages, now: self.now)
+            #expect(results == [.inProgress, .stopped, .inProgress, .leaseLost])
             for (notification, state) in zip(notifications, [NotificationRecord.State.done, .paused, .done]) {
                 let current = try await store.current(notification)
                 #expect(current.state == state)
@@ -64,7 +64,7 @@ import Testing
         try await backend.withStore { store, app in
             let notification = try await store.start(app: app, to: .tokens((1...6).map { .numbered($0) }))
             let claim = try await store.claimed()
-            let recipients = try await store.walk(claim, page: 10)
+            let recipients = try await store.readAll(claim, page: 10)
             let states: [DeliveryRecord.State] = [.accepted, .rejected, .failed, .rejected, .accepted, .accepted]
             let long = String(repeating: "r", count: 10_000)
             try await store.commit(claim) { page in
@@ -91,7 +91,7 @@ import Testing
         try await backend.withStore { store, app in
             let notification = try await store.start(app: app, to: .tokens((1...3).map { .numbered($0) }))
             var claim = try await store.claimed()
-            let recipients = try await store.walk(claim, page: 10)
+            let recipients = try await store.readAll(claim, page: 10)
             try await store.commit(claim) { [claim] page in
                 page.retries = [RetryResult(recipient: recipients[0].id, attempts: 1, dueAt: self.lease)]
                 page.step = ShardStep(claim, cursor: 1, isLast: false, leaseUntil: self.lease)
@@ -127,14 +127,14 @@ import Testing
                 $0.guarantee = .atMostOnce
             }
             var claim = try await store.claimed()
-            let recipients = try await store.walk(claim, page: 10)
+            let recipients = try await store.readAll(claim, page: 10)
             var beginning = PageResult(claim)
             beginning.deliveries = recipients.map { .fixture($0, .sending) }
             beginning.step = .last(claim)
-            #expect(try await store.begin(beginning, now: self.now).answer == .goesOn)
-            let begun = try await store.current(notification)
-            #expect(begun.state == .sending)
-            #expect(begun.progress.finished == 0)
+            #expect(try await store.begin(beginning, now: self.now).result == .inProgress)
+            let started = try await store.current(notification)
+            #expect(started.state == .sending)
+            #expect(started.progress.finished == 0)
             claim.cursor = claim.end
             try await store.commit(claim) { [claim] page in
                 page.deliveries = [.fixture(recipients[0])]
@@ -163,24 +163,24 @@ import Testing
         try await backend.withStore { store, app in
             let notification = try await store.start(app: app, to: .tokens((1...3).map { .numbered($0) }))
             let claim = try await store.claimed()
-            let recipients = try await store.walk(claim, page: 10)
+            let recipients = try await store.readAll(claim, page: 10)
             func begin(_ some: some Sequence<Recipient>) async throws -> StartedPage {
                 var page = PageResult(claim)
                 page.deliveries = some.map { .fixture($0, .sending) }
                 return try await store.begin(page, now: self.now)
             }
             let first = try await begin(recipients.prefix(2))
-            #expect(first.answer == .goesOn)
-            #expect(first.begun == Set(recipients.prefix(2).map(\.id)))
+            #expect(first.result == .inProgress)
+            #expect(first.started == Set(recipients.prefix(2).map(\.id)))
             let second = try await begin(recipients)
-            #expect(second.begun == [recipients[2].id])
+            #expect(second.started == [recipients[2].id])
             try await store.commit(claim) { page in
                 page.deliveries = recipients.map { .fixture($0) }
                 page.step = .last(claim)
             }
             let third = try await begin(recipients)
-            #expect(third.begun.isEmpty)
-            #expect(third.answer == .notYours)
+            #expect(third.started.isEmpty)
+            #expect(third.result == .leaseLost)
             #expect(try await store.current(notification).progress.accepted == 3)
         }
     }
@@ -190,7 +190,7 @@ import Testing
         try await backend.withStore { store, app in
             let notification = try await store.start(app: app, to: .tokens([.numbered(1)]))
             let claim = try await store.claimed()
-            let recipients = try await store.walk(claim, page: 10)
+            let recipients = try await store.readAll(claim, page: 10)
             try await store.commit(claim) { page in
                 page.deliveries = recipients.map { .fixture($0, .sending) }
                 page.step = .last(claim)
@@ -201,20 +201,20 @@ import Testing
         }
     }
 
-    /// A cancelled notification's retry that is on its way has not ended: what it comes to is the truth.
+    /// A retry in flight of a cancelled notification has not ended: its outcome counts.
     @Test(arguments: StoreBackend.available)
     func whatIsTriedAgainWhileItIsCancelledKeepsItsTruth(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let notification = try await store.start(app: app, to: .tokens([.numbered(1)]))
             let claim = try await store.claimed()
-            let recipients = try await store.walk(claim, page: 10)
+            let recipients = try await store.readAll(claim, page: 10)
             try await store.commit(claim) { page in
                 page.retries = [RetryResult(recipient: recipients[0].id, attempts: 1, dueAt: self.now)]
                 page.step = .last(claim)
             }
             let retry = try #require(try await self.due(store).first)
             _ = try await store.setState(.cancel, of: notification.id, now: self.now)
-            #expect(try await self.due(store).isEmpty, "somebody has it")
+            #expect(try await self.due(store).isEmpty, "it is claimed")
             var page = PageResult(retry)
             page.deliveries = [.fixture(recipients[0])]
             _ = try await store.commit([page], now: self.now)
@@ -227,17 +227,15 @@ import Testing
     }
 
     private func due(_ store: any ProviderStore) async throws -> [RetryClaim] {
-        try await store.dueRetries(lane: .bulk, now: self.now, until: self.lease, limit: 10, from: ClaimFilter()) { _ in
-            []
-        }
+        try await store.dueRetries(lane: .bulk, now: self.now, until: self.lease, limit: 10, from: ClaimFilter())
     }
 
-    /// Ends what is due and over, as the dispatcher does.
+    /// Ends due recipients without another try, as the dispatcher does.
     private func endDue(_ store: any ProviderStore) async throws -> [EndedRetry.Cause] {
         var causes: [EndedRetry.Cause] = []
         for claim in try await self.due(store) {
             var page = PageResult(claim)
-            for case .over(let retry) in claim.recipients {
+            for case .ended(let retry) in claim.recipients {
                 causes.append(retry.cause)
                 page.deliveries.append(
                     DeliveryResult(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushStore
 
-/// The bounds on what every store keeps of one device.
+/// The bounds of every store on one device.
 @Suite(.timeLimit(.minutes(5))) struct DeviceBoundsContract {
     let now = Vectors.issuedAt
 
@@ -20,7 +20,7 @@ import Testing
             }
             #expect(try await register(0..<60) == .added)
             #expect(try await register(40..<100) == .refreshed)
-            guard case .refused(let excess)? = try await register(99..<101) else {
+            guard case .rejected(let excess)? = try await register(99..<101) else {
                 Issue.record("101 attributes were taken")
                 return
             }
@@ -42,7 +42,7 @@ import Testing
             registrations[17].tags = Set((0..<101).map { "\($0)" })
             let results = try await store.register(registrations, app: app, now: self.now)
             let fields = results.map { result in
-                guard case .refused(let excess) = result.kind else { return "" }
+                guard case .rejected(let excess) = result.kind else { return "" }
                 return "\(excess.field) \(excess.code)"
             }
             #expect(fields.count { $0.isEmpty } == 17)
@@ -54,19 +54,19 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whatIsRefusedChangesNothing(backend: StoreBackend) async throws {
+    func aRejectedRegistrationChangesNothing(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             try await store.register(1, app: app) {
                 ($0.user, $0.installation, $0.tags) = (.set("alice"), "one", ["a"])
             }
             try await store.register(2, app: app)
             let before = try await store.devices(app: app, audience: .everyone, after: 0, limit: 10)
-            // The installation has a token that another device has, which would go.
+            // The installation has a token of another device, which would be merged.
             var registration = DeviceRegistration(environment: .sandbox, token: .numbered(2))
             (registration.installation, registration.user) = ("one", .set("bob"))
             registration.tags = Set((0..<101).map { "\($0)" })
             let result = try await store.register([registration], app: app, now: self.now)
-            guard case .refused? = result.first?.kind else {
+            guard case .rejected? = result.first?.kind else {
                 Issue.record("101 tags were taken")
                 return
             }
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// Databases of older versions have such devices.
+    /// A device from before the bounds.
     @Test func aDeviceThatIsTooLargeAlreadyCanBeRefreshedAndShrink() async throws {
         try await withTemporaryDirectory { directory in
             let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
@@ -94,7 +94,7 @@ import Testing
             #expect(try await register(["a1": .set(.string("short"))]) == .refreshed)
             #expect(try await register(["a2": .clear, "b": .set(.string("x"))]) == .refreshed)
             for more in [["new": Update<JSONValue>.set(1)], ["a3": .set(.string(String(repeating: "x", count: 900)))]] {
-                guard case .refused? = try await register(more) else {
+                guard case .rejected? = try await register(more) else {
                     Issue.record("it has grown")
                     return
                 }

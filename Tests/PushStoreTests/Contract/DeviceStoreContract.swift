@@ -1,10 +1,11 @@
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
 
-/// What every device store must do with registrations.
+@testable import PushStore
+
+/// The contract of every ``DeviceStore``.
 @Suite(.timeLimit(.minutes(5))) struct DeviceStoreContract {
     let now = Vectors.issuedAt
     var later: Timestamp { self.now.advanced(by: .seconds(1)) }
@@ -159,7 +160,7 @@ import Testing
         }
     }
 
-    /// The token was registered before it was known to be of an installation.
+    /// The token was registered before its installation was known.
     @Test(arguments: StoreBackend.available)
     func anInstallationTakesOverTheDeviceThatHasItsToken(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
@@ -180,7 +181,7 @@ import Testing
     func registeringBringsAnInactiveDeviceBack(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let id = try await store.register(1, app: app)
-            try await store.apply(.dead(since: self.later), to: id, app: app)
+            try await store.apply(.deactivated(since: self.later), to: id, app: app)
             #expect(try await store.devices(app: app, token: .numbered(1)).map(\.isActive) == [false])
             #expect(try await store.register(1, app: app, now: self.later) == id)
             #expect(try await store.devices(app: app, token: .numbered(1)).map(\.isActive) == [true])
@@ -219,7 +220,7 @@ import Testing
                 }
             }
             let dead = try await store.register(6, app: app) { $0.timeZone = .set("Asia/Tokyo") }
-            try await store.apply(.dead(since: self.later), to: dead, app: app)
+            try await store.apply(.deactivated(since: self.later), to: dead, app: app)
             #expect(try await store.timeZones(app: app) == ["Europe/Berlin": 2, "Asia/Tokyo": 2, nil: 1])
             #expect(try await store.timeZones(app: app + 1).isEmpty)
         }

@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// What every ledger must do for those who look at it.
+/// The contract of every ``NotificationStore``.
 @Suite(.timeLimit(.minutes(5))) struct NotificationStoreContract {
     let now = Vectors.issuedAt
     var later: Timestamp { self.now.advanced(by: .seconds(60)) }
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func aRunIsAcceptedOnlyWhileItsScheduleStands(backend: StoreBackend) async throws {
+    func aRunIsAcceptedOnlyForTheCurrentSchedule(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let schedule = ScheduleRecord(
                 id: UUID(),
@@ -117,7 +117,7 @@ import Testing
             #expect(try await accept(5, version: 2) == .scheduleChanged)
             let listed = try await store.notifications(app: app, state: nil, before: nil, limit: 10)
             #expect(listed.notifications.count == 2)
-            // What was accepted stays what it is.
+            // An accepted notification stays as it is.
             guard case .repeated = try await accept(4, version: 2) else {
                 Issue.record("this run was accepted before")
                 return
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func pausedAndResumedGoesOnWhereItWas(backend: StoreBackend) async throws {
+    func aResumedNotificationContinuesWhereItWas(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let scheduled = try await store.start(app: app, shards: []) { $0.state = .scheduled }
             let accepted = try await store.start(app: app)
@@ -279,7 +279,7 @@ import Testing
     ) async throws -> [Recipient] {
         let claim = try await store.claimed(lane: lane, now: at)
         #expect(claim.notification.id == notification.id)
-        let recipients = try await store.walk(claim, page: 100)
+        let recipients = try await store.readAll(claim, page: 100)
         try await store.commit(claim, now: at) { page in
             page.deliveries = recipients.enumerated().map { index, recipient in
                 let state = state(index)

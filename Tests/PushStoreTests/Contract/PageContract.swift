@@ -5,7 +5,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// Whom a shard reaches.
+/// The contract of pages: the recipients of a shard.
 @Suite(.timeLimit(.minutes(5))) struct PageContract {
     let now = Vectors.issuedAt
     var later: Timestamp { self.now.advanced(by: .seconds(60)) }
@@ -21,10 +21,10 @@ import Testing
                 tokens.append(.numbered(number))
             }
             let dead = try await store.register(7, app: app)
-            try await store.apply(.dead(since: self.later), to: dead, app: app)
+            try await store.apply(.deactivated(since: self.later), to: dead, app: app)
             _ = try await store.start(app: app)
             let claim = try await store.claimed()
-            #expect(try await store.walk(claim, page: size).map(\.token) == tokens)
+            #expect(try await store.readAll(claim, page: size).map(\.token) == tokens)
         }
     }
 
@@ -39,11 +39,11 @@ import Testing
                 )
             }
             _ = try await store.start(app: app) { $0.environment = .production }
-            let recipients = try await store.walk(try await store.claimed(), page: 1)
+            let recipients = try await store.readAll(try await store.claimed(), page: 1)
             #expect(recipients.map(\.token) == [.numbered(1), .numbered(3)])
             #expect(recipients.map(\.environment) == [.production, .production])
             _ = try await store.start(app: app)
-            #expect(try await store.walk(try await store.claimed(), page: 1).count == 4)
+            #expect(try await store.readAll(try await store.claimed(), page: 1).count == 4)
         }
     }
 
@@ -53,7 +53,7 @@ import Testing
             try await store.register(1, app: app)
             _ = try await store.start(app: app)
             try await store.register(2, app: app)
-            let recipients = try await store.walk(try await store.claimed(), page: 1)
+            let recipients = try await store.readAll(try await store.claimed(), page: 1)
             #expect(recipients.map(\.token) == [.numbered(1)])
         }
     }
@@ -69,7 +69,7 @@ import Testing
                 registration.attributes = ["plan": .set(.string("pro")), "age": .set(.integer(30))]
             }
             try await store.register(2, app: app)
-            try await store.apply(.suspect, to: id, app: app)
+            try await store.apply(.suspected, to: id, app: app)
             _ = try await store.start(app: app)
             let claim = try await store.claimed()
             let plain = try await store.page(claim, limit: 1, needs: []).recipients
@@ -96,12 +96,12 @@ import Testing
         try await backend.withStore { store, app in
             let device = try await store.register(2, app: app) { $0.user = .set("alice") }
             let inactive = try await store.register(3, app: app)
-            try await store.apply(.dead(since: self.later), to: inactive, app: app)
+            try await store.apply(.deactivated(since: self.later), to: inactive, app: app)
             let tokens = [5, 2, 3, 1].map { DeviceToken.numbered($0) }
             _ = try await store.start(app: app, to: .tokens(tokens)) { $0.environment = .sandbox }
             let claim = try await store.claimed()
-            let recipients = try await store.walk(claim, page: size, needs: .user)
-            #expect(recipients.map(\.token) == tokens, "whoever names a token means it")
+            let recipients = try await store.readAll(claim, page: size, needs: .user)
+            #expect(recipients.map(\.token) == tokens, "a named token is meant")
             #expect(recipients.map(\.device) == [nil, device, inactive, nil])
             #expect(recipients.allSatisfy { $0.id < 0 && $0.environment == .sandbox })
             #expect(Set(recipients.map(\.id)).count == 4)
@@ -110,18 +110,18 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available, [1, 100])
-    func zonesAreWalkedOneByOneAndWhoIsLeftOverLast(backend: StoreBackend, size: Int) async throws {
+    func zonesAreReadOneByOneAndTheRemainderLast(backend: StoreBackend, size: Int) async throws {
         try await backend.withStore { store, app in
             let zones = ["Europe/Berlin", "Asia/Tokyo", nil, "Europe/Berlin", nil]
             for (number, zone) in zones.enumerated() {
                 try await store.register(number, app: app) { $0.timeZone = zone.map { .set($0) } }
             }
-            let plans = [ShardPlan.Zone.named("Asia/Tokyo"), .unknown, .named("Europe/Berlin"), .leftOver].enumerated()
+            let plans = [ShardPlan.Zone.named("Asia/Tokyo"), .unknown, .named("Europe/Berlin"), .remainder].enumerated()
                 .map { ShardPlan(zone: $1, notBefore: self.now.advanced(by: .seconds($0))) }
             let notification = try await store.start(app: app, shards: plans)
             func send(at now: Timestamp) async throws -> [DeviceToken] {
                 let claim = try await store.claimed(now: now)
-                let recipients = try await store.walk(claim, page: size)
+                let recipients = try await store.readAll(claim, page: size)
                 try await store.commit(claim, now: now) { page in
                     page.deliveries = recipients.dropFirst().map { .fixture($0) }
                     page.retries = recipients.prefix(1).map {
@@ -133,7 +133,7 @@ import Testing
             }
             #expect(try await send(at: self.now) == [.numbered(1)])
             #expect(try await send(at: self.now.advanced(by: .seconds(1))) == [.numbered(2), .numbered(4)])
-            // It moves to a zone that has been served already.
+            // It moves to a zone whose shard has ended.
             try await store.register(3, app: app) { $0.timeZone = .set("Asia/Tokyo") }
             #expect(try await send(at: self.now.advanced(by: .seconds(2))) == [.numbered(0)])
             #expect(try await send(at: self.now.advanced(by: .seconds(3))) == [.numbered(3)])
@@ -145,13 +145,13 @@ import Testing
     func whoIsLeftOverIsNotClaimedBeforeEverybodyElse(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             try await store.register(1, app: app)
-            let plans = [ShardPlan.Zone.leftOver, .unknown].map { ShardPlan(zone: $0, notBefore: self.now) }
+            let plans = [ShardPlan.Zone.remainder, .unknown].map { ShardPlan(zone: $0, notBefore: self.now) }
             _ = try await store.start(app: app, shards: plans)
             let claims = try await store.claim(lane: .bulk, now: self.now, until: self.later, limit: 9)
             #expect(claims.map(\.zone) == [.unknown])
             let claim = try #require(claims.first)
             try await store.commit(claim) { $0.step = .last(claim) }
-            #expect(try await store.claimed().zone == .leftOver)
+            #expect(try await store.claimed().zone == .remainder)
         }
     }
 
@@ -160,12 +160,12 @@ import Testing
         try await backend.withStore { store, app in
             let registrations = (1...300).map { DeviceRegistration(environment: .sandbox, token: .numbered($0)) }
             _ = try await store.register(registrations, app: app, now: self.now)
-            // What it is split into goes by what was counted.
+            // The number of shards follows from the counted recipients.
             _ = try await store.start(app: app) { $0.progress.recipients = 1_000_000 }
             let claims = try await store.claim(lane: .bulk, now: self.now, until: self.later, limit: 100)
             #expect(claims.count > 1)
             var tokens: [DeviceToken] = []
-            for claim in claims { tokens += try await store.walk(claim, page: 7).map(\.token) }
+            for claim in claims { tokens += try await store.readAll(claim, page: 7).map(\.token) }
             #expect(tokens.count == 300)
             #expect(Set(tokens) == Set(registrations.map(\.token)))
         }

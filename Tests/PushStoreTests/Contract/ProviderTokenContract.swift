@@ -3,7 +3,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// What every store of provider tokens must do.
+/// The contract of every ``ProviderTokenStore``.
 @Suite(.timeLimit(.minutes(5))) struct ProviderTokenContract {
     let now = Vectors.issuedAt
     let key = ProviderTokenKey(teamID: Vectors.teamID, keyID: Vectors.keyID, fingerprint: "f")
@@ -20,22 +20,22 @@ import Testing
             other.fingerprint = "another key with the same ids"
             #expect(try await store.offer(46, other) == "of 46")
             #expect(try await store.offer(47, self.key) == "of 45")
-            // A clock that was wrong by a day, and is right again.
+            // The clock was wrong by a day and is right again.
             #expect(try await store.offer(1440, self.key) == "of 1440")
             #expect(try await store.offer(50, self.key) == "of 50")
         }
     }
 
     @Test(arguments: StoreBackend.available)
-    func aRefusedTokenIsReplacedOnceInTwentyMinutes(backend: StoreBackend) async throws {
+    func aRejectedTokenIsReplacedOnceInTwentyMinutes(backend: StoreBackend) async throws {
         try await backend.withStore { store, _ in
             _ = try await store.offer(0, self.key)
-            #expect(try await store.offer(19, self.key, refused: 0) == "of 0", "too soon")
+            #expect(try await store.offer(19, self.key, rejected: 0) == "of 0", "too soon")
             #expect(try await store.offer(20, self.key) == "of 20", "it was marked")
-            // A reply that was late speaks of the token before.
-            #expect(try await store.offer(41, self.key, refused: 0) == "of 20")
-            #expect(try await store.offer(42, self.key, refused: 20) == "of 42")
-            #expect(try await store.offer(43, self.key, refused: 42) == "of 42")
+            // A late response is about the token before.
+            #expect(try await store.offer(41, self.key, rejected: 0) == "of 20")
+            #expect(try await store.offer(42, self.key, rejected: 20) == "of 42")
+            #expect(try await store.offer(43, self.key, rejected: 42) == "of 42")
         }
     }
 
@@ -46,7 +46,7 @@ import Testing
                 for number in 1...20 {
                     let offered = ProviderTokenRecord(key: self.key, text: "\(number)", issuedAt: self.now)
                     group.addTask {
-                        try await store.providerToken(offering: offered, refused: nil, now: self.now).text
+                        try await store.providerToken(offering: offered, rejected: nil, now: self.now).text
                     }
                 }
                 return try await group.reduce(into: Set<String>()) { $0.insert($1) }
@@ -57,11 +57,11 @@ import Testing
 }
 
 extension ProviderTokenStore {
-    /// The text of the token that is used in this minute, when a new one is offered.
-    /// - Parameter refused: the minute of the token that the push service has refused.
-    fileprivate func offer(_ minute: Int, _ key: ProviderTokenKey, refused: Int? = nil) async throws -> String {
+    /// Returns the text of the token to be used in this minute, when a new one is offered.
+    /// - Parameter rejected: the minute of the token that the push service has rejected.
+    fileprivate func offer(_ minute: Int, _ key: ProviderTokenKey, rejected: Int? = nil) async throws -> String {
         func at(_ minute: Int) -> Timestamp { Vectors.issuedAt.advanced(by: .seconds(minute * 60)) }
         let offered = ProviderTokenRecord(key: key, text: "of \(minute)", issuedAt: at(minute))
-        return try await self.providerToken(offering: offered, refused: refused.map(at), now: at(minute)).text
+        return try await self.providerToken(offering: offered, rejected: rejected.map(at), now: at(minute)).text
     }
 }

@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// What every store of API keys and of the audit must do.
+/// The contract of every ``APIKeyStore`` and ``AuditStore``.
 @Suite(.timeLimit(.minutes(5))) struct RecordStoreContract {
     let now = Vectors.issuedAt
 
@@ -44,12 +44,12 @@ import Testing
                     )
                 }
                 for (number, key) in keys.enumerated() { try await store.addKey(key, hash: [UInt8(number)]) }
-                let answers = try await withThrowingTaskGroup(of: KeyDeletion.self) { group in
+                let results = try await withThrowingTaskGroup(of: KeyDeletion.self) { group in
                     for key in keys { group.addTask { try await store.deleteKey(key.id) } }
                     return try await group.reduce(into: []) { $0.append($1) }
                 }
-                #expect(answers.count { $0 == .deleted } == 3)
-                #expect(answers.count { $0 == .lastAdmin } == 1)
+                #expect(results.count { $0 == .deleted } == 3)
+                #expect(results.count { $0 == .lastAdmin } == 1)
                 #expect(try await store.keys().map(\.scopes) == [[.admin, .read]])
             }
         }

@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// What every store must forget, and what not.
+/// The contract of retention.
 @Suite(.timeLimit(.minutes(5))) struct RetentionContract {
     let now = Vectors.issuedAt
     var later: Timestamp { self.now.advanced(by: .seconds(60)) }
@@ -18,16 +18,16 @@ import Testing
             let cancelled = try await store.start(app: app)
             _ = try await store.setState(.cancel, of: cancelled.id, now: self.now)
             let id = try await store.register(1, app: app)
-            try await store.apply(.suspect, to: id, app: app)
+            try await store.apply(.suspected, to: id, app: app)
             _ = try await store.deleteDevices(app: app, token: .numbered(1), environment: nil, now: self.later)
 
-            var turns = 0
+            var rounds = 0
             while true {
                 let count = try await store.forget(before: self.later, limit: limit)
                 guard count > 0 else { break }
                 #expect(count <= limit + 1)
-                turns += 1
-                try #require(turns < 100)
+                rounds += 1
+                try #require(rounds < 100)
             }
             #expect(try await store.notification(old.id) == nil)
             #expect(try await store.notification(cancelled.id) == nil)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// What was written under a clock that was ahead stands in front of what is old.
+    /// A row that was written under a clock that was ahead must not block the old ones.
     @Test(arguments: StoreBackend.available)
     func whatIsOfTheFutureKeepsNothingElse(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
@@ -80,7 +80,7 @@ import Testing
     private func send(_ store: any ProviderStore, _ app: Int64, at now: Timestamp) async throws -> NotificationRecord {
         let notification = try await store.start(app: app, to: .tokens((1...5).map { .numbered($0) }))
         let claim = try await store.claimed(now: now)
-        let recipients = try await store.walk(claim, page: 10)
+        let recipients = try await store.readAll(claim, page: 10)
         try await store.commit(claim, now: now) { page in
             page.deliveries = recipients.map { .fixture($0) }
             page.step = .last(claim)

@@ -1,9 +1,11 @@
-import PushStore
+import Foundation
 import PushTesting
 import PushTypes
 import Testing
 
-/// Recipients that are tried again.
+@testable import PushStore
+
+/// The contract of retries.
 @Suite(.timeLimit(.minutes(5))) struct RetryContract {
     let now = Vectors.issuedAt
     var dueAt: Timestamp { self.now.advanced(by: .seconds(60)) }
@@ -23,7 +25,7 @@ import Testing
             var again = recipients[0]
             again.attempts = 1
             #expect(claim.notification.id == notification.id)
-            #expect(claim.recipients == [.here(again)])
+            #expect(claim.recipients == [.due(again)])
             #expect(try await self.due(store, at: self.dueAt).isEmpty, "it is leased")
             var page = PageResult(claim)
             page.deliveries = [.fixture(again, attempts: 2)]
@@ -53,12 +55,12 @@ import Testing
             let claim = try #require(try await self.due(store, at: self.dueAt).first)
             var page = PageResult(claim)
             page.retries = [RetryResult(recipient: recipients[0].id, attempts: 2, dueAt: self.lease)]
-            let mayGoOn = try await store.commit([page], now: self.dueAt)
-            #expect(mayGoOn == [.goesOn])
+            let isInProgress = try await store.commit([page], now: self.dueAt)
+            #expect(isInProgress == [.inProgress])
             #expect(try await store.current(notification).progress.retrying == 1)
             #expect(try await store.nextDue(lane: .bulk) == self.lease)
             let again = try #require(try await self.due(store, at: self.lease).first)
-            guard case .here(let recipient)? = again.recipients.first else {
+            guard case .due(let recipient)? = again.recipients.first else {
                 Issue.record("the recipient is there")
                 return
             }
@@ -76,8 +78,8 @@ import Testing
                 registration.installation = "phone"
                 registration.user = .set("alice")
             }
-            let claim = try #require(try await self.due(store, at: self.dueAt, needs: .user).first)
-            guard case .here(let recipient)? = claim.recipients.first else {
+            let claim = try #require(try await self.due(store, at: self.dueAt).first)
+            guard case .due(let recipient)? = claim.recipients.first else {
                 Issue.record("the device is there")
                 return
             }
@@ -87,14 +89,42 @@ import Testing
         }
     }
 
+    /// What a template needs of a profile is known to the dispatcher only.
     @Test(arguments: StoreBackend.available)
-    func aDeviceThatIsGoneIsToldSo(backend: StoreBackend) async throws {
+    func anotherTryOfATemplateHasTheWholeProfile(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let id = try await store.register(1, app: app) { registration in
+                registration.locale = .set("de-DE")
+                registration.attributes = ["plan": .set(.string("pro"))]
+            }
+            for isTemplate in [true, false] {
+                _ = try await store.start(app: app) { $0.content.isTemplate = isTemplate }
+                let claim = try await store.claimed()
+                try await store.commit(claim) { page in
+                    page.retries = [RetryResult(recipient: id, attempts: 1, dueAt: self.now)]
+                    page.step = .last(claim)
+                }
+                let due = try #require(try await self.due(store, at: self.now).first)
+                guard case .due(let recipient)? = due.recipients.first else {
+                    Issue.record("the device is there")
+                    return
+                }
+                #expect(recipient.profile?.locale == (isTemplate ? "de-DE" : nil))
+                #expect(recipient.profile?.attributes == (isTemplate ? Data(#"{"plan":"pro"}"#.utf8) : nil))
+            }
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aDeviceThatIsGoneIsEnded(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let id = try await store.register(1, app: app)
             _ = try await self.failing(store, app, to: .devices(.everyone))
             _ = try await store.deleteDevices(app: app, token: .numbered(1), environment: nil, now: self.now)
             let claim = try #require(try await self.due(store, at: self.dueAt).first)
-            #expect(claim.recipients == [.over(EndedRetry(id: id, recipient: nil, attempts: 1, cause: .deviceRemoved))])
+            #expect(
+                claim.recipients == [.ended(EndedRetry(id: id, recipient: nil, attempts: 1, cause: .deviceRemoved))]
+            )
         }
     }
 
@@ -111,7 +141,7 @@ import Testing
                 page.step = .last(claim)
             }
             let due = try #require(try await self.due(store, at: self.now).first)
-            guard case .here(let recipient)? = due.recipients.first else {
+            guard case .due(let recipient)? = due.recipients.first else {
                 Issue.record("the device is there")
                 return
             }
@@ -126,7 +156,7 @@ import Testing
             let tokens = (1...5).map { DeviceToken.numbered($0) }
             let notification = try await store.start(app: app, to: .tokens(tokens))
             let claim = try await store.claimed()
-            let recipients = try await store.walk(claim, page: 10)
+            let recipients = try await store.readAll(claim, page: 10)
             try await store.commit(claim) { page in
                 page.retries = recipients.enumerated().map { index, recipient in
                     let dueAt = self.now.advanced(by: .seconds(10 - index))
@@ -137,7 +167,7 @@ import Testing
             let first = try #require(try await self.due(store, at: self.dueAt, limit: 2).first)
             #expect(first.recipients.count == 2)
             let ids = first.recipients.map { recipient in
-                if case .here(let recipient) = recipient { recipient.id } else { Int64(0) }
+                if case .due(let recipient) = recipient { recipient.id } else { Int64(0) }
             }
             #expect(Set(ids) == Set(recipients.suffix(2).map(\.id)))
             _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
@@ -148,7 +178,7 @@ import Testing
         }
     }
 
-    /// One whose push service does not answer must not stand in front of the others.
+    /// An app whose push service does not respond must not block the others.
     @Test(arguments: StoreBackend.available)
     func retriesAreTakenAppByAppAndNotOfThoseThatHaveEnough(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
@@ -168,7 +198,8 @@ import Testing
         }
     }
 
-    /// The end of a lease says nothing of what its owner still works on, and a lease that its owner does not hold is free.
+    /// A lease that its owner still holds is not free after its end, and one that its owner does not hold is free
+    /// before.
     @Test(arguments: StoreBackend.available)
     func whatItsOwnerHoldsIsNotTakenAgainAndWhatIsLostIsFree(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
@@ -186,7 +217,7 @@ import Testing
             #expect(try await self.due(store, at: self.lease, from: held).isEmpty)
             #expect(try await claims(self.lease, held) == 0)
             let onTheirWay = ClaimFilter(held: .init(fences: [], upTo: 0))
-            #expect(try await self.due(store, at: self.dueAt, from: onTheirWay).isEmpty, "the answer may be on its way")
+            #expect(try await self.due(store, at: self.dueAt, from: onTheirWay).isEmpty, "the claim may be on its way")
             let lost = filter([])
             #expect(try await self.due(store, at: self.dueAt, from: lost).flatMap(\.recipients).count == 2)
             #expect(try await claims(self.now, lost) == 1)
@@ -202,16 +233,17 @@ import Testing
             #expect(next.fence > late.fence)
             var page = PageResult(late)
             page.deliveries = [.fixture(recipients[0], .rejected, attempts: 2)]
-            #expect(try await store.commit([page], now: self.lease) == [.notYours])
+            #expect(try await store.commit([page], now: self.lease) == [.leaseLost])
             #expect(try await store.current(notification).progress.finished == 0)
             page = PageResult(next)
             page.deliveries = [.fixture(recipients[0], attempts: 2)]
-            #expect(try await store.commit([page], now: self.lease) == [.goesOn])
+            #expect(try await store.commit([page], now: self.lease) == [.inProgress])
             #expect(try await store.current(notification).progress.accepted == 1)
         }
     }
 
-    /// A device that moved between the zones of two pages in flight: the second page holds what the first one sends.
+    /// A device that moved between the zones of two pages in flight: the second page holds the recipient that the first
+    /// one sends.
     private func moved(_ store: any ProviderStore, _ app: Int64) async throws -> (Int64, [ShardClaim]) {
         let device = try await store.register(1, app: app)
         let shards = ["Asia/Tokyo", "Europe/Berlin"].map { ShardPlan(zone: .named($0), notBefore: self.now) }
@@ -235,7 +267,7 @@ import Testing
             }
             #expect(try await self.due(store, at: self.dueAt).isEmpty, "it is in flight")
             var page = PageResult(retry)
-            for case .here(let recipient) in retry.recipients { page.deliveries.append(.fixture(recipient)) }
+            for case .due(let recipient) in retry.recipients { page.deliveries.append(.fixture(recipient)) }
             _ = try await store.commit([page], now: self.dueAt)
             #expect(try await store.current(retry.notification).state == .done)
         }
@@ -251,7 +283,7 @@ import Testing
             page.deliveries = [
                 DeliveryResult(recipient: device, device: device, state: .sending, attempts: 1, at: self.now)
             ]
-            #expect(try await store.begin(page, now: self.now).begun == [device])
+            #expect(try await store.begin(page, now: self.now).started == [device])
             try await store.commit(claims[1]) { page in
                 page.retries = [.held(device)]
                 page.step = .last(claims[1])
@@ -260,7 +292,7 @@ import Testing
         }
     }
 
-    /// A notification whose recipients all wait for another try.
+    /// Makes a notification whose recipients all wait for another try.
     private func failing(
         _ store: any ProviderStore,
         _ app: Int64,
@@ -268,12 +300,12 @@ import Testing
     ) async throws -> (NotificationRecord, [Recipient]) {
         let notification = try await store.start(app: app, to: audience)
         let claim = try await store.claimed()
-        let recipients = try await store.walk(claim, page: 10)
-        let mayGoOn = try await store.commit(claim) { page in
+        let recipients = try await store.readAll(claim, page: 10)
+        let isInProgress = try await store.commit(claim) { page in
             page.retries = recipients.map { RetryResult(recipient: $0.id, attempts: 1, dueAt: self.dueAt) }
             page.step = .last(claim)
         }
-        #expect(mayGoOn)
+        #expect(isInProgress)
         return (notification, recipients)
     }
 
@@ -281,9 +313,8 @@ import Testing
         _ store: any ProviderStore,
         at now: Timestamp,
         limit: Int = 10,
-        from filter: ClaimFilter = ClaimFilter(),
-        needs: RecipientNeeds = []
+        from filter: ClaimFilter = ClaimFilter()
     ) async throws -> [RetryClaim] {
-        try await store.dueRetries(lane: .bulk, now: now, until: self.lease, limit: limit, from: filter) { _ in needs }
+        try await store.dueRetries(lane: .bulk, now: now, until: self.lease, limit: limit, from: filter)
     }
 }

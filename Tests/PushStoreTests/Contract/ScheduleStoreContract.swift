@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// What every store of schedules must do.
+/// The contract of every ``ScheduleStore``.
 @Suite(.timeLimit(.minutes(5))) struct ScheduleStoreContract {
     let now = Vectors.issuedAt
 
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func aRunChangesNothingThatSomebodyDecidedMeanwhile(backend: StoreBackend) async throws {
+    func aRunUndoesNoChangeOfAPerson(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let old = self.schedule(app, after: 0, nextRun: 10)
             try await store.addSchedule(old)
@@ -64,10 +64,10 @@ import Testing
             try await store.advanceSchedule(old.id, from: run, to: next, lastRunAt: run)
             (schedule.nextRunAt, schedule.lastRunAt) = (next, run)
             #expect(try await store.schedule(old.id) == schedule)
-            // It has gone on, or was given another next run.
+            // It has advanced, or has another next run.
             try await store.advanceSchedule(old.id, from: run, to: nil, lastRunAt: nil)
             #expect(try await store.schedule(old.id) == schedule)
-            // What was read before the run does not undo it.
+            // A change of a record read before the run does not undo it.
             try await store.changeSchedule(old.id, old.asReplacement)
             #expect(try await store.schedule(old.id)?.lastRunAt == run)
             #expect(try await store.schedule(old.id)?.isPaused == true, "a replacement leaves the pause")
@@ -89,7 +89,7 @@ import Testing
             (schedule.nextRunAt, schedule.isPaused, schedule.version) = (next, false, 2)
             let resumed = ScheduleChange.resume(nextRunAt: next, version: 1)
             #expect(try await store.changeSchedule(schedule.id, resumed) == .changed(schedule))
-            // It goes on already: nothing is to be done.
+            // It is not paused: nothing is to be done.
             let again = ScheduleChange.resume(nextRunAt: nil, version: 2)
             #expect(try await store.changeSchedule(schedule.id, again) == .changed(schedule))
         }
@@ -140,7 +140,7 @@ import Testing
             #expect(try await store.addSchedule(others, limits: limits) == .changed(others))
             let larger = schedule(61, app: app).asReplacement
             #expect(try await store.changeSchedule(first.id, larger, limits: limits) == .tooLarge)
-            // What is there already may shrink and stay, however small the limits have become.
+            // An existing request may stay or shrink, however small the limits have become.
             limits.bytes = 10
             let same = schedule(60, app: app).asReplacement
             guard case .changed = try await store.changeSchedule(first.id, same, limits: limits) else {
@@ -181,7 +181,7 @@ import Testing
 }
 
 extension ScheduleRecord {
-    /// What a person writes to make a schedule this one.
+    /// The change that makes a schedule this one.
     fileprivate var asReplacement: ScheduleChange {
         .replace(name: self.name, request: self.request, rule: self.rule, nextRunAt: self.nextRunAt)
     }

@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// What every store of webhooks and their events must do.
+/// The contract of every ``WebhookStore``.
 @Suite(.timeLimit(.minutes(5))) struct WebhookStoreContract {
     let now = Vectors.issuedAt
     var later: Timestamp { self.now.advanced(by: .seconds(60)) }
@@ -82,23 +82,23 @@ import Testing
             try await store.addWebhook(before)
             var failed = before
             (failed.failures, failed.nextTryAt, failed.lastError) = (1, self.later, "503")
-            let failure = WebhookOutcome(before: before, after: failed, isTaken: false)
+            let failure = WebhookOutcome(before: before, after: failed, isAccepted: false)
             #expect(try await store.settleWebhook(before.id, failure))
             #expect(try await store.webhook(before.id) == failed)
             var ended = failed
             (ended.failures, ended.nextTryAt, ended.isActive, ended.lastError) = (2, nil, false, "disabled: gone")
-            // A person has switched it on meanwhile: that stays.
+            // A person has enabled it meanwhile: that stays.
             var change = WebhookChange()
             change.isEnabled = true
             let enabled = try #require(try await store.changeWebhook(before.id, change))
-            let late = WebhookOutcome(before: failed, after: ended, isTaken: false)
+            let late = WebhookOutcome(before: failed, after: ended, isAccepted: false)
             #expect(try await !store.settleWebhook(before.id, late))
             #expect(try await store.webhook(before.id) == enabled)
             ended.version = enabled.version
             #expect(
                 try await store.settleWebhook(
                     before.id,
-                    WebhookOutcome(before: enabled, after: ended, isTaken: false)
+                    WebhookOutcome(before: enabled, after: ended, isAccepted: false)
                 )
             )
             ended.version += 1
@@ -111,8 +111,8 @@ import Testing
         try await backend.withStore { store, app in
             _ = try await store.start(app: app, to: .tokens([.numbered(1)]))
             let claim = try await store.claimed()
-            for (index, moment) in [self.now, self.now, self.later].enumerated() {
-                try await store.commit(claim, now: moment) { page in
+            for (index, time) in [self.now, self.now, self.later].enumerated() {
+                try await store.commit(claim, now: time) { page in
                     page.events = Data("{\"page\":\(index)}".utf8)
                     page.step = ShardStep(claim, cursor: claim.cursor, isLast: false, leaseUntil: self.later)
                 }
@@ -130,7 +130,7 @@ import Testing
             #expect(none.isEmpty)
             #expect(try await store.lastEventBlock(app: app, before: self.later) == all[1].id)
             #expect(try await store.lastEventBlock(app: app, before: self.now) == 0)
-            // What happened before a webhook was made is nothing to it.
+            // Events before a webhook was added are not for it.
             let webhook = self.webhook(app)
             try await store.addWebhook(webhook)
             #expect(try await store.webhook(webhook.id)?.cursor == all[2].id)
@@ -159,15 +159,15 @@ import Testing
                 try await store.eventBlocks(app: app, kinds: [.token], after: 0, limit: 10).map(\.tokens)
             }
             let id = try await store.register(1, app: app)
-            try await store.apply(.dead(since: self.later), to: id, app: app, reason: "Unregistered")
-            #expect(try await tokenBlocks().isEmpty, "nobody wants to know")
+            try await store.apply(.deactivated(since: self.later), to: id, app: app, reason: "Unregistered")
+            #expect(try await tokenBlocks().isEmpty, "no webhook wants them")
             #expect(try await !store.wants(.token, app: app))
             try await store.addWebhook(self.webhook(app))
             #expect(try await store.wants(.token, app: app))
             #expect(try await !store.wants(.token, app: app + 1))
             try await store.register(1, app: app)
             try await store.register(1, app: app)
-            try await store.apply(.suspect, to: id, app: app)
+            try await store.apply(.suspected, to: id, app: app)
             _ = try await store.deleteDevices(app: app, token: .numbered(1), environment: nil, now: self.later)
             let events = try await tokenBlocks()
             #expect(events.map { $0.map(\.action) } == [[.reactivated], [.suspected], [.deleted]])
@@ -182,8 +182,8 @@ import Testing
             let id = try await store.register(1, app: app)
             _ = try await store.start(app: app)
             let claim = try await store.claimed()
-            let finding = TokenStateChange(device: id, verdict: .withheld(since: self.later), reason: "Unregistered")
-            try await store.commit(claim) { $0.findings = Array(repeating: finding, count: 5100) }
+            let change = TokenStateChange(device: id, kind: .withheld(since: self.later), reason: "Unregistered")
+            try await store.commit(claim) { $0.tokenChanges = Array(repeating: change, count: 5100) }
             func sizes() async throws -> [Int] {
                 try await store.eventBlocks(app: app, kinds: [.token], after: 0, limit: 10).map(\.tokens.count)
             }
@@ -216,6 +216,6 @@ extension WebhookOutcome {
     fileprivate static func taken(_ webhook: WebhookRecord, through cursor: Int64, at: Timestamp) -> WebhookOutcome {
         var after = webhook
         (after.cursor, after.lastSuccessAt) = (cursor, at)
-        return WebhookOutcome(before: webhook, after: after, isTaken: true)
+        return WebhookOutcome(before: webhook, after: after, isAccepted: true)
     }
 }

@@ -157,9 +157,10 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
         guard let context, !self.isClosing else { return }
         let hasFinished = self.stateMachine.hasFinished
         if !self.isStalled, self.stateMachine.hasOutput, self.isWritable || hasFinished {
-            let output = self.stateMachine.takeOutput()
+            var output = self.stateMachine.takeOutput()
             context.writeAndFlush(Self.wrapOutboundOut(output), promise: nil)
             // TLS has copied the bytes: their memory serves the next ones.
+            output.clear()
             if output.capacity <= Self.keptCapacity { self.stateMachine.reuse(output) }
         }
         // A stalled connection is silent, and ends with its state machine nevertheless.

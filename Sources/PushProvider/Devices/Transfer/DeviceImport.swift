@@ -90,7 +90,7 @@ package struct DeviceImport: Sendable {
         ) {
             for (result, registered) in zip(results, registrations) {
                 switch result.kind {
-                case .refused(let excess): self.report.add(RequestError(excess), line: registered.line)
+                case .rejected(let excess): self.report.add(RequestError(excess), line: registered.line)
                 case .added: self.report.progress.added += 1
                 case .refreshed: self.report.progress.refreshed += 1
                 case .tokenReplaced: self.report.progress.replaced += 1

@@ -2,18 +2,20 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Ends a query that takes longer than it may, and lets a long one rest now and then, so that others get at the processor.
-/// For one query on one connection: SQLite calls it while it works.
+/// The deadline of one query on one connection. It interrupts a query that takes longer than its budget, and lets a
+/// long one rest now and then, so that others get the processor. SQLite calls it while it works
+/// (`sqlite3_progress_handler`).
 final class QueryDeadline {
+    /// The reason for which a query was interrupted.
     enum Stop: Error {
-        case outOfTime
-        case ending
+        case outOfTime, ending
     }
 
-    /// Steps of SQLite's machine between two looks at the clock: some 50 µs.
+    /// The instructions of SQLite's virtual machine between two readings of the clock: about 50 µs.
     private static let steps: Int32 = 1000
-    /// Work between two rests, and how long a rest is.
+    /// The working time between two rests.
     private static let slice: Duration = .milliseconds(10)
+    /// The length of a rest.
     private static let rest: Duration = .milliseconds(5)
 
     private let deadline: ContinuousClock.Instant
@@ -23,9 +25,9 @@ final class QueryDeadline {
     private var stop: Stop?
 
     /// - Parameters:
-    ///   - budget: for the whole query.
-    ///   - rests: whether it gives way to others.
-    ///   - isEnding: asked now and then: whether no query may go on.
+    ///   - budget: the longest time of the query.
+    ///   - rests: whether the query rests now and then.
+    ///   - isEnding: tells whether the store is being closed; called at each rest.
     init(budget: Duration, rests: Bool, isEnding: @escaping () -> Bool) {
         self.lastRest = .now
         self.deadline = self.lastRest + budget
@@ -33,14 +35,15 @@ final class QueryDeadline {
         self.isEnding = isEnding
     }
 
-    /// - Throws: ``Stop``, or what `body` throws.
+    /// Runs a query under the deadline.
+    /// - Throws: ``Stop``, or the error of `body`.
     func run<Value>(_ database: Database, _ body: (Database) throws -> Value) throws -> Value {
         sqlite3_progress_handler(
             database.sqliteConnection,
             Self.steps,
             { watch in
                 guard let watch else { return 0 }
-                return Unmanaged<QueryDeadline>.fromOpaque(watch).takeUnretainedValue().mayGoOn() ? 0 : 1
+                return Unmanaged<QueryDeadline>.fromOpaque(watch).takeUnretainedValue().mayContinue() ? 0 : 1
             },
             Unmanaged.passUnretained(self).toOpaque()
         )
@@ -52,7 +55,8 @@ final class QueryDeadline {
         }
     }
 
-    private func mayGoOn() -> Bool {
+    /// Tells whether the query may continue, after a rest if one is due.
+    private func mayContinue() -> Bool {
         let now = ContinuousClock.now
         if now >= self.deadline {
             self.stop = .outOfTime

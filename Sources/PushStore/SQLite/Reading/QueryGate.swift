@@ -1,58 +1,56 @@
 import Foundation
 import Synchronization
 
-/// Lets expensive queries begin, as ``QueryQueue`` decides.
+/// A gate at which expensive queries wait until ``QueryQueue`` lets them begin.
 final class QueryGate: Sendable {
+    /// The outcome of waiting at the gate.
     private enum Outcome {
-        case run
-        case refused
-        case cancelled
-        case ending
+        case run, rejected, cancelled, ending
     }
 
     private struct State {
-        var turns: QueryQueue
+        var queue: QueryQueue
         var next: QueryQueue.Ticket = 0
         var waiters: [QueryQueue.Ticket: CheckedContinuation<Outcome, Never>] = [:]
-        /// For the moment when none runs.
+        /// The callers that wait until no query runs.
         var idle: [CheckedContinuation<Void, Never>] = []
         var isEnding = false
     }
 
-    /// The provider's own questions have no key.
+    /// The key of the provider's own queries.
     private static let noKey = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
     private let state: Mutex<State>
-    /// Longest time for which a query waits for its turn.
+    /// The longest time for which a query waits.
     private let patience: Duration
 
     init(limits: QueryQueue.Limits, patience: Duration) {
-        self.state = Mutex(State(turns: QueryQueue(limits: limits)))
+        self.state = Mutex(State(queue: QueryQueue(limits: limits)))
         self.patience = patience
     }
 
     var isEnding: Bool { self.state.withLock { $0.isEnding } }
 
-    /// Is set while no query may begin.
-    var isHeld: Bool { self.state.withLock { $0.turns.isHeld } }
+    /// Is `true` while no query may begin.
+    var isHeld: Bool { self.state.withLock { $0.queue.isHeld } }
 
-    /// Queries that run and that wait.
+    /// The numbers of queries that run and that wait.
     var counts: (running: Int, waiting: Int) {
-        self.state.withLock { ($0.turns.runningCount, $0.turns.waitingCount) }
+        self.state.withLock { ($0.queue.runningCount, $0.queue.waitingCount) }
     }
 
     /// Tells whether a query of this key runs or waits.
     func isBusy(_ key: UUID?) -> Bool {
-        self.state.withLock { $0.turns.isBusy(key ?? Self.noKey) }
+        self.state.withLock { $0.queue.isBusy(key ?? Self.noKey) }
     }
 
-    /// Waits for a turn and runs `body` then.
-    /// - Throws: ``StoreError/tooManyQueries``, ``StoreError/ending``, `CancellationError`, or what `body` throws.
+    /// Runs `body` once the queue lets it begin.
+    /// - Throws: ``StoreError/tooManyQueries``, ``StoreError/ending``, `CancellationError`, or the error of `body`.
     func run<Value>(for key: UUID?, _ body: () async throws -> Value) async throws -> Value {
         let key = key ?? Self.noKey
         switch await self.enter(key) {
         case .run: break
-        case .refused: throw StoreError.tooManyQueries
+        case .rejected: throw StoreError.tooManyQueries
         case .ending: throw StoreError.ending
         case .cancelled: throw CancellationError()
         }
@@ -64,21 +62,21 @@ final class QueryGate: Sendable {
     func whileIdle<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         await withCheckedContinuation { continuation in
             let isIdle = self.state.withLock { state in
-                state.turns.hold()
-                guard state.turns.runningCount > 0 else { return true }
+                state.queue.hold()
+                guard state.queue.runningCount > 0 else { return true }
                 state.idle.append(continuation)
                 return false
             }
             if isIdle { continuation.resume() }
         }
         defer {
-            self.state.withLock { state in state.turns.release().compactMap { state.waiters.removeValue(forKey: $0) } }
+            self.state.withLock { state in state.queue.release().compactMap { state.waiters.removeValue(forKey: $0) } }
                 .forEach { $0.resume(returning: .run) }
         }
         return try await body()
     }
 
-    /// No query begins any more; those that wait are refused.
+    /// Ends the gate: no query begins any more, and those that wait throw ``StoreError/ending``.
     func end() {
         self.state.withLock { state in
             state.isEnding = true
@@ -88,6 +86,7 @@ final class QueryGate: Sendable {
         .forEach { $0.resume(returning: .ending) }
     }
 
+    /// Waits until a query may begin.
     private func enter(_ key: UUID) async -> Outcome {
         let ticket = self.state.withLock { state in
             state.next += 1
@@ -95,7 +94,7 @@ final class QueryGate: Sendable {
         }
         let alarm = Task {
             try await Task.sleep(for: self.patience, clock: .continuous)
-            self.abandon(key, ticket, .refused)
+            self.abandon(key, ticket, .rejected)
         }
         defer { alarm.cancel() }
         return await withTaskCancellationHandler {
@@ -103,9 +102,9 @@ final class QueryGate: Sendable {
                 let outcome = self.state.withLock { state -> Outcome? in
                     if Task.isCancelled { return .cancelled }
                     if state.isEnding { return .ending }
-                    switch state.turns.enter(key, ticket) {
+                    switch state.queue.enter(key, ticket) {
                     case .run: return .run
-                    case .refuse: return .refused
+                    case .reject: return .rejected
                     case .wait:
                         state.waiters[ticket] = continuation
                         return nil
@@ -120,7 +119,7 @@ final class QueryGate: Sendable {
 
     private func abandon(_ key: UUID, _ ticket: QueryQueue.Ticket, _ outcome: Outcome) {
         self.state.withLock { state in
-            state.turns.abandon(key, ticket) ? state.waiters.removeValue(forKey: ticket) : nil
+            state.queue.abandon(key, ticket) ? state.waiters.removeValue(forKey: ticket) : nil
         }?
         .resume(returning: outcome)
     }
@@ -128,8 +127,8 @@ final class QueryGate: Sendable {
     private func leave(_ key: UUID) {
         typealias Waiters = ([CheckedContinuation<Outcome, Never>], [CheckedContinuation<Void, Never>])
         let (started, idle) = self.state.withLock { state -> Waiters in
-            let started = state.turns.leave(key).compactMap { state.waiters.removeValue(forKey: $0) }
-            guard state.turns.runningCount == 0 else { return (started, []) }
+            let started = state.queue.leave(key).compactMap { state.waiters.removeValue(forKey: $0) }
+            guard state.queue.runningCount == 0 else { return (started, []) }
             defer { state.idle = [] }
             return (started, state.idle)
         }

@@ -1,31 +1,34 @@
 import Foundation
 
-/// Decides which expensive query runs next: few at a time, one per key, keys in turn. A value without I/O.
+/// The state machine that decides which expensive query runs next: few at a time, one per key, keys in round robin
+/// order. It does no I/O.
 struct QueryQueue {
+    /// The limits of the queue.
     struct Limits: Hashable {
-        /// At the same time.
+        /// The most queries that run at the same time.
         var running = 1
-        /// Of all keys together.
+        /// The most queries that wait, of all keys together.
         var waiting = 32
+        /// The most queries of one key that wait.
         var waitingPerKey = 4
     }
 
     typealias Ticket = UInt64
 
+    /// A decision about a query that arrives.
     enum Decision: Equatable {
-        case run
-        case wait
-        /// Too many wait already.
-        case refuse
+        case run, wait
+        /// Too many queries wait already.
+        case reject
     }
 
     private let limits: Limits
     private var running: Set<UUID> = []
-    /// Of each key in the order of arrival.
+    /// The waiting queries of each key, in the order of arrival.
     private var waiting: [UUID: [Ticket]] = [:]
-    /// The keys that wait; the first one is next.
+    /// The keys with waiting queries; the first one is next.
     private var order: [UUID] = []
-    /// Is set while no query may begin.
+    /// Is `true` while no query may begin.
     private(set) var isHeld = false
 
     init(limits: Limits = Limits()) {
@@ -40,26 +43,27 @@ struct QueryQueue {
         self.running.contains(key) || self.waiting[key] != nil
     }
 
+    /// Decides about a query that arrives.
     mutating func enter(_ key: UUID, _ ticket: Ticket) -> Decision {
         if self.order.isEmpty, self.mayRun(key) {
             self.running.insert(key)
             return .run
         }
         let waiting = self.waiting[key]?.count ?? 0
-        guard waiting < self.limits.waitingPerKey, self.waitingCount < self.limits.waiting else { return .refuse }
+        guard waiting < self.limits.waitingPerKey, self.waitingCount < self.limits.waiting else { return .reject }
         if waiting == 0 { self.order.append(key) }
         self.waiting[key, default: []].append(ticket)
         return .wait
     }
 
-    /// A query of this key has ended.
-    /// - Returns: those that run now.
+    /// Notes that a query of this key has ended.
+    /// - Returns: the queries that begin now.
     mutating func leave(_ key: UUID) -> [Ticket] {
         self.running.remove(key)
         return self.startNext()
     }
 
-    /// Removes a query from the queue.
+    /// Removes a waiting query.
     /// - Returns: whether it was waiting.
     mutating func abandon(_ key: UUID, _ ticket: Ticket) -> Bool {
         guard let index = self.waiting[key]?.firstIndex(of: ticket) else { return false }
@@ -68,10 +72,11 @@ struct QueryQueue {
         return true
     }
 
-    /// From now on none begins.
+    /// Lets no query begin until ``release()``.
     mutating func hold() { self.isHeld = true }
 
-    /// - Returns: those that run now.
+    /// Lets queries begin again.
+    /// - Returns: the queries that begin now.
     mutating func release() -> [Ticket] {
         self.isHeld = false
         return self.startNext()

@@ -2,33 +2,33 @@ import Foundation
 import GRDB
 import PushSupport
 
-/// The connections that answer people, apart from those that the dispatcher reads with: look-ups by key, and questions
-/// that may walk over everything. Each has its own connections, so that none waits for another kind.
+/// The connections for requests of the API, apart from those of the dispatcher: one set for look-ups by key, and one
+/// for queries that may visit everything, so that neither kind waits for the other.
 struct StoreReaders: Sendable {
-    /// Time for a look-up or a short list.
+    /// The longest time of a look-up or a short list.
     private static let lookup: Duration = .seconds(5)
-    /// Long questions at a time: one, because it works as hard as it can.
+    /// The number of long queries at a time: one, because it uses a whole core.
     private static let running = 1
-    /// Pages of exports that wait, and those of one key.
+    /// The most pages of exports that wait, of all keys and of one key.
     private static let exportsWaiting = (all: 32, ofKey: 8)
-    /// Time of the first attempts at questions of one key: a fifth of what passes, and so many seconds at once. Beyond that
-    /// they wait for a turn.
+    /// The share of time for first attempts at queries of one key. Beyond that its queries wait.
     private static let attemptShare = 0.2
+    /// The seconds of first attempts that one key may use at once.
     private static let attemptBurst = 0.25
-    /// The turn of a query lasts on for half as long as the query took, and at most this, so that none follows at once.
+    /// The longest pause after a query, which is half as long as the query took, before the next one begins.
     private static let longestRest: Duration = .milliseconds(50)
-    /// Counts of recipients, which do not belong to a key, wait for each other only.
+    /// The most counts of recipients that wait. They have no key, and wait for each other only.
     private static let countsWaiting = 64
     private static let lookupConnections = 2
-    /// Beyond those that run at length.
+    /// The connections for first attempts.
     private static let attemptConnections = 2
 
-    private let lookups: DatabasePool
-    private let queries: DatabasePool
+    private let lookupPool: DatabasePool
+    private let queryPool: DatabasePool
     private let limits: QueryLimits
-    let questions: QueryGate
-    let exports: QueryGate
-    let counts: QueryGate
+    let queryGate: QueryGate
+    let exportGate: QueryGate
+    let countGate: QueryGate
     private let attempts = KeyedRateLimiter<UUID>(rate: StoreReaders.attemptShare, burst: StoreReaders.attemptBurst)
 
     init(path: String, limits: QueryLimits) throws {
@@ -36,50 +36,42 @@ struct StoreReaders: Sendable {
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = Self.lookupConnections
-        self.lookups = try DatabasePool(path: path, configuration: configuration)
+        self.lookupPool = try DatabasePool(path: path, configuration: configuration)
         configuration.maximumReaderCount = 3 * Self.running + Self.attemptConnections
-        self.queries = try DatabasePool(path: path, configuration: configuration)
+        self.queryPool = try DatabasePool(path: path, configuration: configuration)
         self.limits = limits
-        let turns = QueryQueue.Limits(
-            running: Self.running,
-            waiting: limits.waiting,
-            waitingPerKey: limits.waitingPerKey
-        )
-        self.questions = QueryGate(limits: turns, patience: limits.patience)
-        let exports = QueryQueue.Limits(
-            running: Self.running,
-            waiting: Self.exportsWaiting.all,
-            waitingPerKey: Self.exportsWaiting.ofKey
-        )
-        self.exports = QueryGate(limits: exports, patience: limits.patience)
-        let counts = QueryQueue.Limits(
-            running: Self.running,
-            waiting: Self.countsWaiting,
-            waitingPerKey: Self.countsWaiting
-        )
-        self.counts = QueryGate(limits: counts, patience: limits.patience)
+        let patience = limits.patience
+        func gate(waiting: Int, ofKey: Int) -> QueryGate {
+            let limits = QueryQueue.Limits(running: Self.running, waiting: waiting, waitingPerKey: ofKey)
+            return QueryGate(limits: limits, patience: patience)
+        }
+        self.queryGate = gate(waiting: limits.waiting, ofKey: limits.waitingPerKey)
+        self.exportGate = gate(waiting: Self.exportsWaiting.all, ofKey: Self.exportsWaiting.ofKey)
+        self.countGate = gate(waiting: Self.countsWaiting, ofKey: Self.countsWaiting)
     }
 
+    /// Runs a look-up or a short list.
     func lookup<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        try await self.read(self.lookups, budget: Self.lookup, rests: false, body)
+        try await self.read(self.lookupPool, budget: Self.lookup, rests: false, body)
     }
 
-    /// For a task without an ``QueryCaller`` there is no limit.
+    /// Runs a query that may visit many rows: a short first attempt at once, then within the caller's budget after
+    /// those that wait already. Without a ``QueryCaller`` there is no limit.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/tooManyQueries``, `CancellationError`.
     func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        guard let asker = QueryCaller.current else { return try await self.queries.read(body) }
-        if self.mayAttempt(asker) {
+        guard let caller = QueryCaller.current else { return try await self.queryPool.read(body) }
+        if self.mayAttempt(caller) {
             let start = ContinuousClock.now
-            let budget = min(self.limits.attempt, asker.budget)
-            defer { self.giveBack(self.limits.attempt - (ContinuousClock.now - start), asker) }
+            let budget = min(self.limits.attempt, caller.budget)
+            defer { self.giveBack(self.limits.attempt - (ContinuousClock.now - start), caller) }
             do {
-                return try await self.read(self.queries, budget: budget, rests: false, body)
-            } catch StoreError.queryTooExpensive where asker.budget > self.limits.attempt {}
+                return try await self.read(self.queryPool, budget: budget, rests: false, body)
+            } catch StoreError.queryTooExpensive where caller.budget > self.limits.attempt {}
         }
-        return try await self.gate(asker).run(for: asker.key) {
+        return try await self.gate(caller).run(for: caller.key) {
             let start = ContinuousClock.now
-            let value = try await self.read(self.queries, budget: asker.budget, rests: true, body)
-            if asker.purpose != .acceptance {
+            let value = try await self.read(self.queryPool, budget: caller.budget, rests: true, body)
+            if caller.purpose != .acceptance {
                 let rest = min((ContinuousClock.now - start) / 2, Self.longestRest)
                 try await Task.sleep(for: rest, clock: .continuous)
             }
@@ -87,33 +79,34 @@ struct StoreReaders: Sendable {
         }
     }
 
-    private func gate(_ asker: QueryCaller) -> QueryGate {
-        switch asker.purpose {
-        case .question: self.questions
-        case .export: self.exports
-        case .acceptance: self.counts
+    private func gate(_ caller: QueryCaller) -> QueryGate {
+        switch caller.purpose {
+        case .request: self.queryGate
+        case .export: self.exportGate
+        case .acceptance: self.countGate
         }
     }
 
-    /// Who has asked something long before is not given another free attempt meanwhile, nor who attempts all the time. The
-    /// time of an attempt is taken when it begins, so that many at once find none.
-    private func mayAttempt(_ asker: QueryCaller) -> Bool {
-        switch asker.purpose {
+    /// Tells whether a caller may make a first attempt. A key with a long query in the queue may not, nor may one that
+    /// has used its share of time. The time of an attempt is taken when it begins, so that many at once do not get
+    /// more.
+    private func mayAttempt(_ caller: QueryCaller) -> Bool {
+        switch caller.purpose {
         case .export: return false
         case .acceptance: return true
-        case .question:
-            guard let key = asker.key else { return true }
+        case .request:
+            guard let key = caller.key else { return true }
             let now = ContinuousClock.now
-            return !self.questions.isBusy(key)
+            return !self.queryGate.isBusy(key)
                 && self.attempts.with(key, now: now) {
                     $0.take(self.limits.attempt / .seconds(1), now: now) == nil
                 }
         }
     }
 
-    /// What an attempt did not need; less than nothing if it needed more.
-    private func giveBack(_ time: Duration, _ asker: QueryCaller) {
-        guard asker.purpose == .question, let key = asker.key else { return }
+    /// Returns the time that an attempt did not need; a negative time if it needed more.
+    private func giveBack(_ time: Duration, _ caller: QueryCaller) {
+        guard caller.purpose == .request, let key = caller.key else { return }
         let now = ContinuousClock.now
         _ = self.attempts.with(key, now: now) { $0.spend(-(time / .seconds(1)), now: now) }
     }
@@ -124,7 +117,7 @@ struct StoreReaders: Sendable {
         rests: Bool,
         _ body: @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        let isEnding: @Sendable () -> Bool = { self.questions.isEnding }
+        let isEnding: @Sendable () -> Bool = { self.queryGate.isEnding }
         do {
             return try await pool.read { database in
                 try QueryDeadline(budget: budget, rests: rests, isEnding: isEnding).run(database, body)
@@ -138,21 +131,21 @@ struct StoreReaders: Sendable {
 
     /// Runs `body` while no long query holds a snapshot.
     func whileIdle<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        try await self.questions.whileIdle {
-            try await self.exports.whileIdle { try await self.counts.whileIdle(body) }
+        try await self.queryGate.whileIdle {
+            try await self.exportGate.whileIdle { try await self.countGate.whileIdle(body) }
         }
     }
 
-    /// Long queries are interrupted, and no new ones begin.
+    /// Interrupts long queries, and lets no new ones begin.
     func end() {
-        self.questions.end()
-        self.exports.end()
-        self.counts.end()
+        self.queryGate.end()
+        self.exportGate.end()
+        self.countGate.end()
     }
 
     func close() throws {
         self.end()
-        try self.lookups.close()
-        try self.queries.close()
+        try self.lookupPool.close()
+        try self.queryPool.close()
     }
 }

@@ -140,11 +140,9 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         return output
     }
 
-    /// Gives the memory of written bytes for the next ones.
-    package mutating func reuse(_ buffer: consuming ByteBuffer) {
-        guard self.output.readableBytes == 0 else { return }
-        buffer.clear()
-        self.output = buffer
+    /// Gives the memory of an empty buffer for the next bytes.
+    package mutating func reuse(_ buffer: ByteBuffer) {
+        if self.output.readableBytes == 0 { self.output = buffer }
     }
 
     mutating func add(_ event: HTTP2ClientEvent) {

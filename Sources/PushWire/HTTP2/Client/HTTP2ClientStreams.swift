@@ -116,6 +116,8 @@ struct HTTP2ClientStreams {
     /// - Returns: `false` if the body is longer, `nil` if no response has begun.
     mutating func appendBody(_ data: borrowing Span<UInt8>, to id: UInt32) -> Bool? {
         guard let length = self.parts[id]?.response?.body.count else { return nil }
+        // Many responses end with an empty DATA frame.
+        guard !data.isEmpty else { return true }
         let room = HTTP2ClientLimits.maximumResponseBody - length
         data.extracting(first: min(room, data.count)).withUnsafeBufferPointer {
             self.parts[id]?.response?.body.append(contentsOf: $0)

@@ -144,7 +144,7 @@ import Testing
             let dead = try await store.register(1, app: app)
             try await store.register(2, app: app)
             let later = Vectors.issuedAt.advanced(by: .seconds(60))
-            try await store.apply(.dead(since: later), to: dead, app: app, now: later)
+            try await store.apply(.deactivated(since: later), to: dead, app: app, now: later)
             var counts: [Int] = []
             for state in [DeviceExport.State.active, .inactive, .all] {
                 let export = DeviceExport(store: store, app: app, format: .ndjson, state: state)

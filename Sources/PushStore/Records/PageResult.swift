@@ -1,0 +1,165 @@
+package import Foundation
+package import PushTypes
+
+/// The results of one page of recipients, committed in one transaction.
+package struct PageResult: Hashable, Sendable {
+    package var notificationNumber: Int64
+    /// The fencing number of the lease under which the recipients were sent to. Without one only ``pauses`` is written.
+    package var fence: Int64?
+    /// The recipients that were sent to; `nil` if none was.
+    package var reading: PageReading?
+    package var deliveries: [DeliveryResult] = []
+    /// Recipients that are skipped unless their devices are back.
+    package var removed: [RemovedRecipient] = []
+    package var retries: [RetryResult] = []
+    package var tokenChanges: [TokenStateChange] = []
+    /// The progress through the shard; `nil` for a page of retries.
+    package var step: ShardStep?
+    /// The earliest time of the notification's next page, of whatever shard.
+    package var nextPageAt: Timestamp?
+    /// The wave that is being sent, after this page.
+    package var wave: WaveProgress?
+    /// The reason for which the notification is paused; `nil` leaves it as it is.
+    package var pauses: String?
+    /// The events for webhooks: JSON values with commas between them.
+    package var events: Data?
+
+    package init(notificationNumber: Int64, fence: Int64? = nil) {
+        self.notificationNumber = notificationNumber
+        self.fence = fence
+    }
+
+    /// The result of a page of a shard.
+    package init(_ claim: ShardClaim) {
+        self.init(notificationNumber: claim.notificationNumber, fence: claim.fence)
+    }
+
+    /// The result of a page of retries, which ends their lease.
+    package init(_ claim: RetryClaim) {
+        self.init(notificationNumber: claim.notificationNumber, fence: claim.fence)
+    }
+}
+
+/// The recipients of a page as they were read.
+package struct PageReading: Hashable, Sendable {
+    package var recipients: [Recipient]
+    /// The registration clock when they were read.
+    package var clock: Int64
+
+    package init(_ recipients: [Recipient], clock: Int64) {
+        (self.recipients, self.clock) = (recipients, clock)
+    }
+}
+
+/// A recipient's state, to be written.
+package struct DeliveryResult: Hashable, Sendable {
+    package var recipient: Int64
+    package var device: Int64?
+    package var state: DeliveryRecord.State
+    package var reason: String?
+    package var attempts: Int
+    package var at: Timestamp
+
+    package init(
+        recipient: Int64,
+        device: Int64?,
+        state: DeliveryRecord.State,
+        reason: String? = nil,
+        attempts: Int,
+        at: Timestamp
+    ) {
+        self.recipient = recipient
+        self.device = device
+        self.state = state
+        self.reason = reason
+        self.attempts = attempts
+        self.at = at
+    }
+}
+
+/// A recipient that is tried again later.
+package struct RetryResult: Hashable, Sendable {
+    package var recipient: Int64
+    /// The environment of the next try; `nil` for the recipient's own.
+    package var environment: PushEnvironment?
+    package var attempts: Int
+    package var dueAt: Timestamp
+
+    /// Returns a recipient that waits until all shards have been read, or for its device's return.
+    package static func held(_ recipient: Int64) -> RetryResult {
+        RetryResult(recipient: recipient, attempts: 0, dueAt: .afterShards)
+    }
+
+    package init(recipient: Int64, environment: PushEnvironment? = nil, attempts: Int, dueAt: Timestamp) {
+        self.recipient = recipient
+        self.environment = environment
+        self.attempts = attempts
+        self.dueAt = dueAt
+    }
+}
+
+extension Timestamp {
+    /// The due time of a recipient that waits until all shards have been read. The store replaces it then.
+    package static let afterShards = Timestamp(milliseconds: .max)
+}
+
+/// A recipient whose device had been removed when it was to be sent to. If the device has come back by the time this is
+/// written, the recipient is due at once instead.
+package struct RemovedRecipient: Hashable, Sendable {
+    package var delivery: DeliveryResult
+    /// The event for webhooks: one JSON value.
+    package var event: Data?
+
+    package init(_ delivery: DeliveryResult, event: Data?) {
+        self.delivery = delivery
+        self.event = event
+    }
+}
+
+/// The progress of one page through its shard.
+package struct ShardStep: Hashable, Sendable {
+    package var shard: Int64
+    /// The cursor at which the page began.
+    package var from: Int64
+    package var cursor: Int64
+    /// Is `true` at the end of the shard.
+    package var isLast: Bool
+    /// The time until which the shard is kept; `nil` releases it.
+    package var leaseUntil: Timestamp?
+    /// The earliest time of the shard's next page.
+    package var notBefore: Timestamp?
+
+    package init(
+        _ claim: ShardClaim,
+        cursor: Int64,
+        isLast: Bool,
+        leaseUntil: Timestamp?,
+        notBefore: Timestamp? = nil
+    ) {
+        self.shard = claim.shard
+        self.from = claim.cursor
+        self.cursor = cursor
+        self.isLast = isLast
+        self.leaseUntil = leaseUntil
+        self.notBefore = notBefore
+    }
+}
+
+/// The store's response to the commit of a page.
+package enum CommitResult: Hashable, Sendable {
+    /// The page is written, and the notification continues.
+    case inProgress
+    /// The page is written, and the notification has ended or is paused.
+    case stopped
+    /// Nothing is written: the lease was lost, or another page of the shard was written under it.
+    case leaseLost
+
+    package var isInProgress: Bool { self == .inProgress }
+}
+
+/// The store's response to a page that is about to be sent.
+package struct StartedPage: Hashable, Sendable {
+    package var result: CommitResult
+    /// The recipients that had no state before.
+    package var started: Set<Int64>
+}

@@ -1,0 +1,67 @@
+/// Recipients of one notification whose next try is due, leased to the caller.
+package struct RetryClaim: Hashable, Sendable {
+    package var notification: NotificationRecord
+    /// The store's own number of the notification.
+    package var notificationNumber: Int64
+    package var recipients: [RetryRecipient]
+    /// The fencing number of the lease.
+    package var fence: Int64
+    /// The registration clock when the recipients were read.
+    package var readAt: Int64
+}
+
+/// A recipient whose next try is due.
+package enum RetryRecipient: Hashable, Sendable {
+    case due(Recipient)
+    /// There is no other try: only its final state is left to write.
+    case ended(EndedRetry)
+
+    /// See ``Recipient/id``.
+    package var id: Int64 {
+        switch self {
+        case .due(let recipient): recipient.id
+        case .ended(let retry): retry.id
+        }
+    }
+}
+
+/// A recipient that is not tried, or not again.
+package struct EndedRetry: Hashable, Sendable {
+    /// The cause, with the reason that its delivery shows.
+    package enum Cause: String, Hashable, Sendable {
+        case deviceRemoved = "the device was removed before it could be sent"
+        case unreadable = "what is stored of its device cannot be read"
+        case cancelled = "cancelled before it could be sent"
+        case interrupted = "the server ended while this was being sent; at most once means not again"
+        case hadAlready = "its token has had this by another registration"
+        case leftAudience = "the device is not in the audience any more"
+        case registeredElsewhere = "BadDeviceToken, and the token is registered in the other environment too"
+
+        /// The final state of the recipient.
+        package var state: DeliveryRecord.State {
+            switch self {
+            case .deviceRemoved, .hadAlready, .leftAudience: .skipped
+            case .registeredElsewhere: .rejected
+            case .unreadable, .cancelled, .interrupted: .failed
+            }
+        }
+    }
+
+    /// See ``Recipient/id``.
+    package var id: Int64
+    /// The recipient; `nil` if it is not known any more.
+    package var recipient: Recipient?
+    package var attempts: Int
+    package var cause: Cause
+}
+
+extension NotificationRecord {
+    /// The part of a recipient's profile that another try and its events need.
+    ///
+    /// A claim reads it within the transaction that decides about the recipient. A template's own needs are not known
+    /// to the store, so it gets everything: retries are few.
+    package var retryNeeds: RecipientNeeds {
+        if self.content.isTemplate { return [.user, .locale, .timeZone, .appVersion, .attributes] }
+        return self.delivery == nil ? [.user] : [.user, .timeZone]
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package func setCredential(
+        _ credential: CredentialRecord,
+        app: Int64,
+        environment: PushEnvironment
+    ) async throws {
+        let columns = try CredentialColumns(credential)
+        let sealed = try self.masterKey.seal(columns.secret, for: .credential(app: app, environment))
+        try await self.database.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO credential (app, environment, kind, teamID, keyID, sealed) VALUES (?, ?, ?, ?, ?, ?)
+                    ON CONFLICT (app, environment) DO UPDATE
+                    SET kind = excluded.kind, teamID = excluded.teamID, keyID = excluded.keyID,
+                        sealed = excluded.sealed
+                    """,
+                arguments: [app, environment.code, columns.kind, columns.teamID, columns.keyID, sealed]
+            )
+            try Self.forgetHealth(app: app, environment: environment, in: database)
+        }
+    }
+
+    package func removeCredential(app: Int64, environment: PushEnvironment) async throws -> Bool {
+        try await self.database.write { database in
+            try database.execute(
+                sql: "DELETE FROM credential WHERE app = ? AND environment = ?",
+                arguments: [app, environment.code]
+            )
+            let wasThere = database.changesCount > 0
+            try Self.forgetHealth(app: app, environment: environment, in: database)
+            return wasThere
+        }
+    }
+
+    package func credential(app: Int64, environment: PushEnvironment) async throws -> CredentialRecord? {
+        let sealed = try await self.database.read { database in
+            try Row.fetchOne(
+                database,
+                sql: "SELECT * FROM credential WHERE app = ? AND environment = ?",
+                arguments: [app, environment.code]
+            ).map { row in
+                guard let kind = row["kind"] as String?, let secret = row["sealed"] as Data? else {
+                    throw DamagedRow(table: "credential")
+                }
+                return (kind: kind, teamID: row["teamID"] as String?, keyID: row["keyID"] as String?, secret: secret)
+            }
+        }
+        return try sealed.map { sealed in
+            try CredentialColumns(
+                kind: sealed.kind,
+                teamID: sealed.teamID,
+                keyID: sealed.keyID,
+                secret: try self.masterKey.open(sealed.secret, for: .credential(app: app, environment))
+            ).credential
+        }
+    }
+
+    /// Forgets what was proven with another credential.
+    private static func forgetHealth(app: Int64, environment: PushEnvironment, in database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM health WHERE app = ? AND environment = ?",
+            arguments: [app, environment.code]
+        )
+    }
+}
+
+/// The columns of a credential, with the secret before it is sealed.
+private struct CredentialColumns {
+    /// The secret of a certificate, as JSON.
+    private struct File: Codable {
+        /// PEM, or base64 of a `.p12`.
+        var content: String
+        var passphrase: String?
+    }
+
+    var kind: String
+    var teamID: String?
+    var keyID: String?
+    var secret: String
+
+    init(kind: String, teamID: String?, keyID: String?, secret: String) {
+        self.kind = kind
+        self.teamID = teamID
+        self.keyID = keyID
+        self.secret = secret
+    }
+
+    /// Returns the columns of a credential.
+    init(_ credential: CredentialRecord) throws {
+        switch credential {
+        case .key(let teamID, let keyID, let privateKey):
+            self.init(kind: "key", teamID: teamID, keyID: keyID, secret: privateKey)
+        case .certificate(let pem, let passphrase):
+            self.init(kind: "certificate", teamID: nil, keyID: nil, secret: try Self.text(pem, passphrase))
+        case .archive(let bytes, let passphrase):
+            let content = Data(bytes).base64EncodedString()
+            self.init(kind: "archive", teamID: nil, keyID: nil, secret: try Self.text(content, passphrase))
+        }
+    }
+
+    var credential: CredentialRecord {
+        get throws {
+            switch self.kind {
+            case "key":
+                guard let teamID, let keyID else { throw DamagedRow(table: "credential") }
+                return .key(teamID: teamID, keyID: keyID, privateKey: self.secret)
+            case "certificate":
+                let file = try self.file
+                return .certificate(pem: file.content, passphrase: file.passphrase)
+            case "archive":
+                let file = try self.file
+                guard let bytes = Data(base64Encoded: file.content) else { throw DamagedRow(table: "credential") }
+                return .archive(p12: Array(bytes), passphrase: file.passphrase)
+            default: throw DamagedRow(table: "credential")
+            }
+        }
+    }
+
+    private var file: File {
+        get throws {
+            guard let file = try? JSONDecoder().decode(File.self, from: Data(self.secret.utf8)) else {
+                throw DamagedRow(table: "credential")
+            }
+            return file
+        }
+    }
+
+    private static func text(_ content: String, _ passphrase: String?) throws -> String {
+        String(decoding: try JSONEncoder().encode(File(content: content, passphrase: passphrase)), as: UTF8.self)
+    }
+}

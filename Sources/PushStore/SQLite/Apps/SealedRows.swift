@@ -1,0 +1,47 @@
+import Foundation
+import GRDB
+
+/// The sealed secrets of a database, examined when it is opened.
+struct SealedRows {
+    private static let mark = "martlet"
+
+    let database: Database
+    let masterKey: MasterKey
+
+    /// Checks that the master key is the one of this database, and leaves a mark for the next check.
+    ///
+    /// The key fits if it opens the mark or any secret. A row that alone cannot be opened is damaged and stays as it
+    /// is: it blocks nothing else.
+    /// - Throws: ``StoreError/wrongMasterKey`` if there are secrets and nothing can be opened.
+    func checkMasterKey() throws {
+        let mark = try Data.fetchOne(self.database, sql: "SELECT sealed FROM masterKeyMark")
+        if let mark, (try? self.masterKey.open(mark, for: .mark)) == Self.mark { return }
+        let secrets = try self.secrets()
+        guard
+            secrets.isEmpty
+                || secrets.contains(where: { (try? self.masterKey.open($0.sealed, for: $0.context)) != nil })
+        else { throw StoreError.wrongMasterKey }
+        try self.database.execute(
+            sql: "INSERT OR REPLACE INTO masterKeyMark (id, sealed) VALUES (1, ?)",
+            arguments: [try self.masterKey.seal(Self.mark, for: .mark)]
+        )
+    }
+
+    /// Returns all secrets whose rows can be read, with their contexts.
+    private func secrets() throws -> [(context: SecretContext, sealed: Data)] {
+        let credentials = try Row.fetchAll(self.database, sql: "SELECT app, environment, sealed FROM credential")
+            .compactMap { row -> (SecretContext, Data)? in
+                guard let app = row["app"] as Int64?, let environment = row.environment("environment"),
+                    let sealed = row["sealed"] as Data?
+                else { return nil }
+                return (.credential(app: app, environment), sealed)
+            }
+        let webhooks = try Row.fetchAll(self.database, sql: "SELECT id, app, sealed FROM webhook")
+            .compactMap { row -> (SecretContext, Data)? in
+                guard let id = row.uuid("id"), let app = row["app"] as Int64?, let sealed = row["sealed"] as Data?
+                else { return nil }
+                return (.webhook(id, app: app), sealed)
+            }
+        return credentials + webhooks
+    }
+}

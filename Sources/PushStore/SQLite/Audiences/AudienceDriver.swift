@@ -1,0 +1,191 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// Ranges of indexes that together hold every device of an audience, and maybe others. Where they are few, their
+/// devices are looked up one by one instead of visiting all devices.
+struct AudienceDriver: Sendable {
+    /// A range of one index.
+    struct Range: Sendable {
+        /// The table, with the index where SQLite's planner must not choose.
+        var table: String
+        /// The column with the device's id.
+        var id: String
+        var condition: String
+        var arguments: [DatabaseValue]
+    }
+
+    /// The ranges, several of which may hold the same device.
+    private let ranges: [Range]
+
+    /// A statement that selects ids for `IN (…)`, with ``arguments(after:upTo:)``.
+    var sql: String {
+        self.ranges.map { range in
+            """
+            SELECT \(range.id) FROM \(range.table)
+            WHERE \(range.condition) AND \(range.id) > ? AND \(range.id) <= ?
+            """
+        }.joined(separator: " UNION ALL ")
+    }
+
+    /// Returns the arguments of ``sql`` for devices after a cursor, up to `end`.
+    func arguments(after cursor: Int64, upTo end: Int64) -> [DatabaseValue] {
+        self.ranges.flatMap { $0.arguments + [cursor.databaseValue, end.databaseValue] }
+    }
+
+    /// Chooses the ranges with the fewest entries.
+    /// - Parameter limit: the most entries.
+    /// - Returns: `nil` if no index has so few entries for the expression.
+    static func choose(
+        _ expression: AudienceExpression,
+        app: Int64,
+        limit: Int,
+        in database: Database
+    ) throws -> AudienceDriver? {
+        guard let candidates = Candidates(expression, app: app) else { return nil }
+        // Bounds the counted entries, however many conditions there are.
+        let limit = min(limit, Self.maximumCounted / candidates.count)
+        var step = min(limit, Self.firstStep)
+        while step > 0 {
+            if let (ranges, _) = try candidates.smallest(below: step, in: database) {
+                return AudienceDriver(ranges: ranges)
+            }
+            guard step < limit else { return nil }
+            step = min(limit, step * 10)
+        }
+        return nil
+    }
+
+    /// Returns the number of entries that are worth looking up to find `wanted` of `devices` devices. A visit of all
+    /// devices reads about `wanted * devices / entries` of them for that.
+    static func limit(wanted: Int, devices: Int64) -> Int {
+        let entries = (8 * Double(max(wanted, 1)) * Double(max(devices, 1))).squareRoot()
+        return Int(min(entries, 1e9))
+    }
+
+    private static let firstStep = 1000
+    private static let maximumCounted = 4_000_000
+}
+
+extension AudienceDriver? {
+    /// The addition to a condition on a row of `device`.
+    var condition: String { self.map { " AND id IN (\($0.sql))" } ?? "" }
+}
+
+/// The index ranges that could find the devices of an expression.
+private indirect enum Candidates {
+    /// The entries of all these ranges.
+    case ranges([AudienceDriver.Range])
+    /// One of these is enough.
+    case oneOf([Candidates])
+    /// All of these are needed.
+    case all([Candidates])
+
+    /// Makes the candidates; `nil` where no index helps: for all devices, and for a negation.
+    init?(_ expression: AudienceExpression, app: Int64) {
+        switch expression {
+        case .everyone, .not: return nil
+        case .and(let expressions):
+            let candidates = expressions.compactMap { Candidates($0, app: app) }
+            guard !candidates.isEmpty else { return nil }
+            self = .oneOf(candidates)
+        case .or(let expressions):
+            let candidates = expressions.compactMap { Candidates($0, app: app) }
+            guard candidates.count == expressions.count else { return nil }
+            self = .all(candidates)
+        default: self = .ranges(AudienceSQL.ranges(of: expression, app: app))
+        }
+    }
+
+    /// The number of conditions.
+    var count: Int {
+        switch self {
+        case .ranges: 1
+        case .oneOf(let candidates), .all(let candidates): max(1, candidates.reduce(0) { $0 + $1.count })
+        }
+    }
+
+    /// Returns the smallest set of entries if it has fewer than `limit`.
+    func smallest(below limit: Int, in database: Database) throws -> (ranges: [AudienceDriver.Range], count: Int)? {
+        switch self {
+        case .ranges(let ranges):
+            var count = 0
+            for range in ranges where count < limit {
+                count += try Self.count(range, limit: limit - count, in: database)
+            }
+            return count < limit ? (ranges, count) : nil
+        case .oneOf(let candidates):
+            var best: (ranges: [AudienceDriver.Range], count: Int)?
+            for candidate in candidates {
+                best = try candidate.smallest(below: best?.count ?? limit, in: database) ?? best
+            }
+            return best
+        case .all(let candidates):
+            var (ranges, count) = ([AudienceDriver.Range](), 0)
+            for candidate in candidates {
+                guard let found = try candidate.smallest(below: limit - count, in: database) else { return nil }
+                ranges += found.ranges
+                count += found.count
+            }
+            return (ranges, count)
+        }
+    }
+
+    /// Counts the entries of a range, `limit` at most.
+    private static func count(_ range: AudienceDriver.Range, limit: Int, in database: Database) throws -> Int {
+        let statement = try database.cachedStatement(
+            sql: "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?)"
+        )
+        return try Int.fetchOne(
+            statement,
+            arguments: StatementArguments(range.arguments + [limit.databaseValue])
+        ) ?? 0
+    }
+}
+
+extension AudienceSQL {
+    /// Returns the index ranges of a single condition.
+    static func ranges(of expression: AudienceExpression, app: Int64) -> [AudienceDriver.Range] {
+        func device(_ index: String, _ condition: String, _ arguments: any DatabaseValueConvertible...)
+            -> AudienceDriver.Range
+        {
+            AudienceDriver.Range(
+                table: "device INDEXED BY \(index)",
+                id: "id",
+                condition: "app = ? AND \(condition)",
+                arguments: [app.databaseValue] + arguments.map(\.databaseValue)
+            )
+        }
+        func detail(_ table: String, _ condition: String, _ arguments: any DatabaseValueConvertible...)
+            -> AudienceDriver.Range
+        {
+            AudienceDriver.Range(
+                table: table,
+                id: "device",
+                condition: "app = ? AND \(condition)",
+                arguments: [app.databaseValue] + arguments.map(\.databaseValue)
+            )
+        }
+        switch expression {
+        case .token(let token): return [device("deviceByToken", "token = ?", Data(token.bytes))]
+        case .user(let user): return [device("deviceByUser", "user = ?", user)]
+        case .tag(let tag): return [detail("deviceTag", "tag = ?", tag)]
+        case .attribute(let name, let comparison, let value):
+            let (condition, bound) = Self.condition(on: value, comparison)
+            return [detail("deviceAttribute", "name = ? AND \(condition)", name, bound)]
+        case .hasAttribute(let name): return [detail("deviceAttribute", "name = ?", name)]
+        case .locale(let locale):
+            let tag = StoredLocale.text(locale)
+            return [
+                device("deviceByLocale", "locale = ?", tag),
+                device("deviceByLocale", "locale > ? AND locale < ?", "\(tag)-", "\(tag)."),
+            ]
+        case .appVersion(let comparison, let version):
+            return [device("deviceByVersion", "versionNumber \(Self.sign(comparison)) ?", version.number)]
+        case .timeZone(let zone): return [device("deviceByTimeZone", "timeZone = ?", zone)]
+        case .lastSeen(let comparison, let time):
+            return [device("deviceByLastSeen", "registeredAt \(Self.sign(comparison)) ?", time.milliseconds)]
+        case .everyone, .and, .or, .not: return []
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import GRDB
+import PushSupport
+import PushTypes
+
+/// An audience's condition on a row of `device`, as SQL.
+struct AudienceSQL: Sendable {
+    private(set) var sql = ""
+    private(set) var arguments: [DatabaseValue] = []
+    private let app: Int64
+
+    init(_ expression: AudienceExpression, app: Int64) {
+        self.app = app
+        self.add(expression)
+    }
+
+    private mutating func add(_ expression: AudienceExpression) {
+        switch expression {
+        case .everyone: self.sql += "TRUE"
+        case .token(let token): self.add("device.token = ?", Data(token.bytes))
+        case .user(let user): self.add("device.user = ?", user)
+        case .tag(let tag):
+            self.add(
+                "EXISTS (SELECT 1 FROM deviceTag WHERE app = ? AND tag = ? AND deviceTag.device = device.id)",
+                self.app,
+                tag
+            )
+        case .attribute(let name, let comparison, let value):
+            let (condition, bound) = Self.condition(on: value, comparison)
+            self.add(
+                """
+                EXISTS (SELECT 1 FROM deviceAttribute INDEXED BY attributeByDevice
+                    WHERE deviceAttribute.device = device.id AND app = ? AND name = ? AND \(condition))
+                """,
+                self.app,
+                name,
+                bound
+            )
+        case .hasAttribute(let name):
+            self.add(
+                """
+                EXISTS (SELECT 1 FROM deviceAttribute INDEXED BY attributeByDevice
+                    WHERE deviceAttribute.device = device.id AND app = ? AND name = ?)
+                """,
+                self.app,
+                name
+            )
+        case .locale(let locale):
+            let tag = StoredLocale.text(locale)
+            // The tag, or what begins with it and a hyphen; a full stop follows the hyphen in ASCII.
+            self.add("(device.locale = ? OR (device.locale > ? AND device.locale < ?))", tag, "\(tag)-", "\(tag).")
+        case .appVersion(let comparison, let version):
+            self.add("device.versionNumber \(Self.sign(comparison)) ?", version.number)
+        case .timeZone(let zone): self.add("device.timeZone = ?", zone)
+        case .lastSeen(let comparison, let time):
+            self.add("device.registeredAt \(Self.sign(comparison)) ?", time.milliseconds)
+        case .and(let expressions): self.combine(expressions, "AND")
+        case .or(let expressions): self.combine(expressions, "OR")
+        case .not(let expression):
+            // A comparison with NULL is neither true nor false, and its negation holds too.
+            self.sql += "("
+            self.add(expression)
+            self.sql += ") IS NOT TRUE"
+        }
+    }
+
+    private mutating func add(_ condition: String, _ arguments: any DatabaseValueConvertible...) {
+        self.sql += condition
+        self.arguments += arguments.map(\.databaseValue)
+    }
+
+    private mutating func combine(_ expressions: [AudienceExpression], _ operation: String) {
+        guard !expressions.isEmpty else { return self.sql += operation == "AND" ? "TRUE" : "FALSE" }
+        self.sql += "("
+        for (index, expression) in expressions.enumerated() {
+            if index > 0 { self.sql += " \(operation) " }
+            self.add(expression)
+        }
+        self.sql += ")"
+    }
+
+    /// Returns the SQL operator of a comparison.
+    static func sign(_ comparison: AudienceExpression.Comparison) -> String {
+        switch comparison {
+        case .equal: "="
+        case .atLeast: ">="
+        case .above: ">"
+        case .atMost: "<="
+        case .below: "<"
+        }
+    }
+
+    /// Returns the condition on a stored attribute. Numbers compare with numbers only and texts with texts only: to
+    /// SQLite every text is greater than any number.
+    static func condition(
+        on value: JSONValue,
+        _ comparison: AudienceExpression.Comparison
+    ) -> (String, any DatabaseValueConvertible) {
+        let sign = Self.sign(comparison)
+        switch value {
+        case .string(let text): return ("value \(sign) ? AND typeof(value) = 'text'", text)
+        case .integer(let number): return ("value \(sign) ? AND typeof(value) IN ('integer', 'real')", number)
+        case .number(let number): return ("value \(sign) ? AND typeof(value) IN ('integer', 'real')", number)
+        case .bool(let flag): return ("value \(sign) ? AND typeof(value) = 'blob'", Data([flag ? 1 : 0]))
+        // No stored value can be compared with these.
+        case .null, .array, .object: return ("value \(sign) ? AND FALSE", 0)
+        }
+    }
+}

@@ -1,0 +1,275 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// The changes of registrations that notifications in progress have to know of, within one transaction.
+///
+/// A recipient is a device, by its id. While a notification of the app is in progress, a deleted device keeps its id
+/// for its return, and a token that another device takes keeps what it has had (docs/decisions/0018).
+struct RegistrationChanges {
+    let app: Int64
+    let database: Database
+
+    /// Tells whether a notification of the app has been opened and has not ended.
+    func isWatched() throws -> Bool {
+        return try RawStatement.givesRow(
+            """
+            SELECT 1 FROM notification INDEXED BY notificationWatching
+            WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL LIMIT 1
+            """,
+            self.app,
+            in: self.database
+        )
+    }
+
+    /// Returns the reading of the registration clock.
+    static func clock(in database: Database) throws -> Int64 {
+        try Int64.fetchOne(database.cachedStatement(sql: "SELECT number FROM registrationClock")) ?? 0
+    }
+
+    /// Removes a device, or hides it until no notification needs it any more.
+    /// - Parameter isReadable: whether its row can be read; otherwise it is removed at once.
+    func leave(_ device: Int64, isReadable: Bool) throws {
+        guard isReadable, try self.isWatched() else { return try Self.delete(device, in: self.database) }
+        try self.hide(device, clock: try self.tick())
+    }
+
+    /// Hides a device. One that was inactive is not a recipient, and is only kept for what it has had (2).
+    private func hide(_ device: Int64, clock: Int64) throws {
+        try self.database.run(
+            """
+            UPDATE device SET hasLeft = CASE isActive WHEN 1 THEN 1 ELSE 2 END, isActive = 0, churn = ?
+            WHERE id = ? AND hasLeft = 0
+            """,
+            [clock, device]
+        )
+    }
+
+    /// Notes that the device has changed for notifications in progress.
+    func changed(_ device: Int64) throws {
+        guard try self.isWatched() else { return }
+        try self.database.run("UPDATE device SET churn = ? WHERE id = ?", [try self.tick(), device])
+    }
+
+    /// Brings a device back that had left. Notifications that have passed it meanwhile send to it at once.
+    func returned(_ device: Int64) throws {
+        try self.database.run("UPDATE device SET hasLeft = 0, churn = ? WHERE id = ?", [try self.tick(), device])
+        try self.database.run(
+            """
+            UPDATE retry SET dueAt = 0 WHERE recipient = ?1
+                AND (dueAt = \(RetryQueue.departed) OR dueAt >= \(RetryQueue.afterOthers)) AND notification IN (
+                    SELECT number FROM notification INDEXED BY notificationWatchingBulk
+                    WHERE app = ?2 AND lane = 1 AND finishedAt IS NULL AND openedAfter IS NOT NULL
+                    UNION ALL SELECT notification FROM retry INDEXED BY retryByApp
+                    WHERE lane = 0 AND app = ?2 AND lease IS NULL AND recipient = ?1 AND dueAt IN (
+                        \(RetryQueue.departed), \(RetryQueue.afterOthers), \(RetryQueue.afterShards)))
+            """,
+            [device, self.app]
+        )
+    }
+
+    /// Merges a device into another, which has had what either had.
+    ///
+    /// Devices of two installations stay apart: the one that goes can come back with another token, and the one that is
+    /// kept has had what the token has had.
+    func merge(_ gone: Int64, into kept: Int64) throws {
+        guard try self.isWatched() else { return try Self.delete(gone, in: self.database) }
+        let clock = try self.tick()
+        try self.hide(gone, clock: clock)
+        let staysItself = try self.hasOtherInstallation(gone, than: kept)
+        try self.vacate(gone, keepsInstallation: staysItself)
+        try self.link(kept, to: gone, since: clock, countsAll: !staysItself)
+    }
+
+    /// Tells whether two devices are of two installations.
+    private func hasOtherInstallation(_ device: Int64, than other: Int64) throws -> Bool {
+        try Row.fetchOne(
+            self.database.cachedStatement(
+                sql: """
+                    SELECT 1 FROM device JOIN device AS other ON other.id = ?2
+                    WHERE device.id = ?1 AND device.installation != other.installation
+                    """
+            ),
+            arguments: [device, other]
+        ) != nil
+    }
+
+    /// Gives the installation of a device that has left to another, which has had what either had.
+    func takeInstallation(from left: Int64, to device: Int64) throws {
+        try self.database.run("UPDATE device SET installation = NULL WHERE id = ?", [left])
+        guard try self.isWatched() else { return }
+        try self.link(device, to: left, since: try self.tick(), countsAll: true)
+    }
+
+    /// Frees the token and the installation of a device that has left. The column of the token cannot be empty.
+    private func vacate(_ device: Int64, keepsInstallation: Bool) throws {
+        let row = try Row.fetchOne(
+            self.database.cachedStatement(sql: "SELECT token, environment FROM device WHERE id = ?"),
+            arguments: [device]
+        )
+        if let row, let token = row.token("token"), let environment = row.environment("environment") {
+            try self.gaveUp(token, environment, device: device)
+        }
+        try self.unpair(device)
+        // Random, so that it cannot be registered.
+        try self.database.execute(
+            sql: """
+                UPDATE device SET token = randomblob(32), installation = CASE WHEN ? THEN installation END WHERE id = ?
+                """,
+            arguments: [keepsInstallation, device]
+        )
+    }
+
+    /// Separates a device that gives its token up from the one that has it in the other environment, which awaits it.
+    private func unpair(_ device: Int64) throws {
+        let others = try Int64.fetchAll(
+            self.database.cachedStatement(
+                sql: """
+                    SELECT id FROM device WHERE twin = ?1
+                    UNION SELECT twin FROM device WHERE id = ?1 AND twin IS NOT NULL
+                    """
+            ),
+            arguments: [device]
+        )
+        guard !others.isEmpty else { return }
+        try self.database.run("UPDATE device SET twin = NULL WHERE twin = ?1 OR id = ?1", [device])
+        guard try self.isWatched() else { return }
+        for other in others { try self.link(other, to: device, since: try self.tick(), countsAll: false) }
+    }
+
+    /// Notes that a device gives a token up, and what the token has had.
+    func gaveUp(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
+        guard try self.isWatched() else { return }
+        try self.database.execute(
+            sql: """
+                INSERT OR REPLACE INTO formerToken (app, token, environment, device, since)
+                VALUES (?, ?, ?, ?, ?)
+                """,
+            arguments: [self.app, Data(token.bytes), environment.code, device, try self.tick()]
+        )
+        try SentTokenHistory(app: self.app, database: self.database).gaveUp(token, device: device)
+    }
+
+    /// Links a device that took a token to those that had it before, in either environment, and to the one that has it
+    /// in the other environment now.
+    func took(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
+        let former = try Int64.fetchAll(
+            self.database.cachedStatement(
+                sql: """
+                    SELECT device FROM formerToken WHERE app = ? AND token = ? AND device != ?
+                    ORDER BY since DESC LIMIT ?
+                    """
+            ),
+            arguments: [self.app, Data(token.bytes), device, Self.awaited]
+        )
+        // A page that was in flight when the token was given up went to it all the same.
+        for other in former { try self.link(device, to: other, since: try self.tick(), countsAll: false) }
+        try self.unpair(device)
+        guard let other = try self.pair(token, environment, device: device), try self.isWatched() else { return }
+        // It may be the earlier of the two, and the other one may have had the notification by this token.
+        try self.link(device, to: other, since: try self.tick(), countsAll: false)
+    }
+
+    /// The most former devices of a token that a device awaits. Those with a page in flight are among the last ones.
+    private static let awaited = 16
+
+    /// Makes a device the twin of the one that has its token in the other environment.
+    /// - Returns: the other device; `nil` if there is none.
+    @discardableResult func pair(
+        _ token: DeviceToken,
+        _ environment: PushEnvironment,
+        device: Int64
+    ) throws -> Int64? {
+        let other = try Int64.fetchOne(
+            self.database.cachedStatement(
+                sql: "SELECT id FROM device WHERE app = ? AND token = ? AND environment = ?"
+            ),
+            arguments: [self.app, Data(token.bytes), 1 - environment.code]
+        )
+        guard let other else { return nil }
+        try self.database.run("UPDATE device SET twin = ? WHERE id = ?", [min(other, device), max(other, device)])
+        return other
+    }
+
+    /// Makes a device await another one.
+    /// - Parameter countsAll: whether everything counts that the other one had, and not only what is recorded of its
+    ///   token (``SentTokenHistory``). A later link does not take that back.
+    private func link(_ device: Int64, to other: Int64, since clock: Int64, countsAll: Bool) throws {
+        try self.database.run(
+            """
+            INSERT INTO deviceLink (device, other, since, countsAll) VALUES (?, ?, ?, ?)
+            ON CONFLICT (device, other) DO UPDATE
+            SET since = excluded.since, countsAll = max(countsAll, excluded.countsAll)
+            """,
+            [device, other, clock, countsAll]
+        )
+        if countsAll {
+            // Links of the other device hold for this one too.
+            try self.database.execute(
+                sql: """
+                    INSERT INTO deviceLink (device, other, since, countsAll)
+                    SELECT ?, other, ?, countsAll FROM deviceLink WHERE device = ? AND other != ?
+                    ON CONFLICT (device, other) DO UPDATE
+                    SET since = excluded.since, countsAll = max(countsAll, excluded.countsAll)
+                    """,
+                arguments: [device, clock, other, device]
+            )
+        }
+        try self.database.run("UPDATE device SET churn = ? WHERE id = ?", [clock, device])
+    }
+
+    /// Advances the registration clock.
+    private func tick() throws -> Int64 {
+        let statement = try self.database.cachedStatement(
+            sql: "UPDATE registrationClock SET number = number + 1 RETURNING number"
+        )
+        return try Int64.fetchOne(statement) ?? 0
+    }
+
+    /// Deletes what no notification of the app needs any more, of `limit` devices at most.
+    /// - Returns: the number of those devices.
+    static func forget(app: Int64, limit: Int, in database: Database) throws -> Int {
+        let floor =
+            try Int64.fetchOne(
+                database.cachedStatement(
+                    sql: """
+                        SELECT min(openedAfter) FROM notification
+                        WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL
+                        """
+                ),
+                arguments: [app]
+            ) ?? .max
+        let rows = try Row.fetchAll(
+            database.cachedStatement(
+                sql: """
+                    SELECT id, hasLeft FROM device INDEXED BY deviceChurned
+                    WHERE app = ? AND churn IS NOT NULL AND churn <= ? LIMIT ?
+                    """
+            ),
+            arguments: [app, floor, limit]
+        )
+        for row in rows {
+            guard let id = row["id"] as Int64? else { continue }
+            if row["hasLeft"] as Int64? != 0 {
+                try Self.delete(id, in: database)
+            } else {
+                try database.execute(sql: "UPDATE device SET churn = NULL WHERE id = ?", arguments: [id])
+                try database.execute(sql: "DELETE FROM deviceLink WHERE device = ?", arguments: [id])
+            }
+        }
+        try database.run(
+            """
+            DELETE FROM formerToken WHERE (app, token, environment, device) IN (
+                SELECT app, token, environment, device FROM formerToken WHERE app = ? AND since <= ? LIMIT ?)
+            """,
+            [app, floor, limit]
+        )
+        return rows.count
+    }
+
+    /// Deletes a device's row, with its tags, attributes and links.
+    private static func delete(_ device: Int64, in database: Database) throws {
+        try database.run("UPDATE device SET twin = NULL WHERE twin = ?", [device])
+        try database.run("DELETE FROM device WHERE id = ?", [device])
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package func devices(
+        app: Int64,
+        audience: AudienceExpression,
+        environment: PushEnvironment?,
+        after: Int64,
+        limit: Int
+    ) async throws -> [DeviceRecord] {
+        let condition = AudienceSQL(audience, app: app)
+        let only = environment.map { " AND environment = \($0.code)" } ?? ""
+        return try await self.database.query { database in
+            let count = try Shards.devices(of: app, in: database).count
+            let most = AudienceDriver.limit(wanted: limit, devices: count)
+            let driver = try AudienceDriver.choose(audience, app: app, limit: most, in: database)
+            var (found, last): ([DeviceRecord], Int64?) = ([], after)
+            // A page that is not full is the last: another device follows for each that cannot be read.
+            while let after = last, found.count < limit {
+                let wanted = limit - found.count
+                let page = try Self.devices(
+                    database,
+                    index: driver == nil ? "INDEXED BY deviceByApp" : "NOT INDEXED",
+                    where:
+                        "app = ? AND id > ? AND hasLeft = 0 AND \(condition.sql)\(only)\(driver.condition) ORDER BY id LIMIT ?",
+                    arguments: [app.databaseValue, after.databaseValue] + condition.arguments
+                        + (driver?.arguments(after: after, upTo: .max) ?? []) + [wanted.databaseValue]
+                )
+                found += page.devices
+                last = page.rows < wanted ? nil : page.last
+            }
+            return found
+        }
+    }
+
+    package func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord] {
+        try await self.database.lookup { database in
+            try Self.devices(
+                database,
+                // The plus keeps SQLite from visiting all devices of the app because they have that order.
+                where: "app = ? AND token = ? AND hasLeft = 0 ORDER BY +id",
+                arguments: [app.databaseValue, token.databaseValue]
+            ).devices
+        }
+    }
+
+    package func deleteDevices(
+        app: Int64,
+        token: DeviceToken,
+        environment: PushEnvironment?,
+        now: Timestamp
+    ) async throws -> Int {
+        try await self.database.write { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT id, environment FROM device
+                    WHERE app = ? AND token = ? AND environment = coalesce(?, environment) AND hasLeft = 0
+                    """,
+                arguments: [app.databaseValue, token.databaseValue, environment.databaseValue]
+            )
+            let last = try TokenEventWriter.last(in: database)
+            for row in rows {
+                let id = row["id"] as Int64? ?? 0
+                let environment = row.environment("environment")
+                // A device that cannot be read is deleted at once, as its environment is not known.
+                let changes = RegistrationChanges(app: app, database: database)
+                try changes.leave(id, isReadable: environment != nil)
+                guard let environment else { continue }
+                try TokenEventWriter.add(
+                    .deleted,
+                    app: app,
+                    device: id,
+                    token: token,
+                    environment: environment,
+                    at: now,
+                    in: database
+                )
+            }
+            try TokenEventWriter.announce(after: last, app: app, at: now, in: database)
+            return rows.count
+        }
+    }
+
+    package func count(
+        app: Int64,
+        audience: AudienceExpression,
+        environment: PushEnvironment?
+    ) async throws -> Int {
+        var condition = "app = ? AND isActive = 1"
+        var arguments = [app.databaseValue]
+        if let environment { condition += " AND environment = \(environment.code)" }
+        if audience != .everyone {
+            let filter = AudienceSQL(audience, app: app)
+            condition += " AND \(filter.sql)"
+            arguments += filter.arguments
+        }
+        let (filter, bound) = (condition, arguments)
+        return try await self.database.query { database in
+            // Looking a device up takes longer than visiting it in order.
+            let most = Int(clamping: try Shards.devices(of: app, in: database).count / 3)
+            let driver = try AudienceDriver.choose(audience, app: app, limit: most, in: database)
+            let index = driver != nil ? "NOT INDEXED" : audience == .everyone ? "" : "INDEXED BY deviceByApp"
+            return try Int.fetchOne(
+                database,
+                sql: "SELECT count(*) FROM device \(index) WHERE \(filter)\(driver.condition)",
+                arguments: StatementArguments(bound + (driver?.arguments(after: .min, upTo: .max) ?? []))
+            ) ?? 0
+        }
+    }
+
+    package func timeZones(app: Int64) async throws -> [String?: Int] {
+        try await self.database.query { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: "SELECT timeZone, count(*) AS count FROM device WHERE app = ? AND isActive = 1 GROUP BY timeZone",
+                arguments: [app]
+            )
+            return Dictionary(rows.map { ($0["timeZone"] as String?, $0["count"] as Int? ?? 0) }, uniquingKeysWith: +)
+        }
+    }
+
+    /// Reads devices.
+    /// - Returns: the devices that can be read, the number of rows, and the id of the last row.
+    static func devices(
+        _ database: Database,
+        index: String = "",
+        where condition: String,
+        arguments: [DatabaseValue]
+    ) throws -> (devices: [DeviceRecord], rows: Int, last: Int64?) {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT *, (SELECT json_group_array(tag) FROM deviceTag WHERE deviceTag.device = device.id) AS tags
+                FROM device \(index) WHERE \(condition)
+                """,
+            arguments: StatementArguments(arguments)
+        )
+        let devices = try rows.compactMap { row in
+            do {
+                return try Self.device(row)
+            } catch is DamagedRow {
+                return nil
+            }
+        }
+        return (devices, rows.count, rows.last?["id"])
+    }
+
+    /// Reads a device's row.
+    /// - Throws: ``DamagedRow``.
+    private static func device(_ row: Row) throws -> DeviceRecord {
+        guard let id = row["id"] as Int64?, let environment = row.environment("environment"),
+            let token = row.token("token"), let createdAt = row.time("createdAt"),
+            let registeredAt = row.time("registeredAt"), let isActive = row["isActive"] as Bool?,
+            let suspicions = row["suspicions"] as Int?
+        else { throw DamagedRow(table: "device") }
+        return DeviceRecord(
+            id: id,
+            environment: environment,
+            token: token,
+            profile: Self.profile(row),
+            isActive: isActive,
+            createdAt: createdAt,
+            registeredAt: registeredAt,
+            suspicions: suspicions
+        )
+    }
+
+    private static func profile(_ row: Row) -> DeviceProfile {
+        var profile = DeviceProfile()
+        profile.user = row["user"]
+        profile.locale = row["locale"]
+        profile.timeZone = row["timeZone"]
+        profile.appVersion = row["appVersion"]
+        profile.installation = row["installation"]
+        profile.capabilities = DeviceCapabilities(rawValue: row["capabilities"] as Int64? ?? 0)
+        // Damaged attributes do not make the token unusable.
+        profile.attributes = (try? DeviceAttributes.read(row["attributes"])) ?? [:]
+        if let tags = row["tags"] as String?,
+            let names = try? JSONDecoder().decode([String].self, from: Data(tags.utf8))
+        {
+            profile.tags = Set(names)
+        }
+        return profile
+    }
+}

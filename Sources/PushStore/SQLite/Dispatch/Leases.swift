@@ -1,0 +1,91 @@
+import GRDB
+import PushTypes
+
+/// The leases under which shards and retries are sent (docs/decisions/0019).
+///
+/// A lease is known by its fencing number, which rises with every claim. Nothing is written under a lease that was
+/// lost.
+enum Leases {
+    /// Adds a lease.
+    /// - Returns: its fencing number.
+    static func take(owner: Int64, until: Timestamp, in database: Database) throws -> Int64 {
+        try RawStatement.run("INSERT INTO lease (owner, until) VALUES (?, ?)", owner, until.milliseconds, in: database)
+        return database.lastInsertedRowID
+    }
+
+    /// Tells whether a lease is still the owner's.
+    static func isHeld(_ fence: Int64, by owner: Int64, in database: Database) throws -> Bool {
+        return try RawStatement.givesRow(
+            "SELECT 1 FROM lease WHERE fence = ? AND owner = ?",
+            fence,
+            owner,
+            in: database
+        )
+    }
+
+    /// Moves the end of a lease.
+    static func extend(_ fence: Int64, until: Timestamp, in database: Database) throws {
+        try RawStatement.run("UPDATE lease SET until = ? WHERE fence = ?", until.milliseconds, fence, in: database)
+    }
+
+    /// Returns the leases that no owner works under any more.
+    ///
+    /// A lease of the caller is lost when the caller does not hold it, whatever its end. Another owner's is lost when
+    /// it has ended.
+    static func lost(
+        owner: Int64,
+        held: ClaimFilter.Held?,
+        now: Timestamp,
+        in database: Database
+    ) throws -> [Int64] {
+        let statement = try RawStatement("SELECT fence, owner, until FROM lease", in: database)
+        defer { statement.reset() }
+        var lost: [Int64] = []
+        while try statement.step() {
+            let fence = statement.integer(0)
+            let isLost =
+                if let held, statement.integer(1) == owner {
+                    fence <= held.upTo && !held.fences.contains(fence)
+                } else {
+                    statement.integer(2) <= now.milliseconds
+                }
+            if isLost { lost.append(fence) }
+        }
+        return lost
+    }
+
+    /// Ends leases and releases what they hold.
+    static func release(_ fences: [Int64], in database: Database) throws {
+        for fence in fences {
+            let held = try Int64.fetchAll(
+                database.cachedStatement(sql: "SELECT notification FROM shard WHERE lease = ?"),
+                arguments: [fence]
+            )
+            try Self.free("shard", fence, in: database)
+            try Self.free("retry", fence, in: database)
+            try Self.end(fence, in: database)
+            for notification in held { try Self.tidyIfCancelled(notification, in: database) }
+        }
+    }
+
+    /// Removes the shard of a cancelled notification, which its page in flight had kept until now.
+    private static func tidyIfCancelled(_ notification: Int64, in database: Database) throws {
+        let sql = "SELECT state FROM notification WHERE number = ?"
+        let state = try String.fetchOne(database.cachedStatement(sql: sql), arguments: [notification])
+        if state == NotificationRecord.State.cancelled.rawValue { try Completion.tidy(notification, in: database) }
+    }
+
+    /// Ends a lease that holds nothing any more.
+    static func end(_ fence: Int64, in database: Database) throws {
+        try RawStatement.run("DELETE FROM lease WHERE fence = ?", fence, in: database)
+    }
+
+    /// Releases the retries that a lease still holds.
+    static func freeRetries(_ fence: Int64, in database: Database) throws {
+        try Self.free("retry", fence, in: database)
+    }
+
+    private static func free(_ table: String, _ fence: Int64, in database: Database) throws {
+        try RawStatement.run("UPDATE \(table) SET lease = NULL WHERE lease = ?", fence, in: database)
+    }
+}

@@ -1,0 +1,243 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// A query for recipients: a page of devices or of named tokens after a cursor, or single ones for another try.
+struct RecipientQuery: Sendable {
+    /// The recipients of a page, in their order.
+    struct Found {
+        var recipients: [Recipient] = []
+        var unreadable: [EndedRetry] = []
+        /// See ``RecipientPage/held``.
+        var held: [Int64] = []
+    }
+
+    /// The table that has the recipients.
+    private enum Source {
+        case devices(DeviceFilter)
+        case targets
+    }
+
+    private let source: Source
+    let number: Int64
+    let app: Int64
+    let notification: NotificationRecord
+    /// The registration clock at the opening of the notification.
+    let openedAfter: Int64
+    let zone: ShardPlan.Zone
+    let shard: Int64
+    private let cursor: Int64
+    private let end: Int64
+    private let limit: Int
+    private let needs: RecipientNeeds
+    private let columns: [(need: RecipientNeeds, name: String)]
+
+    /// A query for a page of a shard.
+    init(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) {
+        let notification = claim.notification
+        self.number = claim.notificationNumber
+        self.app = notification.app
+        (self.notification, self.openedAfter) = (notification, claim.openedAfter)
+        (self.zone, self.shard) = (claim.zone, claim.shard)
+        (self.cursor, self.end, self.limit, self.needs) = (claim.cursor, claim.end, limit, needs)
+        self.columns = Self.columns(needs)
+        guard case .devices(let audience) = notification.audience else {
+            self.source = .targets
+            return
+        }
+        self.source = .devices(DeviceFilter(claim, audience: audience))
+    }
+
+    /// A query for single recipients of a notification.
+    init(_ notification: NotificationRecord, number: Int64, openedAfter: Int64, needs: RecipientNeeds) {
+        (self.notification, self.openedAfter) = (notification, openedAfter)
+        (self.zone, self.shard) = (.any, -1)
+        self.number = number
+        self.app = notification.app
+        (self.cursor, self.end, self.limit, self.needs) = (0, 0, 1, needs)
+        self.columns = Self.columns(needs)
+        self.source = .targets
+    }
+
+    private static func columns(_ needs: RecipientNeeds) -> [(RecipientNeeds, String)] {
+        let all: [(RecipientNeeds, String)] = [
+            (.user, "user"), (.locale, "locale"), (.timeZone, "timeZone"), (.appVersion, "appVersion"),
+            (.attributes, "attributes"),
+        ]
+        return all.filter { needs.contains($0.0) }
+    }
+
+    /// The columns of `device` that make a recipient, in the order of ``device(_:)``.
+    var columnList: String {
+        self.columns.reduce(
+            """
+            device.id, device.token, device.environment, device.registeredAt, device.suspicions, device.churn, \
+            device.twin, device.hasLeft
+            """
+        ) { "\($0), device.\($1.name)" }
+    }
+
+    /// Reads the page.
+    /// - Parameter driver: the index ranges that find the devices of a narrow audience; `nil` visits all devices.
+    func fetch(
+        driver: AudienceDriver? = nil,
+        in database: Database
+    ) throws -> Found {
+        switch self.source {
+        case .devices(let filter): try self.devices(filter, driver: driver, in: database)
+        case .targets: try self.targets(in: database)
+        }
+    }
+
+    private func devices(
+        _ filter: DeviceFilter,
+        driver: AudienceDriver?,
+        in database: Database
+    ) throws -> Found {
+        let (sql, arguments) = self.text(filter, driver: driver)
+        // Only statements that several notifications share are kept.
+        let statement = try RawStatement(sql, isKept: filter.isCommon && driver == nil, in: database)
+        defer { statement.reset() }
+        for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
+        var found = Found()
+        found.recipients.reserveCapacity(self.limit)
+        let changes = RecipientChanges(self)
+        while try statement.step() {
+            if changes.mayConcern(statement), try changes.holds(statement.integer(0), in: database) {
+                found.held.append(statement.integer(0))
+            } else if let recipient = self.device(statement) {
+                found.recipients.append(recipient)
+            } else {
+                found.unreadable.append(Self.unreadable(statement.integer(0)))
+            }
+        }
+        return found
+    }
+
+    /// Returns the ids of devices that have left since the notification was opened, after the cursor, up to `last`.
+    func left(upTo last: Int64, in database: Database) throws -> [Int64] {
+        guard case .devices(let filter) = self.source else { return [] }
+        let some = try RawStatement(
+            "SELECT 1 FROM device INDEXED BY deviceLeft WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1 LIMIT 1",
+            in: database
+        )
+        defer { some.reset() }
+        for (index, bound) in [self.app, self.cursor, last].enumerated() { some.bind(bound, at: Int32(index) + 1) }
+        guard try some.step() else { return [] }
+        return try Int64.fetchAll(
+            database,
+            sql: """
+                SELECT id FROM device INDEXED BY deviceLeft
+                WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1 AND churn > ? AND \(filter.condition)
+                ORDER BY id LIMIT ?
+                """,
+            arguments: StatementArguments(
+                [self.app, self.cursor, last, self.openedAfter].map(\.databaseValue) + filter.arguments
+                    + [self.limit.databaseValue]
+            )
+        )
+    }
+
+    private static func unreadable(_ id: Int64) -> EndedRetry {
+        EndedRetry(id: id, recipient: nil, attempts: 0, cause: .unreadable)
+    }
+
+    /// Returns the statement for a page of devices, with its arguments.
+    func text(_ filter: DeviceFilter, driver: AudienceDriver?) -> (sql: String, arguments: [DatabaseValue]) {
+        let sql = """
+            SELECT \(self.columnList) FROM device \(driver == nil ? filter.index : "NOT INDEXED")
+            WHERE app = ? AND id > ? AND id <= ? AND isActive = 1 AND \(filter.condition)\(driver.condition)
+            ORDER BY id LIMIT ?
+            """
+        var arguments = [self.app, self.cursor, self.end].map(\.databaseValue) + filter.arguments
+        if let driver { arguments += driver.arguments(after: self.cursor, upTo: self.end) }
+        return (sql, arguments + [self.limit.databaseValue])
+    }
+
+    /// Returns the recipient of a device's row; `nil` for a row that cannot be read.
+    func device(_ statement: RawStatement) -> Recipient? {
+        guard let token = statement.token(1), let environment = PushEnvironment(code: statement.integer(2)) else {
+            return nil
+        }
+        let id = statement.integer(0)
+        var recipient = Recipient(
+            id: id,
+            device: id,
+            token: token,
+            environment: environment,
+            registeredAt: Timestamp(milliseconds: statement.integer(3))
+        )
+        recipient.isSuspected = statement.integer(4) > 0
+        recipient.profile = self.profile(statement)
+        return recipient
+    }
+
+    /// Reads the needed part of a profile; `nil` if nothing is needed.
+    private func profile(_ statement: RawStatement) -> RecipientProfile? {
+        guard !self.columns.isEmpty else { return nil }
+        var profile = RecipientProfile()
+        for (index, column) in self.columns.enumerated() {
+            let position = Int32(index) + 8
+            switch column.need {
+            case .user: profile.user = statement.text(position)
+            case .locale: profile.locale = statement.text(position)
+            case .timeZone: profile.timeZone = statement.text(position)
+            case .appVersion: profile.appVersion = statement.text(position)
+            default: profile.attributes = statement.isNull(position) ? nil : Data(statement.bytes(position))
+            }
+        }
+        return profile
+    }
+
+    /// Reads a page of the tokens that the notification names.
+    private func targets(in database: Database) throws -> Found {
+        let statement = try RawStatement(
+            "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?",
+            in: database
+        )
+        defer { statement.reset() }
+        statement.bind(self.number, at: 1)
+        statement.bind(self.cursor, at: 2)
+        statement.bind(Int64(self.limit), at: 3)
+        var positions: [Int64] = []
+        while try statement.step() { positions.append(statement.integer(0)) }
+        statement.reset()
+        var found = Found()
+        for position in positions {
+            if let recipient = try self.target(position, in: database) {
+                found.recipients.append(recipient)
+            } else {
+                found.unreadable.append(Self.unreadable(-position))
+            }
+        }
+        return found
+    }
+
+    /// Returns a token that the notification names, with its device if it is registered.
+    func target(_ position: Int64, in database: Database) throws -> Recipient? {
+        let statement = try RawStatement(
+            "SELECT token, environment FROM target WHERE notification = ? AND position = ?",
+            in: database
+        )
+        defer { statement.reset() }
+        statement.bind(self.number, at: 1)
+        statement.bind(position, at: 2)
+        guard try statement.step(), let token = statement.token(0),
+            let environment = PushEnvironment(code: statement.integer(1))
+        else { return nil }
+        let device = try RawStatement(
+            "SELECT \(self.columnList) FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0",
+            in: database
+        )
+        defer { device.reset() }
+        device.bind(self.app, at: 1)
+        device.bind(token.bytes, at: 2)
+        device.bind(environment.code, at: 3)
+        guard try device.step() else {
+            return Recipient(id: -position, device: nil, token: token, environment: environment)
+        }
+        var recipient = self.device(device)
+        recipient?.id = -position
+        return recipient
+    }
+}

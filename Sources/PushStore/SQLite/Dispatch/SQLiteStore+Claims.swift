@@ -1,0 +1,254 @@
+package import Foundation
+import GRDB
+package import PushSupport
+package import PushTypes
+
+extension SQLiteStore {
+    package func recover(now: Timestamp) async throws -> Int {
+        try await self.database.write { database in
+            try Leases.release(try Int64.fetchAll(database, sql: "SELECT fence FROM lease"), in: database)
+            // The delivery keeps its state, so that it is not taken for one that may be sent.
+            try database.execute(
+                sql: """
+                    INSERT OR IGNORE INTO retry (notification, recipient, lane, app, attempts, dueAt)
+                    SELECT delivery.notification, recipient, lane, app, attempts, ?
+                    FROM delivery JOIN notification ON notification.number = delivery.notification
+                    WHERE delivery.state = 0
+                    """,
+                arguments: [now.milliseconds]
+            )
+            return database.changesCount
+        }
+    }
+
+    package func due(
+        now: Timestamp,
+        limit: Int,
+        excluding excluded: Set<Int64>
+    ) async throws -> [NotificationRecord] {
+        let (records, damaged) = try await self.database.read { database in
+            var damaged: [Int64] = []
+            let records = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM notification
+                    WHERE state = 'scheduled' AND startsAt <= ? AND \(Self.notIn(excluded)) ORDER BY startsAt LIMIT ?
+                    """,
+                arguments: [now.milliseconds, limit]
+            ).compactMap { row in
+                try Self.readable(row, orElse: { damaged.append($0) }) { try NotificationRow.record($0, in: database) }
+            }
+            return (records, damaged)
+        }
+        if !damaged.isEmpty {
+            try await self.database.write { try Self.setAside(damaged, in: $0) }
+        }
+        return records
+    }
+
+    /// Reads a notification's row.
+    /// - Returns: `nil` for a row that cannot be read, whose number `damaged` receives.
+    static func readable<Value>(
+        _ row: Row,
+        orElse damaged: (Int64) throws -> Void,
+        _ make: (Row) throws -> Value
+    ) throws -> Value? {
+        do {
+            return try make(row)
+        } catch let error as DamagedRow {
+            guard let number = row["number"] as Int64? else { throw error }
+            try damaged(number)
+            return nil
+        }
+    }
+
+    /// Pauses notifications that cannot be read: each would block all others of its lane.
+    static func setAside(_ damaged: [Int64], in database: Database) throws {
+        for number in damaged {
+            try Self.pause(number, reason: "what is stored of it cannot be read", in: database)
+        }
+    }
+
+    package func open(
+        _ notification: UUID,
+        shards: [ShardPlan],
+        recipients: Int,
+        now: Timestamp
+    ) async throws {
+        try await self.database.write { database in
+            guard
+                let row = try Row.fetchOne(
+                    database,
+                    sql: "SELECT * FROM notification WHERE id = ? AND state = 'scheduled'",
+                    arguments: [notification.uuidString]
+                ), let number = row["number"] as Int64?
+            else { return }
+            var record = try NotificationRow.record(row, in: database)
+            record.progress.recipients = recipients
+            try database.execute(
+                sql: "UPDATE notification SET state = 'accepted', recipients = ? WHERE number = ?",
+                arguments: [recipients, number]
+            )
+            try Shards.add(shards, to: record, number: number, in: database)
+            // An empty audience has no page that would end the notification.
+            try Completion.finishIfComplete(number, now: now, in: database)
+        }
+    }
+
+    package func claim(
+        lane: NotificationRecord.Lane,
+        at clocks: ClockReading,
+        until: Timestamp,
+        limit: Int,
+        from filter: ClaimFilter
+    ) async throws -> [ShardClaim] {
+        let owner = try await self.owner.number(self.database)
+        // Most calls find nothing: they should not wait for the writer.
+        let isThereAny = try await self.database.read { database in
+            try !Leases.lost(owner: owner, held: filter.held, now: clocks.steady, in: database).isEmpty
+                || !Self.claimable(lane, at: clocks, limit: 1, from: filter, in: database).isEmpty
+        }
+        guard isThereAny else { return [] }
+        return try await self.database.write { database in
+            try Leases.release(
+                try Leases.lost(owner: owner, held: filter.held, now: clocks.steady, in: database),
+                in: database
+            )
+            var damaged: [Int64] = []
+            var claims = try Self.claimable(lane, at: clocks, limit: limit, from: filter, in: database)
+                .compactMap { try Self.readable($0, orElse: { damaged.append($0) }, Self.claim) }
+            try Self.setAside(damaged, in: database)
+            for index in claims.indices {
+                let fence = try Leases.take(owner: owner, until: until, in: database)
+                try database.execute(
+                    sql: "UPDATE shard SET lease = ? WHERE notification = ? AND number = ?",
+                    arguments: [fence, claims[index].notificationNumber, claims[index].shard]
+                )
+                claims[index].fence = fence
+            }
+            return claims
+        }
+    }
+
+    /// Returns the rows of shards that may be claimed, in their order.
+    ///
+    /// Campaigns come in round robin order: one shard of each before a second of any, first those whose last page is
+    /// longest ago. A page of the future was written before the clock was set back. A paced campaign has one shard at a
+    /// time. Urgent notifications come in the order of their times, however many wait.
+    private static func claimable(
+        _ lane: NotificationRecord.Lane,
+        at clocks: ClockReading,
+        limit: Int,
+        from filter: ClaimFilter,
+        in database: Database
+    ) throws -> [Row] {
+        let sql =
+            switch lane {
+            case .bulk:
+                """
+                WITH free AS (
+                    SELECT notification, number AS shard, zoneKind, zone, cursor, upTo,
+                        row_number() OVER (PARTITION BY notification ORDER BY number) AS round
+                    FROM shard
+                    WHERE lane = 1 AND isDone = 0 AND notBefore <= ?3 AND lease IS NULL
+                        AND \(Self.isNotTooEarly))
+                SELECT notification.*, shard, zoneKind, zone, cursor, upTo
+                FROM free JOIN notification ON notification.number = free.notification
+                WHERE state IN ('accepted', 'sending') AND nextPageAt <= ?1 AND \(filter.isOfOtherTargets)
+                    AND (pace IS NULL OR round = 1 AND NOT EXISTS (
+                        SELECT 1 FROM shard AS other
+                        WHERE other.notification = notification.number AND other.lease IS NOT NULL))
+                ORDER BY round, coalesce((
+                    SELECT max(earlier.lastPageAt) FROM shard AS earlier
+                    WHERE earlier.notification = notification.number AND earlier.lastPageAt <= max(?1, ?3)), 0),
+                    notification.number
+                LIMIT ?2
+                """
+            case .urgent:
+                """
+                SELECT notification.*, shard.number AS shard, zoneKind, zone, cursor, upTo
+                FROM shard CROSS JOIN notification ON notification.number = shard.notification
+                WHERE shard.lane = 0 AND isDone = 0 AND notBefore <= ?3 AND lease IS NULL
+                    AND \(Self.isNotTooEarly)
+                    AND state IN ('accepted', 'sending') AND nextPageAt <= ?1 AND \(filter.isOfOtherTargets)
+                ORDER BY shard.notBefore LIMIT ?2
+                """
+            }
+        return try Row.fetchAll(
+            database,
+            sql: sql,
+            arguments: [clocks.steady.milliseconds, limit, clocks.wall.milliseconds]
+        )
+    }
+
+    /// The condition on a shard of the remaining devices: these are known once all other shards have ended.
+    private static let isNotTooEarly = """
+        (zoneKind != 3 OR NOT EXISTS (
+            SELECT 1 FROM shard AS zoned
+            WHERE zoned.notification = shard.notification AND zoned.isDone = 0 AND zoned.zoneKind != 3))
+        """
+
+    /// The condition on a notification whose retries are claimed, to be tried or to be ended.
+    static let mayRetry = "notification.state IN ('accepted', 'sending', 'cancelled')"
+
+    /// Reads a shard's row with its notification.
+    /// - Throws: ``DamagedRow``.
+    private static func claim(_ row: Row) throws -> ShardClaim {
+        guard let number = row["number"] as Int64?, let shard = row["shard"] as Int64?,
+            let zone = ShardPlan.Zone(code: row["zoneKind"] as Int64?, name: row["zone"] as String?),
+            let cursor = row["cursor"] as Int64?, let end = row["upTo"] as Int64?
+        else { throw DamagedRow(table: "shard") }
+        return ShardClaim(
+            notification: try NotificationRow.record(row),
+            notificationNumber: number,
+            shard: shard,
+            zone: zone,
+            cursor: cursor,
+            end: end,
+            isNarrow: row["isNarrow"] as Bool? ?? false,
+            // The caller sets it when it takes the lease.
+            fence: 0,
+            openedAfter: row["openedAfter"] as Int64? ?? 0
+        )
+    }
+
+    package func nextDue(
+        lane: NotificationRecord.Lane,
+        after: Timestamp,
+        at clocks: ClockReading
+    ) async throws -> Timestamp? {
+        // From the wall clock to the steady clock.
+        let shift = clocks.steady.milliseconds - clocks.wall.milliseconds
+        return try await self.database.read { database in
+            try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT min(at) FROM (
+                        SELECT min(max(shard.notBefore + ?3, nextPageAt)) AS at
+                        FROM shard JOIN notification ON notification.number = shard.notification
+                        WHERE shard.lane = ?1 AND isDone = 0 AND lease IS NULL AND \(Self.isNotTooEarly)
+                            AND state IN ('accepted', 'sending') AND max(shard.notBefore + ?3, nextPageAt) > ?2
+                        UNION ALL
+                        SELECT * FROM (
+                            SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
+                            WHERE retry.lane = ?1 AND dueAt > ?2 AND dueAt < \(RetryQueue.afterOthers) AND lease IS NULL
+                                AND \(Self.mayRetry)
+                            ORDER BY dueAt LIMIT 1))
+                    """,
+                arguments: [lane.rawValue, after.milliseconds, shift]
+            ).map(Timestamp.init(milliseconds:))
+        }
+    }
+
+    package func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp? {
+        try await self.database.read { database in
+            try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT min(startsAt) FROM notification WHERE state = 'scheduled' AND \(Self.notIn(excluded))
+                    """
+            )
+            .map(Timestamp.init(milliseconds:))
+        }
+    }
+}

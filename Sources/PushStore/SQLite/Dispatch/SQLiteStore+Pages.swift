@@ -1,0 +1,50 @@
+import GRDB
+
+extension SQLiteStore {
+    package func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage {
+        let query = RecipientQuery(claim, limit: limit, needs: needs)
+        return try await self.database.read { database in
+            let found = try query.fetch(driver: try self.driver(of: claim, in: database), in: database)
+            return try self.page(found, of: claim, limit: limit, query, in: database)
+        }
+    }
+
+    /// Adds the recipients whose devices have left to a page, and shortens it if they are many.
+    private func page(
+        _ found: RecipientQuery.Found,
+        of claim: ShardClaim,
+        limit: Int,
+        _ query: RecipientQuery,
+        in database: Database
+    ) throws -> RecipientPage {
+        // The recipient of a named token is its position, below zero.
+        let ids = [found.recipients.last?.id, found.unreadable.last?.id, found.held.last].compactMap { $0.map(abs) }
+        let isFull = found.recipients.count + found.unreadable.count + found.held.count >= limit
+        var page = RecipientPage(
+            recipients: found.recipients,
+            unreadable: found.unreadable,
+            cursor: isFull ? ids.max() ?? claim.end : claim.end,
+            isLast: !isFull
+        )
+        page.readAt = try RegistrationChanges.clock(in: database)
+        let left = try query.left(upTo: page.cursor, in: database)
+        if left.count >= limit, let last = left.last, last < page.cursor {
+            // More devices have left than a page holds: the others come with the next page.
+            page.recipients.removeAll { $0.id > last }
+            page.unreadable.removeAll { $0.id > last }
+            (page.cursor, page.isLast) = (last, false)
+        }
+        page.held = left + found.held.filter { $0 <= page.cursor }
+        return page
+    }
+
+    /// Returns the index ranges of a narrow audience, chosen once for each notification; `nil` if all devices are to be
+    /// visited.
+    private func driver(of claim: ShardClaim, in database: Database) throws -> AudienceDriver? {
+        guard claim.isNarrow, case .devices(let audience) = claim.notification.audience else { return nil }
+        return try self.drivers.driver(of: claim.notificationNumber) {
+            let app = claim.notification.app
+            return try AudienceDriver.choose(audience, app: app, limit: .max, in: database)
+        }
+    }
+}

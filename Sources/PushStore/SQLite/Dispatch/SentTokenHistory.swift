@@ -1,0 +1,88 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// The record of the notifications in progress that a token has had, once its device has given it up.
+///
+/// The ledger knows devices: while a device keeps its token, its final state tells what the token has had. This record
+/// outlives that (docs/decisions/0018).
+struct SentTokenHistory {
+    let app: Int64
+    let database: Database
+
+    /// Records what a token has had that a device gives up now. A page in flight follows with ``correct(_:)``.
+    func gaveUp(_ token: DeviceToken, device: Int64) throws {
+        // Without notifications that the device had by an earlier token.
+        let isNew = """
+            NOT EXISTS (
+                SELECT 1 FROM tokenHad AS earlier WHERE earlier.notification = number AND earlier.device = ?3)
+            """
+        // Bulk notifications are few; urgent ones are found by the device.
+        for sql in [
+            """
+            SELECT number, ?1, ?3 FROM notification INDEXED BY notificationWatchingBulk
+            WHERE app = ?2 AND lane = 1 AND finishedAt IS NULL AND openedAfter IS NOT NULL AND \(isNew) AND EXISTS (
+                SELECT 1 FROM delivery WHERE notification = number AND recipient = ?3 AND state IN (\(Self.states)))
+            """,
+            """
+            SELECT number, ?1, ?3 FROM delivery INDEXED BY deliveryByDevice
+                JOIN notification ON number = delivery.notification
+            WHERE delivery.device = ?3 AND recipient = ?3 AND delivery.state IN (\(Self.states))
+                AND app = ?2 AND finishedAt IS NULL AND openedAfter IS NOT NULL AND \(isNew)
+            """,
+        ] {
+            try self.database.run(
+                "INSERT OR IGNORE INTO tokenHad (notification, token, device) \(sql)",
+                [Data(token.bytes), self.app, device]
+            )
+        }
+    }
+
+    /// Accepted; or started by at-most-once, as the push may have left.
+    private static let states = "\(DeliveryRecord.State.accepted.rawValue), \(DeliveryRecord.State.sending.rawValue)"
+
+    /// Records the tokens by which recipients of a page were sent to whose devices have given tokens up since it was
+    /// read.
+    func correct(_ page: PageResult) throws {
+        guard let reading = page.reading else { return }
+        let changed = try Set(
+            Int64.fetchAll(
+                self.database.cachedStatement(
+                    sql: "SELECT device FROM formerToken INDEXED BY formerTokenBySince WHERE app = ? AND since > ?"
+                ),
+                arguments: [self.app, reading.clock]
+            )
+        )
+        guard !changed.isEmpty else { return }
+        let ends = page.deliveries.map { ($0.recipient, $0.state == .accepted || $0.state == .sending) }
+        let had = Dictionary(ends + page.retries.map { ($0.recipient, false) }) { $0 || $1 }
+        for recipient in reading.recipients where changed.contains(recipient.id) {
+            guard let hasHad = had[recipient.id] else { continue }
+            try self.database.run(
+                "DELETE FROM tokenHad WHERE notification = ? AND device = ?",
+                [page.notificationNumber, recipient.id]
+            )
+            guard hasHad else { continue }
+            // A notification that has ended meanwhile is left out.
+            try self.database.run(
+                """
+                INSERT OR IGNORE INTO tokenHad (notification, token, device)
+                SELECT number, ?, ? FROM notification WHERE number = ? AND finishedAt IS NULL
+                """,
+                [Data(recipient.token.bytes), recipient.id, page.notificationNumber]
+            )
+        }
+    }
+
+    /// Tells whether a notification went to a token by a device that has given it up.
+    static func remembers(_ token: DeviceToken, of notification: Int64, in database: Database) throws -> Bool {
+        let statement = try RawStatement(
+            "SELECT 1 FROM tokenHad WHERE notification = ? AND token = ?",
+            in: database
+        )
+        defer { statement.reset() }
+        statement.bind(notification, at: 1)
+        statement.bind(token.bytes, at: 2)
+        return try statement.step()
+    }
+}

@@ -1,0 +1,132 @@
+import GRDB
+import PushTypes
+
+/// The division of a notification's audience into shards.
+enum Shards {
+    /// The number of recipients that are worth a shard.
+    private static let size: Int64 = 50_000
+    private static let maximumCount: Int64 = 16
+    /// The approximate number of recipients that are read at once.
+    private static let pageSize = 1000
+
+    /// Adds a notification's shards, and notes the registration clock at its opening.
+    static func add(
+        _ plans: [ShardPlan],
+        to notification: NotificationRecord,
+        number: Int64,
+        in database: Database
+    ) throws {
+        guard !plans.isEmpty else { return }
+        let devices = try Self.devices(of: notification.app, in: database)
+        let recipients = Int64(notification.progress.recipients)
+        let isNarrow = try Self.isNarrow(notification, devices: devices.count, in: database)
+        try database.execute(
+            sql: "UPDATE notification SET isNarrow = ?, openedAfter = ? WHERE number = ?",
+            arguments: [isNarrow, try RegistrationChanges.clock(in: database), number]
+        )
+        var shard: Int64 = 0
+        for plan in plans {
+            for (cursor, last) in Self.ranges(of: notification, plan, devices, recipients, isNarrow: isNarrow) {
+                try Self.insert(plan, notification, number, shard: shard, after: cursor, to: last, in: database)
+                shard += 1
+            }
+        }
+    }
+
+    /// Tells whether other indexes find the recipients faster than a visit of all devices.
+    private static func isNarrow(
+        _ notification: NotificationRecord,
+        devices: Int64,
+        in database: Database
+    ) throws -> Bool {
+        guard case .devices(let audience) = notification.audience else { return false }
+        let limit = AudienceDriver.limit(wanted: Self.pageSize, devices: devices)
+        // An index range that finds them all has at least as many entries.
+        guard notification.progress.recipients < limit else { return false }
+        return try AudienceDriver.choose(audience, app: notification.app, limit: limit, in: database) != nil
+    }
+
+    /// Returns the ranges of ids up to the device that registered last, in several parts only for many recipients.
+    private static func ranges(
+        of notification: NotificationRecord,
+        _ plan: ShardPlan,
+        _ devices: (first: Int64, last: Int64, count: Int64),
+        _ recipients: Int64,
+        isNarrow: Bool
+    ) -> [(cursor: Int64, last: Int64)] {
+        if case .tokens(let tokens) = notification.audience { return [(0, Int64(tokens.count))] }
+        let isWhole = isNarrow || notification.pace != nil || plan.zone != .any
+        let count = isWhole ? 1 : min(Self.maximumCount, max(1, recipients / Self.size))
+        let width = max(1, devices.count / count)
+        return (0..<count).map { part in
+            let cursor = part == 0 ? 0 : devices.first - 1 + part * width
+            return (cursor, part == count - 1 ? devices.last : devices.first - 1 + (part + 1) * width)
+        }
+    }
+
+    /// Returns the first and last id of an app's devices, and the most devices that there may be between them.
+    static func devices(
+        of app: Int64,
+        in database: Database
+    ) throws -> (first: Int64, last: Int64, count: Int64) {
+        let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT (SELECT id FROM device WHERE app = ?1 ORDER BY id LIMIT 1) AS first,
+                    (SELECT id FROM device WHERE app = ?1 ORDER BY id DESC LIMIT 1) AS last
+                """,
+            arguments: [app]
+        )
+        guard let first = row?["first"] as Int64?, let last = row?["last"] as Int64? else { return (1, 0, 0) }
+        return (first, last, last - first + 1)
+    }
+
+    private static func insert(
+        _ plan: ShardPlan,
+        _ notification: NotificationRecord,
+        _ number: Int64,
+        shard: Int64,
+        after cursor: Int64,
+        to last: Int64,
+        in database: Database
+    ) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO shard (notification, number, lane, zoneKind, zone, cursor, upTo, notBefore)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                number, shard, notification.lane.rawValue, plan.zone.code, plan.zone.name, cursor, last,
+                plan.notBefore.milliseconds,
+            ]
+        )
+    }
+}
+
+extension ShardPlan.Zone {
+    /// The stored kind of the zone.
+    var code: Int64 {
+        switch self {
+        case .any: 0
+        case .named: 1
+        case .unknown: 2
+        case .remainder: 3
+        }
+    }
+
+    /// The stored name of the zone.
+    var name: String? {
+        if case .named(let name) = self { name } else { nil }
+    }
+
+    /// Returns a stored zone; `nil` for one that cannot be read.
+    init?(code: Int64?, name: String?) {
+        switch (code, name) {
+        case (0, _): self = .any
+        case (1, let name?): self = .named(name)
+        case (2, _): self = .unknown
+        case (3, _): self = .remainder
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import GRDB
+
+/// The examination of a database.
+enum Integrity {
+    /// The most faults of one kind that are listed.
+    static let longestList = 20
+
+    /// Returns the faults that SQLite finds.
+    static func damage(in database: Database) throws -> [String] {
+        do {
+            let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check(\(Self.longestList))")
+            let orphans = try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM pragma_foreign_key_check LIMIT \(Self.longestList)"
+            )
+            return pages.filter { $0 != "ok" }
+                + orphans.map { row in
+                    let (table, parent): (String?, String?) = (row["table"], row["parent"])
+                    return "a row of \(table ?? "?") names one of \(parent ?? "?") that is not there"
+                }
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CORRUPT {
+            return [error.message ?? "\(error.resultCode)"]
+        }
+    }
+
+    /// Returns the faults by the store's own rules. The database must have seen exactly the migrations of this version.
+    /// - Parameters:
+    ///   - isAtRest: whether no provider sends; else only rules are checked that hold at any time.
+    ///   - masterKey: the key that must open every secret; `nil` leaves that out.
+    static func brokenRules(in database: Database, isAtRest: Bool, masterKey: MasterKey?) throws -> [String] {
+        do {
+            let rules = IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : [])
+            return try rules.flatMap { try $0.faults(in: database) }
+                + DamagedRows(database: database, masterKey: masterKey).faults()
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CORRUPT {
+            return ["the store's rules cannot be examined: \(error.message ?? "\(error.resultCode)")"]
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import GRDB
+
+/// A rule of the store that must hold, besides those that SQLite enforces.
+struct IntegrityRule: Sendable {
+    /// The fault where it does not hold.
+    let fault: String
+    /// A statement that selects the numbers of the notifications where it does not hold.
+    let sql: String
+
+    /// Returns the faults of five notifications at most.
+    func faults(in database: Database) throws -> [String] {
+        try Int64.fetchAll(database, sql: "\(self.sql) LIMIT 5").map { "notification \($0): \(self.fault)" }
+    }
+
+    /// The rules that hold after every transaction.
+    static let always = [
+        // A page that was in flight when its notification was cancelled is still being sent.
+        IntegrityRule(
+            fault: "it has ended and something of it is still to be sent",
+            sql: """
+                SELECT number FROM notification WHERE state IN ('done', 'cancelled') AND (
+                    EXISTS (
+                        SELECT 1 FROM shard WHERE shard.notification = notification.number
+                            AND (shard.lease IS NULL OR state = 'done'))
+                    OR state = 'done' AND EXISTS (
+                        SELECT 1 FROM retry WHERE retry.notification = notification.number)
+                    OR state = 'done' AND EXISTS (
+                        SELECT 1 FROM delivery
+                        WHERE delivery.notification = notification.number AND delivery.state = 0))
+                """
+        ),
+        IntegrityRule(
+            fault: "nothing of it is left to be sent and it has not ended",
+            sql: """
+                SELECT number FROM notification WHERE state IN ('accepted', 'sending')
+                    AND NOT EXISTS (
+                        SELECT 1 FROM shard WHERE shard.notification = notification.number AND isDone = 0)
+                    AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number)
+                    AND NOT EXISTS (
+                        SELECT 1 FROM delivery
+                        WHERE delivery.notification = notification.number AND delivery.state = 0)
+                """
+        ),
+        IntegrityRule(
+            fault: "its counters are not what its deliveries add up to",
+            sql: """
+                SELECT notification.number FROM notification LEFT JOIN (
+                    SELECT notification, sum(state = 1) AS accepted, sum(state = 2) AS rejected, sum(state = 3) AS failed,
+                        sum(state = 4) AS skipped
+                    FROM delivery GROUP BY notification) AS ledger ON ledger.notification = notification.number
+                LEFT JOIN (
+                    SELECT notification, sum(accepted) AS accepted, sum(rejected) AS rejected, sum(failed) AS failed,
+                        sum(skipped) AS skipped
+                    FROM shard GROUP BY notification) AS counted ON counted.notification = notification.number
+                WHERE isForgotten = 0 AND (
+                    notification.accepted + coalesce(counted.accepted, 0) != coalesce(ledger.accepted, 0)
+                    OR notification.rejected + coalesce(counted.rejected, 0) != coalesce(ledger.rejected, 0)
+                    OR notification.failed + coalesce(counted.failed, 0) != coalesce(ledger.failed, 0)
+                    OR notification.skipped + coalesce(counted.skipped, 0) != coalesce(ledger.skipped, 0)
+                    OR state = 'done' AND recipients != coalesce(ledger.accepted, 0) + coalesce(ledger.rejected, 0)
+                        + coalesce(ledger.failed, 0) + coalesce(ledger.skipped, 0))
+                """
+        ),
+        IntegrityRule(
+            fault: "a recipient has a final state and waits for another try",
+            sql: """
+                SELECT DISTINCT retry.notification FROM retry JOIN delivery
+                    ON delivery.notification = retry.notification AND delivery.recipient = retry.recipient
+                WHERE state != 0
+                """
+        ),
+        IntegrityRule(
+            fault: "it is gone and its deliveries are not",
+            sql: """
+                SELECT notification FROM (SELECT DISTINCT notification FROM delivery)
+                WHERE notification NOT IN (SELECT number FROM notification)
+                """
+        ),
+    ]
+
+    /// The rules that hold while no provider sends.
+    static let atRest = [
+        IntegrityRule(
+            fault: "a recipient is being sent to, and no provider sends",
+            sql: """
+                SELECT DISTINCT notification FROM delivery WHERE state = 0 AND NOT EXISTS (
+                    SELECT 1 FROM retry
+                    WHERE retry.notification = delivery.notification AND retry.recipient = delivery.recipient)
+                """
+        ),
+        IntegrityRule(
+            fault: "a shard is leased, and no provider sends",
+            sql: "SELECT DISTINCT notification FROM shard WHERE lease IS NOT NULL"
+        ),
+        IntegrityRule(
+            fault: "a retry is leased, and no provider sends",
+            sql: "SELECT DISTINCT notification FROM retry WHERE lease IS NOT NULL"
+        ),
+    ]
+}

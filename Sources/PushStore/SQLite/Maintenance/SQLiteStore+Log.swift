@@ -1,0 +1,35 @@
+import Foundation
+import GRDB
+
+/// The write-ahead log beside the database. A checkpoint copies it into the database only as far as the oldest snapshot
+/// in use.
+extension SQLiteStore {
+    /// The time in milliseconds for which a checkpoint waits for snapshots other than those of long queries.
+    private static let checkpointTimeout = 200
+    /// The time in milliseconds for which other statements wait for a lock.
+    private static let timeout = 5000
+
+    /// The length of the log in bytes.
+    package var logBytes: Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: "\(self.database.pool.path)-wal")
+        return attributes?[.size] as? Int ?? 0
+    }
+
+    /// Copies the log into the database and empties it. Long queries end first, within their budget, and no new one
+    /// begins before.
+    /// - Returns: the remaining length in bytes: above 0 while another process holds an old snapshot.
+    package func foldLog() async throws -> Int {
+        try await self.database.readers.whileIdle {
+            try await self.database.pool.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA busy_timeout = \(Self.checkpointTimeout)")
+                // If a snapshot is in use, the next call does it.
+                _ = try? database.checkpoint(.truncate)
+                try database.execute(sql: "PRAGMA busy_timeout = \(Self.timeout)")
+            }
+        }
+        return self.logBytes
+    }
+
+    /// The numbers of long queries that run and that wait.
+    package var queryCounts: (running: Int, waiting: Int) { self.database.readers.queryGate.counts }
+}

@@ -1,0 +1,64 @@
+import GRDB
+import Synchronization
+
+/// The ids of the texts that deliveries have as their reason. Each text is stored once, as a campaign has few of them.
+final class ReasonTable: Sendable {
+    /// The most texts that are kept in memory.
+    private static let maximumCount = 1000
+
+    private let known = Mutex<[String: Int64]>([:])
+
+    /// Returns the reasons for one transaction.
+    func lookup() -> ReasonLookup {
+        ReasonLookup(known: self.known.withLock { $0 })
+    }
+
+    /// Keeps the ids that a transaction has found, once that is on disk: an id that a failed transaction has added may
+    /// belong to another text later.
+    func remember(_ found: [String: Int64]) {
+        guard !found.isEmpty else { return }
+        self.known.withLock { known in
+            if known.count + found.count > Self.maximumCount { known = [:] }
+            known.merge(found) { $1 }
+        }
+    }
+}
+
+/// The reasons that one transaction writes.
+final class ReasonLookup {
+    /// The longest text in characters; a push service may send a longer one.
+    private static let maximumLength = 300
+    /// The most different texts in the store. A push service has a few dozen; one that invents more does not fill the
+    /// disk.
+    private static let maximumCount = 10_000
+    private static let other = "another reason than the 10,000 that are known"
+
+    private let known: [String: Int64]
+    /// The ids that were not known before.
+    private(set) var found: [String: Int64] = [:]
+
+    init(known: [String: Int64]) {
+        self.known = known
+    }
+
+    /// Returns the id of a text, which is added if it is new.
+    func id(of text: String, in database: Database) throws -> Int64 {
+        let text = String(text.prefix(Self.maximumLength))
+        if let id = self.known[text] ?? self.found[text] { return id }
+        let id = try self.stored(text, in: database) ?? self.add(text, in: database)
+        self.found[text] = id
+        return id
+    }
+
+    private func stored(_ text: String, in database: Database) throws -> Int64? {
+        try Int64.fetchOne(database, sql: "SELECT id FROM reason WHERE text = ?", arguments: [text])
+    }
+
+    private func add(_ text: String, in database: Database) throws -> Int64 {
+        let last = try Int64.fetchOne(database, sql: "SELECT max(id) FROM reason") ?? 0
+        let isFull = last >= Self.maximumCount
+        if isFull, let other = try self.stored(Self.other, in: database) { return other }
+        try database.execute(sql: "INSERT INTO reason (text) VALUES (?)", arguments: [isFull ? Self.other : text])
+        return database.lastInsertedRowID
+    }
+}

@@ -1,0 +1,52 @@
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package func forget(before: Timestamp, limit: Int) async throws -> Int {
+        try await self.database.write { database in
+            let apps = try Int64.fetchAll(database, sql: "SELECT id FROM app")
+            let churned = try apps.reduce(0) { count, app in
+                count < limit
+                    ? count + (try RegistrationChanges.forget(app: app, limit: limit - count, in: database)) : count
+            }
+            guard churned == 0 else { return churned }
+            let events = try Self.forgetTokenEvents(before: before, limit: limit, in: database)
+            guard events < limit else { return events }
+            return events + (try Self.forgetNotification(before: before, limit: limit - events, in: database))
+        }
+    }
+
+    private static func forgetTokenEvents(before: Timestamp, limit: Int, in database: Database) throws -> Int {
+        try database.execute(
+            sql: """
+                DELETE FROM tokenEvent WHERE id IN (SELECT id FROM tokenEvent WHERE at < ? ORDER BY at LIMIT ?)
+                """,
+            arguments: [before.milliseconds, limit]
+        )
+        return database.changesCount
+    }
+
+    /// Deletes deliveries of the notification that ended first, and the notification after its last delivery.
+    private static func forgetNotification(before: Timestamp, limit: Int, in database: Database) throws -> Int {
+        let number = try Int64.fetchOne(
+            database,
+            sql: "SELECT number FROM notification WHERE finishedAt < ? ORDER BY finishedAt LIMIT 1",
+            arguments: [before.milliseconds]
+        )
+        guard let number else { return 0 }
+        try database.execute(
+            sql: """
+                DELETE FROM delivery WHERE notification = ?1 AND recipient IN (
+                    SELECT recipient FROM delivery WHERE notification = ?1 LIMIT ?2)
+                """,
+            arguments: [number, limit]
+        )
+        let deliveries = database.changesCount
+        guard deliveries < limit else {
+            try database.execute(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", arguments: [number])
+            return deliveries
+        }
+        try database.execute(sql: "DELETE FROM notification WHERE number = ?", arguments: [number])
+        return deliveries + 1
+    }
+}

@@ -1,0 +1,38 @@
+import GRDB
+
+/// The tables of the provider's database, and the numbered migrations that make them.
+///
+/// Version 0.1.0 begins with one migration. A later change of the tables is a migration of its own: what a released
+/// version has made is never described anew.
+enum SQLiteSchema {
+    /// The identifier of the first migration that versions before 0.1.0 ran: no released version has it.
+    private static let unreleased = "1 apps, devices, keys"
+
+    /// Runs what a database lacks, one transaction each.
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 initial schema") { database in
+            for sql in [Self.apps, Self.devices, Self.notifications, Self.deliveries, Self.events, Self.administration]
+            {
+                try database.execute(sql: sql)
+            }
+        }
+        return migrator
+    }
+
+    /// Checks that this version knows every migration that the database has seen. Changes nothing.
+    /// - Throws: ``StoreError/unreleasedSchema(path:migration:)``, ``StoreError/newerSchema(path:)``.
+    static func check(_ database: Database, path: String) throws {
+        let applied = try Self.migrations(in: database)
+        if applied.contains(Self.unreleased) {
+            throw StoreError.unreleasedSchema(path: path, migration: applied.last ?? Self.unreleased)
+        }
+        guard applied.allSatisfy(Self.migrator.migrations.contains) else { throw StoreError.newerSchema(path: path) }
+    }
+
+    /// Returns the identifiers of the migrations that the database has seen, in their order; empty for a new file.
+    static func migrations(in database: Database) throws -> [String] {
+        guard try database.tableExists("grdb_migrations") else { return [] }
+        return try String.fetchAll(database, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid")
+    }
+}

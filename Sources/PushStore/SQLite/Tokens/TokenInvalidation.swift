@@ -1,0 +1,95 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// Applies changes of what is known of tokens to their devices, and records them.
+///
+/// This is where a response 410 of the push service makes a device inactive: the provider's `TokenInvalidationPolicy`
+/// has decided that by then.
+struct TokenInvalidation {
+    let app: Int64
+    let notification: UUID?
+    let now: Timestamp
+    let database: Database
+
+    /// Applies a change. It has no effect on a device that has left or cannot be read.
+    func apply(_ change: TokenStateChange) throws {
+        guard
+            let device = try SQLiteStore.devices(
+                self.database,
+                where: "id = ? AND hasLeft = 0",
+                arguments: [change.device.databaseValue]
+            ).devices.first
+        else { return }
+        switch change.kind {
+        case .confirmed: try self.database.run("UPDATE device SET suspicions = 0 WHERE id = ?", [device.id])
+        case .deactivated(let since): try self.deactivate(device, since: since, change)
+        case .suspected:
+            try self.database.run("UPDATE device SET suspicions = suspicions + 1 WHERE id = ?", [device.id])
+            try self.record(.suspected, device, change)
+        case .withheld(let since): try self.record(.withheld, device, change, since: since)
+        case .moved(let environment): try self.move(device, to: environment, change)
+        }
+    }
+
+    /// Deactivates a device unless it registered at that time or later (reference 7.7).
+    private func deactivate(_ device: DeviceRecord, since: Timestamp, _ change: TokenStateChange) throws {
+        guard device.isActive else { return }
+        guard device.registeredAt < since else { return try self.record(.keptAlive, device, change) }
+        try self.database.run("UPDATE device SET isActive = 0 WHERE id = ?", [device.id])
+        try self.record(.deactivated, device, change)
+    }
+
+    /// Moves a device to the other environment. If that has a device with this token or installation already, this one
+    /// is deactivated instead.
+    private func move(_ device: DeviceRecord, to environment: PushEnvironment, _ change: TokenStateChange) throws {
+        // It has another token since, of which nothing is known.
+        guard change.token == nil || change.token == device.token else { return }
+        if try self.devices(like: device, in: environment, haveLeft: false).contains(where: { $0 != device.id }) {
+            try self.database.run("UPDATE device SET isActive = 0 WHERE id = ?", [device.id])
+        } else {
+            // A device that has left does not keep the place. What it has had, this one has had too.
+            let changes = RegistrationChanges(app: self.app, database: self.database)
+            for left in try self.devices(like: device, in: environment, haveLeft: true) {
+                try changes.merge(left, into: device.id)
+            }
+            try self.database.run(
+                "UPDATE device SET environment = ?, suspicions = 0, isActive = 1 WHERE id = ?",
+                [environment.code, device.id]
+            )
+        }
+        try self.record(.moved, device, change)
+    }
+
+    /// Returns the ids of the devices of an environment that have a device's token or installation.
+    private func devices(like device: DeviceRecord, in environment: PushEnvironment, haveLeft: Bool) throws -> [Int64] {
+        try Int64.fetchAll(
+            self.database,
+            sql: """
+                SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND (hasLeft != 0) = ?5 AND (
+                    token = ?2 OR installation = (SELECT installation FROM device WHERE id = ?4))
+                """,
+            arguments: [self.app, Data(device.token.bytes), environment.code, device.id, haveLeft]
+        )
+    }
+
+    private func record(
+        _ action: TokenEventRecord.Action,
+        _ device: DeviceRecord,
+        _ change: TokenStateChange,
+        since: Timestamp? = nil
+    ) throws {
+        try TokenEventWriter.add(
+            action,
+            app: self.app,
+            device: device.id,
+            token: device.token,
+            environment: device.environment,
+            reason: change.reason,
+            notification: self.notification,
+            since: since,
+            at: self.now,
+            in: self.database
+        )
+    }
+}

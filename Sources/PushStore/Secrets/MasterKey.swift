@@ -1,0 +1,70 @@
+import Crypto
+import Foundation
+import PushSupport
+
+/// The key that seals the secrets in a store, with AES-256-GCM, each together with its context.
+package struct MasterKey: Sendable {
+    /// The length of a key in bytes.
+    package static let length = 32
+
+    private let key: SymmetricKey
+
+    /// Makes a key of 32 bytes; `nil` for any other number.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.length else { return nil }
+        self.key = SymmetricKey(data: bytes)
+    }
+
+    /// Reads the key from a file of 32 bytes. Without a file it makes a new key, in a file that only its owner can
+    /// read.
+    /// - Throws: ``StoreError/badMasterKey(path:why:)``.
+    package static func load(orCreateAt path: String) throws -> MasterKey {
+        if !FileManager.default.fileExists(atPath: path) {
+            var generator = SystemRandomNumberGenerator()
+            let bytes = (0..<Self.length).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            // It is on disk before it is used: what it seals would be lost with it.
+            guard DurableFile.create(path, bytes) || FileManager.default.fileExists(atPath: path) else {
+                throw StoreError.badMasterKey(path: path, why: "it cannot be written: \(DurableFile.lastError)")
+            }
+        }
+        let bytes: Data
+        do {
+            bytes = try Data(contentsOf: URL(filePath: path))
+        } catch {
+            throw StoreError.badMasterKey(path: path, why: "it cannot be read: \(ErrorDescription.of(error))")
+        }
+        guard let key = MasterKey(bytes: Array(bytes)) else {
+            throw StoreError.badMasterKey(path: path, why: "it must have \(Self.length) bytes, not \(bytes.count)")
+        }
+        return key
+    }
+
+    /// Reads the key from a file. Makes a new one only if the database holds no secrets: a new key could open none of
+    /// them, and would hide that the right one is missing.
+    /// - Throws: ``StoreError/missingMasterKey(path:database:)``, and ``StoreError`` for a database that cannot be
+    ///   read.
+    package static func load(orCreateAt path: String, besideDatabase database: String) throws -> MasterKey {
+        if !FileManager.default.fileExists(atPath: path), try SQLiteStoreFile(path: database).holdsSecrets() {
+            throw StoreError.missingMasterKey(path: path, database: database)
+        }
+        return try Self.load(orCreateAt: path)
+    }
+
+    /// Seals a secret together with its context.
+    func seal(_ secret: String, for context: SecretContext) throws -> Data {
+        let box = try AES.GCM.seal(Data(secret.utf8), using: self.key, authenticating: context.associatedData)
+        guard let sealed = box.combined else { throw StoreError.wrongMasterKey }
+        return sealed
+    }
+
+    /// Opens a sealed secret.
+    /// - Throws: ``StoreError/wrongMasterKey``, also for a secret that was sealed for another context.
+    func open(_ sealed: Data, for context: SecretContext) throws -> String {
+        guard let box = try? AES.GCM.SealedBox(combined: sealed),
+            let text = try? AES.GCM.open(box, using: self.key, authenticating: context.associatedData)
+        else {
+            throw StoreError.wrongMasterKey
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

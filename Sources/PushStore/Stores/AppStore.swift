@@ -1,0 +1,26 @@
+package import PushTypes
+
+/// The apps and their credentials.
+package protocol AppStore: Sendable {
+    /// Adds an app unless there is one with this bundle id.
+    /// - Returns: the app as it is stored, and whether it was added.
+    func addApp(bundleID: Topic, name: String?, now: Timestamp) async throws -> (app: AppRecord, isNew: Bool)
+    /// Returns all apps in the order of their bundle ids, without those that cannot be read.
+    func apps() async throws -> [AppRecord]
+    /// Returns the app with this bundle id; `nil` if there is none.
+    func app(bundleID: Topic) async throws -> AppRecord?
+    /// Returns the app with this id; `nil` if there is none.
+    func app(id: Int64) async throws -> AppRecord?
+    /// Sets the pushes per second of all campaigns of the app together; `nil` removes the limit.
+    func setRate(_ rate: Int?, app: Int64) async throws
+    /// Stores a credential in place of the earlier one. What was proven with that one is forgotten.
+    func setCredential(_ credential: CredentialRecord, app: Int64, environment: PushEnvironment) async throws
+    /// Removes a credential.
+    /// - Returns: whether there was one.
+    func removeCredential(app: Int64, environment: PushEnvironment) async throws -> Bool
+    /// Returns a credential; `nil` if there is none.
+    /// - Throws: ``StoreError/wrongMasterKey`` if it cannot be opened.
+    func credential(app: Int64, environment: PushEnvironment) async throws -> CredentialRecord?
+    /// Returns the environments for which the app has a credential.
+    func environments(app: Int64) async throws -> Set<PushEnvironment>
+}

@@ -1,0 +1,16 @@
+package import PushTypes
+
+/// The record of changes by API key.
+package protocol AuditStore: Sendable {
+    /// Adds an entry.
+    /// - Returns: its id.
+    @discardableResult
+    func addAudit(_ entry: AuditRecord) async throws -> Int64
+    /// Sets the number of requests that an entry stands for.
+    func setAuditCount(_ count: Int, of id: Int64) async throws
+    /// Returns entries, the newest first, beginning before `before`.
+    func audit(before: Int64?, limit: Int) async throws -> [AuditRecord]
+    /// Deletes entries that are older than this, `limit` at most.
+    /// - Returns: their number.
+    func forgetAudit(before: Timestamp, limit: Int) async throws -> Int
+}

@@ -1,0 +1,15 @@
+/// Badge counts, one per user; a device without a user has its own.
+package protocol BadgeStore: Sendable {
+    /// Changes the counts that a notification shows: each one once, however often this is called.
+    /// - Returns: the count of each holder.
+    func changeBadges(
+        by increment: Int,
+        notification: Int64,
+        app: Int64,
+        holders: [String]
+    ) async throws -> [String: Int]
+    /// Returns the count of a holder; 0 for one without a count.
+    func badge(app: Int64, holder: String) async throws -> Int
+    /// Sets the count of a holder.
+    func setBadge(_ count: Int, app: Int64, holder: String) async throws
+}

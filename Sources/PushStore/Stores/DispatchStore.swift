@@ -1,0 +1,56 @@
+package import Foundation
+package import PushSupport
+package import PushTypes
+
+/// The ledger as the dispatcher works on it.
+package protocol DispatchStore: Sendable {
+    /// Ends every lease, and queues what at-most-once had started, to be ended as ``EndedRetry/Cause/interrupted``.
+    /// Called at the start of the only process that uses the store.
+    /// - Returns: the number of those recipients.
+    func recover(now: Timestamp) async throws -> Int
+    /// Returns notifications that are due to be opened. One that cannot be read is paused, as it would block all
+    /// others.
+    /// - Parameter excluded: apps whose notifications are left out.
+    func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord]
+    /// Splits a scheduled notification, so that its shards can be claimed.
+    func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
+    /// Claims shards that may be sent now, of different notifications where there are several, so that none waits for
+    /// the end of another.
+    /// - Parameter until: the end of the leases by the steady clock.
+    func claim(
+        lane: NotificationRecord.Lane,
+        at clocks: ClockReading,
+        until: Timestamp,
+        limit: Int,
+        from filter: ClaimFilter
+    ) async throws -> [ShardClaim]
+    /// Reads the next recipients after the shard's cursor.
+    func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage
+    /// Claims recipients whose next try is due, of the one app that has waited longest.
+    ///
+    /// A recipient comes with the part of its profile that ``NotificationRecord/retryNeeds`` names. Recipients of a
+    /// cancelled notification are ended.
+    /// - Parameter until: the end of the leases by the steady clock.
+    func dueRetries(
+        lane: NotificationRecord.Lane,
+        now: Timestamp,
+        until: Timestamp,
+        limit: Int,
+        from filter: ClaimFilter
+    ) async throws -> [RetryClaim]
+    /// Returns the next time by the steady clock, later than `after`, at which a retry or a shard of the lane is due. A
+    /// leased shard does not count.
+    func nextDue(
+        lane: NotificationRecord.Lane,
+        after: Timestamp,
+        at clocks: ClockReading
+    ) async throws -> Timestamp?
+    /// Returns the time at which the next scheduled notification of an app that is not excluded is to be opened.
+    func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp?
+    /// Writes that the recipients of a page are being sent to, before they are. The lease is kept.
+    func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage
+    /// Writes the results of pages in one transaction. A recipient that has a final state keeps it.
+    ///
+    /// A page is written only under the lease of its claim, and only if the shard's cursor is where its step began.
+    func commit(_ pages: [PageResult], now: Timestamp) async throws -> [CommitResult]
+}

@@ -1,0 +1,33 @@
+package import PushTypes
+
+/// Operators' requests besides the store's work.
+package protocol MaintenanceStore: Sendable {
+    /// Sets an app's name; `nil` removes it.
+    func setName(_ name: String?, app: Int64) async throws
+    /// Writes and deletes a row, to prove that what is accepted now would be stored.
+    /// - Throws: ``StoreError/cannotWrite(why:)``.
+    func checkWritable() async throws
+    /// Pauses every notification that has not ended and every schedule, also those that cannot be read.
+    /// - Returns: the number of each.
+    func pauseEverything(reason: String) async throws -> (notifications: Int, schedules: Int)
+    /// Counts what waits. Cheap enough to be called every few seconds.
+    func statistics(now: Timestamp) async throws -> StoreStatistics
+}
+
+/// Numbers of what waits, for metrics.
+package struct StoreStatistics: Hashable, Sendable {
+    /// Notifications that have not ended.
+    package var notifications: [NotificationRecord.State: Int] = [:]
+    /// Recipients that wait for another try.
+    package var retries = 0
+    /// The earliest time at which one of them is due, which may be in the past.
+    package var oldestRetryDueAt: Timestamp?
+    /// Shards that are being sent.
+    package var shardsLeased = 0
+    package var shardsWaiting = 0
+    package var tokensDeactivated = 0
+    /// Deactivations that wait for an operator's decision.
+    package var tokensWithheld = 0
+    /// Blocks of events that the webhook that is furthest behind has not received.
+    package var webhookBacklog = 0
+}

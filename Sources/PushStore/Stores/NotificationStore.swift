@@ -1,0 +1,101 @@
+package import Foundation
+package import PushTypes
+
+/// The ledger as the API shows it: notifications, and the final states of their recipients.
+package protocol NotificationStore: Sendable {
+    /// Stores a notification unless its idempotency key or its run of a schedule was accepted before.
+    /// - Parameters:
+    ///   - shards: the parts of its audience; empty for a notification that is opened later.
+    ///   - scheduleVersion: the version of the schedule that it is a run of. It is accepted only if the schedule still
+    ///     exists, is not paused and has this version. `nil` skips that check.
+    func accept(
+        _ notification: NotificationRecord,
+        shards: [ShardPlan],
+        idempotency: Idempotency?,
+        scheduleVersion: Int64?
+    ) async throws -> Acceptance
+    /// Returns the outcome of the earlier request with this key: ``Acceptance/repeated(_:)`` or, if that was another
+    /// request, ``Acceptance/conflict``; `nil` if the key is new.
+    func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance?
+    /// Returns a notification; `nil` if there is none.
+    /// - Throws: ``DamagedRow`` if it cannot be read.
+    func notification(_ id: UUID) async throws -> NotificationRecord?
+    /// Returns notifications, the newest first, beginning before `before`. Those that cannot be read are left out.
+    /// - Parameter app: the app of the notifications; `nil` for all apps.
+    func notifications(
+        app: Int64?,
+        state: NotificationRecord.State?,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?)
+    /// Pauses, resumes or cancels a notification. Recipients of a cancelled one that wait for another try are due at
+    /// once, to be ended.
+    /// - Returns: the notification, unchanged if its state does not allow the change; `nil` if there is none.
+    /// - Throws: ``DamagedRow`` if it cannot be read. It is paused or cancelled all the same.
+    func setState(_ change: StateChange, of notification: UUID, now: Timestamp) async throws -> NotificationRecord?
+    /// Returns a notification's deliveries in the order of recipients, beginning after `after`.
+    func deliveries(
+        of notification: UUID,
+        state: DeliveryRecord.State?,
+        after: Int64?,
+        limit: Int
+    ) async throws -> [DeliveryRecord]
+    /// Returns the delivery that the parts of an `apns-id` name.
+    func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
+    /// Returns the oldest of the next `campaigns` campaigns before `before`; `nil` if there are no more than these.
+    func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor?
+    /// Returns the deliveries of one device, the newest notification first, those before `before` and not before
+    /// `horizon`.
+    func deliveries(
+        app: Int64,
+        device: Int64,
+        before: NotificationCursor?,
+        horizon: NotificationCursor?,
+        limit: Int
+    ) async throws -> [DeliveryRecord]
+    /// Returns the deliveries of a token that is not registered, as those of a device.
+    func deliveries(
+        app: Int64,
+        unregistered token: DeviceToken,
+        before: NotificationCursor?,
+        horizon: NotificationCursor?,
+        limit: Int
+    ) async throws -> [DeliveryRecord]
+    /// Deletes notifications that ended before this time with their deliveries, and token events of that age.
+    /// - Parameter limit: the most rows of one call, so that other writers do not wait long.
+    /// - Returns: the number of rows; 0 when there is nothing left to delete.
+    func forget(before: Timestamp, limit: Int) async throws -> Int
+}
+
+/// A place in a list of notifications. Only the store knows its meaning.
+package struct NotificationCursor: Hashable, Sendable {
+    package var number: Int64
+
+    package init(number: Int64) {
+        self.number = number
+    }
+}
+
+/// A change of a notification's state by a person or by the dispatcher.
+package enum StateChange: Hashable, Sendable {
+    case pause(reason: String?)
+    case resume, cancel
+}
+
+/// The first 60 free bits of a notification's id, with which the `apns-id`s of its deliveries begin. Unique in the
+/// store.
+package struct DeliveryPrefix: Hashable, Sendable {
+    package let bits: Int64
+
+    package init(bits: Int64) {
+        self.bits = bits
+    }
+
+    /// Returns the prefix of a notification.
+    package init(of notification: UUID) {
+        let bytes = notification.uuid
+        let high = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        // The four bits between are the version of the UUID.
+        self.bits = high << 12 | Int64(bytes.6 & 0x0f) << 8 | Int64(bytes.7)
+    }
+}

@@ -1,0 +1,110 @@
+package import Foundation
+package import PushTypes
+
+/// The recurring notifications.
+package protocol ScheduleStore: Sendable {
+    /// Adds a schedule unless that would exceed the app's limits. The check and the write are one transaction.
+    func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeResult
+    /// Returns schedules, the oldest first, beginning after `cursor`. Those that cannot be read are left out.
+    /// - Parameter longestRequest: the most bytes of a request; longer ones are left out of their entries.
+    func schedules(
+        app: Int64,
+        after cursor: ScheduleCursor?,
+        limit: Int,
+        longestRequest: Int
+    ) async throws -> SchedulePage
+    /// Returns a schedule; `nil` if there is none.
+    func schedule(_ id: UUID) async throws -> ScheduleRecord?
+    /// Writes a person's change, and no other columns.
+    func changeSchedule(
+        _ id: UUID,
+        _ change: ScheduleChange,
+        limits: ScheduleLimits
+    ) async throws -> ScheduleChangeResult
+    /// Writes that the run at `from` is done, and no other columns. Without effect if that is not the next run any
+    /// more, because the schedule was changed meanwhile.
+    func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws
+    /// Deletes a schedule.
+    /// - Returns: whether there was one.
+    func deleteSchedule(_ id: UUID) async throws -> Bool
+    /// Returns the schedules that are due, in the order of their runs. Those that cannot be read are paused, as they
+    /// would block all others.
+    /// - Parameter excluded: apps whose schedules are left out.
+    /// - Returns: the schedules, and the stored ids of those that cannot be read.
+    func dueSchedules(
+        now: Timestamp,
+        limit: Int,
+        excluding excluded: Set<Int64>
+    ) async throws -> (schedules: [ScheduleRecord], unreadable: [String])
+    /// Returns the time of the next run of a schedule of an app that is not excluded.
+    func nextScheduleRun(excluding excluded: Set<Int64>) async throws -> Timestamp?
+}
+
+extension ScheduleStore {
+    /// Changes a schedule within the default limits.
+    @discardableResult
+    package func changeSchedule(_ id: UUID, _ change: ScheduleChange) async throws -> ScheduleChangeResult {
+        try await self.changeSchedule(id, change, limits: ScheduleLimits())
+    }
+}
+
+/// The limits on the schedules of one app.
+package struct ScheduleLimits: Hashable, Sendable {
+    /// The most schedules. Default 1,000.
+    package var count = 1000
+    /// The most bytes of their requests together. Default 16 MB.
+    package var bytes = 16 * 1024 * 1024
+
+    package init() {}
+}
+
+/// A change of a schedule by a person.
+package enum ScheduleChange: Hashable, Sendable {
+    /// Replaces the name, the request and the rule. A pause and the last run stay.
+    case replace(name: String, request: Data, rule: Data, nextRunAt: Timestamp?)
+    /// Pauses it.
+    /// - Parameter version: the version that it must still have; `nil` pauses it in any version.
+    case pause(version: Int64?)
+    /// Resumes it.
+    /// - Parameters:
+    ///   - nextRunAt: the next run, computed from the rule of a record.
+    ///   - version: the version of that record. With another version nothing is changed.
+    case resume(nextRunAt: Timestamp?, version: Int64)
+}
+
+/// The result of a change of a schedule, or of adding one.
+package enum ScheduleChangeResult: Hashable, Sendable {
+    /// The record after the change.
+    case changed(ScheduleRecord)
+    case missing
+    /// The schedule has another version than the change was made for.
+    case stale
+    /// The app has as many schedules as the limits allow.
+    case tooMany
+    /// The requests of the app's schedules would be larger together than the limits allow.
+    case tooLarge
+}
+
+/// The place in a list of schedules where the next page begins.
+package struct ScheduleCursor: Hashable, Sendable {
+    package var number: Int64
+
+    package init(number: Int64) {
+        self.number = number
+    }
+}
+
+/// A page of an app's schedules.
+package struct SchedulePage: Hashable, Sendable {
+    /// A schedule in a list.
+    package struct Entry: Hashable, Sendable {
+        /// The schedule, with an empty request if ``requestBytes`` exceed the longest request that was asked for.
+        package var schedule: ScheduleRecord
+        /// The size of the request as it is stored.
+        package var requestBytes: Int
+    }
+
+    package var entries: [Entry]
+    /// The place of the next page; `nil` at the end of the list.
+    package var next: ScheduleCursor?
+}

@@ -1,0 +1,31 @@
+package import PushTypes
+
+/// The state of tokens and environments, and its history.
+package protocol TokenStateStore: Sendable {
+    /// Returns the state of an environment.
+    func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth
+    /// Writes the state of the environment's circuit breaker.
+    func setHealth(_ health: EnvironmentHealth, app: Int64, environment: PushEnvironment) async throws
+    /// Writes that a push was accepted, unless an earlier one was.
+    func setProven(app: Int64, environment: PushEnvironment, at: Timestamp) async throws
+    /// Returns the bound between the devices that were added before this time, whose ids are lower, and all later ones;
+    /// `Int64.max` if there are no later ones. Ids are in the order in which devices were added.
+    func firstDevice(addedSince: Timestamp) async throws -> Int64
+    /// Returns events of an app, the newest first, beginning before `before`.
+    func tokenEvents(
+        app: Int64,
+        token: DeviceToken?,
+        action: TokenEventRecord.Action?,
+        before: Int64?,
+        limit: Int
+    ) async throws -> [TokenEventRecord]
+    /// Closes the circuit breaker, and deactivates the devices whose deactivation it withheld or leaves them active.
+    /// Takes several transactions if there are many.
+    /// - Returns: the number of those devices.
+    func settleWithheld(
+        app: Int64,
+        environment: PushEnvironment,
+        deactivates: Bool,
+        now: Timestamp
+    ) async throws -> Int
+}

@@ -1,0 +1,124 @@
+package import Foundation
+package import PushTypes
+
+/// The webhooks, and the events for them.
+package protocol WebhookStore: Sendable {
+    /// Adds a webhook unless its app has `limit` of them.
+    /// - Returns: whether it was added.
+    func addWebhook(_ webhook: WebhookRecord, limit: Int) async throws -> Bool
+    /// Returns the webhooks of an app, or of all apps.
+    func readWebhooks(app: Int64?) async throws -> WebhookList
+    /// - Throws: ``DamagedRow`` if it cannot be read.
+    func webhook(_ id: UUID) async throws -> WebhookRecord?
+    /// Writes a person's change, in one transaction with the reading that it needs. Other people's changes and the
+    /// columns of the delivery stay.
+    /// - Returns: the record after the change; `nil` if there is none.
+    /// - Throws: ``DamagedRow`` if it cannot be read.
+    func changeWebhook(_ id: UUID, _ change: WebhookChange) async throws -> WebhookRecord?
+    /// Writes the outcome of a post: only the delivery's columns, and only where they still hold what the post began
+    /// with.
+    /// - Returns: whether the outcome counts. It does not for a deleted webhook, nor does a failure for one that was
+    ///   changed while the post was in flight.
+    func settleWebhook(_ id: UUID, _ outcome: WebhookOutcome) async throws -> Bool
+    /// Deletes a webhook.
+    /// - Returns: whether there was one.
+    func deleteWebhook(_ id: UUID) async throws -> Bool
+    /// Tells whether an active webhook of the app wants events of this kind.
+    func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool
+    /// Returns blocks of events in the order of their positions, beginning after `after`.
+    func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]
+    /// Returns the position of the last block before this time; 0 if there is none.
+    func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64
+    /// Deletes the blocks before this time.
+    /// - Returns: their number.
+    func forgetEvents(before: Timestamp) async throws -> Int
+}
+
+extension WebhookStore {
+    /// Returns the webhooks that can be read.
+    package func webhooks(app: Int64?) async throws -> [WebhookRecord] {
+        try await self.readWebhooks(app: app).webhooks
+    }
+}
+
+/// A change of a webhook by a person. A property that is `nil` changes nothing.
+package struct WebhookChange: Hashable, Sendable {
+    /// A change of the secrets that sign the posts.
+    package enum Signing: Hashable, Sendable {
+        /// Signs with this secret too. Of the earlier ones only the newest is kept.
+        case add(String)
+        /// Signs only with the newest secret.
+        case newest
+    }
+
+    package var url: String?
+    package var events: Set<WebhookRecord.Event>?
+    package var isActive: Bool?
+    package var signing: Signing?
+    /// Continues after this block of events, at once.
+    package var cursor: Int64?
+    /// Enables a webhook that was given up: it continues from its cursor, without its failures.
+    package var isEnabled = false
+
+    package init() {}
+
+    /// Applies the change to a record, which gets the next version.
+    package func apply(to webhook: inout WebhookRecord) {
+        if let url { webhook.url = url }
+        if let events { webhook.events = events }
+        if let isActive { webhook.isActive = isActive }
+        switch self.signing {
+        case .add(let new): webhook.secret = WebhookSecret.adding(new, to: webhook.secret)
+        case .newest: webhook.secret = WebhookSecret.newest(of: webhook.secret)
+        case nil: break
+        }
+        if let cursor {
+            webhook.cursor = cursor
+            webhook.nextTryAt = nil
+        }
+        if self.isEnabled {
+            webhook.isActive = true
+            webhook.failures = 0
+            webhook.nextTryAt = nil
+            webhook.lastError = nil
+        }
+        webhook.version += 1
+    }
+}
+
+/// The outcome of a post to a webhook.
+package struct WebhookOutcome: Hashable, Sendable {
+    /// The record that the post was made from.
+    package var before: WebhookRecord
+    /// The record after the post. Only its cursor, failures, times, last error and activity count.
+    package var after: WebhookRecord
+    /// Is `true` if the receiver accepted the post.
+    package var isAccepted: Bool
+
+    package init(before: WebhookRecord, after: WebhookRecord, isAccepted: Bool) {
+        self.before = before
+        self.after = after
+        self.isAccepted = isAccepted
+    }
+
+    /// Returns the record to be stored after this outcome; `nil` if the outcome does not count for `stored`.
+    ///
+    /// An accepted post moves the cursor only from where it began, so that a replay that was started meanwhile stays. A
+    /// failed post counts only for the version that it was made for.
+    package func applied(to stored: WebhookRecord) -> WebhookRecord? {
+        var stored = stored
+        if self.isAccepted {
+            if stored.cursor == self.before.cursor { stored.cursor = self.after.cursor }
+            stored.lastSuccessAt = self.after.lastSuccessAt
+        } else {
+            guard stored.version == self.before.version else { return nil }
+            // Giving up is a change like a person's.
+            if stored.isActive, !self.after.isActive { stored.version += 1 }
+            stored.isActive = self.after.isActive
+        }
+        stored.failures = self.after.failures
+        stored.nextTryAt = self.after.nextTryAt
+        stored.lastError = self.after.lastError
+        return stored
+    }
+}

@@ -1,0 +1,348 @@
+import Foundation
+import GRDB
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import PushStore
+
+/// Full disks and damaged files.
+@Suite(.timeLimit(.minutes(5))) struct DiskTests {
+    let now = Vectors.issuedAt
+
+    @Test func aFullDiskIsNamedAndForgottenOnceThereIsRoom() async throws {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            try await Self.limit(store, pages: 1)
+            await self.expectCannotWrite("register") {
+                let batch = (2...5000).map { DeviceRegistration(environment: .sandbox, token: .numbered($0)) }
+                _ = try await store.register(batch, app: app, now: self.now)
+            }
+            await self.expectCannotWrite("accept") {
+                var large = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
+                large.content.payload = Data(repeating: 0x20, count: 100_000)
+                _ = try await store.accept(large, shards: [ShardPlan(notBefore: self.now)], idempotency: nil)
+            }
+            await self.expectCannotWrite("commit") {
+                try await store.commit(claim) { page in
+                    page.events = Data(repeating: 0x20, count: 100_000)
+                    page.deliveries = (1...5).map {
+                        DeliveryResult(recipient: $0, device: $0, state: .accepted, attempts: 1, at: self.now)
+                    }
+                }
+            }
+            #expect(try await store.count(app: app, audience: .everyone, environment: nil) == 1, "nothing half")
+            #expect(try await store.current(notification).progress.accepted == 0)
+
+            try await Self.limit(store, pages: 1_000_000)
+            try await store.register(2, app: app)
+            #expect(try await store.count(app: app, audience: .everyone, environment: nil) == 2)
+            let recipients = try await store.readAll(claim, page: 10)
+            try await store.commit(claim) { page in
+                page.deliveries = recipients.map { .fixture($0, reason: "a reason that is new") }
+                page.step = .last(claim)
+            }
+            #expect(try await store.current(notification).state == .done)
+            #expect(try await store.checkIntegrity() == [])
+        }
+    }
+
+    /// A reason that a failed transaction added does not exist.
+    @Test func whatAFailedTransactionAddedIsNotTakenForGranted() async throws {
+        try await self.withStore { store, app, _ in
+            let notification = try await store.start(app: app, to: .tokens((1...3).map { .numbered($0) }))
+            let claim = try await store.claimed()
+            let recipients = try await store.readAll(claim, page: 10)
+            let deliveries = recipients.map { DeliveryResult.fixture($0, .rejected, reason: "Unregistered") }
+            try await Self.limit(store, pages: 1)
+            await self.expectCannotWrite("commit") {
+                try await store.commit(claim) { page in
+                    page.deliveries = deliveries
+                    page.events = Data(repeating: 0x20, count: 100_000)
+                }
+            }
+            try await Self.limit(store, pages: 1_000_000)
+            let other = try await store.start(app: app, to: .tokens([.numbered(9)]))
+            let next = try await store.claim(lane: .bulk, now: self.now, until: self.now, limit: 5)
+            let otherClaim = try #require(next.first { $0.notification.id == other.id })
+            try await store.commit(otherClaim) { page in
+                page.deliveries = [DeliveryResult.fixture(recipients[0], .rejected, reason: "BadDeviceToken")]
+                page.step = .last(otherClaim)
+            }
+            try await store.commit(claim) { page in
+                page.deliveries = deliveries
+                page.step = .last(claim)
+            }
+            let found = try await store.deliveries(of: notification.id, state: nil, after: nil, limit: 10)
+            #expect(found.map(\.reason) == ["Unregistered", "Unregistered", "Unregistered"])
+        }
+    }
+
+    @Test func aDatabaseThatCannotBeWrittenIsNamed() async throws {
+        try await self.withStore { store, app, _ in
+            try await store.database.write { try $0.execute(sql: "PRAGMA query_only = 1") }
+            await self.expectCannotWrite("register") { try await store.register(1, app: app) }
+        }
+    }
+
+    @Test func aDamagedFileIsReported() async throws {
+        try await self.withStore { store, app, path in
+            for number in 1...500 { try await store.register(number, app: app) }
+            #expect(try await store.checkIntegrity(isAtRest: true) == [])
+            try store.close()
+            let file = try FileHandle(forUpdating: URL(filePath: path))
+            let size = try file.seekToEnd()
+            for offset in stride(from: size / 3, to: size, by: 4096) {
+                try file.seek(toOffset: offset)
+                try file.write(contentsOf: Data(repeating: 0xa5, count: 2048))
+            }
+            try file.close()
+            do {
+                let damaged = try SQLiteStore(path: path, masterKey: try .fixture(1))
+                let faults = try await damaged.checkIntegrity()
+                #expect(!faults.isEmpty)
+            } catch {
+                // The damage may show before it is looked for.
+                #expect("\(error)".isEmpty == false)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "UPDATE notification SET accepted = 5", "UPDATE notification SET state = 'done'",
+        "DELETE FROM shard", "DELETE FROM notification",
+        "INSERT INTO retry (notification, recipient, lane, attempts, dueAt) VALUES (1, 1, 1, 1, 1)",
+        "UPDATE deviceTag SET device = 77",
+        "UPDATE device SET token = x'01' WHERE app = 9; DELETE FROM deviceTag; DELETE FROM device; DELETE FROM app",
+    ])
+    func aBrokenRuleIsReported(sql: String) async throws {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app) { $0.tags = ["a"] }
+            try await store.register(2, app: app)
+            _ = try await store.start(app: app)
+            let claim = try await store.claimed()
+            let step = ShardStep(claim, cursor: 1, isLast: false, leaseUntil: nil)
+            try await store.commit(claim) { page in
+                page.deliveries = [DeliveryResult(recipient: 1, device: 1, state: .accepted, attempts: 1, at: self.now)]
+                page.step = step
+            }
+            #expect(try await store.checkIntegrity(isAtRest: true) == [])
+            // Without foreign keys, as a defect would leave it.
+            try await store.database.writeUnchecked(sql)
+            let faults = try await store.checkIntegrity()
+            #expect(!faults.isEmpty)
+        }
+    }
+
+    @Test func whoRestsHasGivenEverythingBack() async throws {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app)
+            _ = try await store.start(app: app)
+            let claim = try await store.claimed()
+            let step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: self.now)
+            try await store.commit(claim) { page in
+                page.deliveries = [DeliveryResult(recipient: 1, device: 1, state: .sending, attempts: 1, at: self.now)]
+                page.step = step
+            }
+            #expect(try await store.checkIntegrity() == [])
+            #expect(try await store.checkIntegrity(isAtRest: true).count == 2)
+            _ = try await store.recover(now: self.now)
+            #expect(try await store.checkIntegrity(isAtRest: true) == [])
+        }
+    }
+
+    @Test(arguments: [
+        ("notification", "state = 'dreaming'"), ("notification", "guarantee = ''"), ("notification", "lane = 9"),
+        ("notification", "audience = '{'"), ("notification", "audience = '{}'"), ("notification", "topic = ''"),
+        ("notification", "pushType = 'smoke'"), ("notification", "priority = 300"),
+    ])
+    func aRowThatMakesNoSenseIsAnErrorAndNoCrash(table: String, change: String) async throws {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app)
+            try await store.database.write { try $0.execute(sql: "UPDATE \(table) SET \(change)") }
+            await #expect(throws: DamagedRow.self) {
+                _ = try await store.notification(notification.id)
+                _ = try await store.notifications(app: app, state: nil, before: nil, limit: 10)
+                throw NothingToClaim()
+            }
+        }
+    }
+
+    /// It would block everything after it.
+    @Test(
+        arguments: [
+            ("notification", "pushType = 'smoke'"), ("notification", "audience = '{'"), ("shard", "zoneKind = 7"),
+            ("shard", "zoneKind = 1"),
+        ],
+        [NotificationRecord.Lane.bulk, .urgent]
+    )
+    func aNotificationThatCannotBeReadBlocksNoOther(
+        _ damage: (table: String, change: String),
+        lane: NotificationRecord.Lane
+    )
+        async throws
+    {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app)
+            func start() async throws -> NotificationRecord { try await store.start(app: app) { $0.lane = lane } }
+            let damaged = try await start()
+            _ = try await start()
+            let number = "(SELECT number FROM notification WHERE id = '\(damaged.id.uuidString)')"
+            let column = damage.table == "shard" ? "notification" : "number"
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE \(damage.table) SET \(damage.change) WHERE \(column) = \(number)")
+            }
+            let claims = try await store.claim(lane: lane, now: self.now, until: self.now, limit: 9)
+            #expect(claims.count == 1)
+            let paused = try await store.database.read {
+                try String.fetchAll($0, sql: "SELECT id FROM notification WHERE state = 'paused' AND pauseReason != ''")
+            }
+            #expect(paused == [damaged.id.uuidString])
+            if damage.table == "notification" { #expect(try await store.checkIntegrity().count == 1) }
+        }
+    }
+
+    @Test func whatCannotBeReadIsNotOpenedAndNotTriedAgain() async throws {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app)
+            let waiting = try await store.start(app: app, shards: []) { $0.state = .scheduled }
+            let sound = try await store.start(app: app, shards: []) { $0.state = .scheduled }
+            let failing = try await store.start(app: app)
+            let claim = try await store.claimed()
+            try await store.commit(claim) { page in
+                page.retries = [RetryResult(recipient: 1, attempts: 1, dueAt: self.now)]
+                page.step = .last(claim)
+            }
+            for notification in [waiting, failing] {
+                try await store.database.write {
+                    try $0.execute(
+                        sql: "UPDATE notification SET topic = '' WHERE id = ?",
+                        arguments: [notification.id.uuidString]
+                    )
+                }
+            }
+            #expect(try await store.due(now: self.now, limit: 9).map(\.id) == [sound.id])
+            #expect(
+                try await store.dueRetries(lane: .bulk, now: self.now, until: self.now, limit: 9, from: ClaimFilter())
+                    .isEmpty
+            )
+            #expect(try await store.nextDue(lane: .bulk) == nil)
+        }
+    }
+
+    @Test(arguments: [("device", "token = x''"), ("device", "environment = 5"), ("target", "token = x''")])
+    func whoCannotBeReadIsNotInThePageAndCounts(table: String, change: String) async throws {
+        try await self.withStore { store, app, _ in
+            for number in 1...3 { try await store.register(number, app: app) }
+            let isNamed = table == "target"
+            let tokens = Audience.tokens((1...3).map { .numbered($0) })
+            _ = try await store.start(app: app, to: isNamed ? tokens : .devices(.everyone))
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE \(table) SET \(change) WHERE \(isNamed ? "position" : "id") = 2")
+            }
+            let claim = try await store.claimed()
+            let page = try await store.page(claim, limit: 2, needs: [])
+            #expect(page.recipients.count == 1)
+            #expect(page.unreadable.map(\.id) == [isNamed ? -2 : 2])
+            #expect(page.cursor == 2)
+            #expect(!page.isLast)
+        }
+    }
+
+    /// A push service that invents reasons does not fill the disk.
+    @Test func moreReasonsThanAreKeptBecomeOne() async throws {
+        try await self.withStore { store, app, _ in
+            for number in 1...3 { try await store.register(number, app: app) }
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            try await store.database.write {
+                try $0.execute(sql: "INSERT INTO reason (id, text) VALUES (1, 'known'), (10000, 'last')")
+            }
+            try await store.commit(claim) { page in
+                page.deliveries = zip(1..., ["known", "new", "newer"]).map { id, reason in
+                    DeliveryResult(
+                        recipient: id,
+                        device: id,
+                        state: .rejected,
+                        reason: reason,
+                        attempts: 1,
+                        at: self.now
+                    )
+                }
+                page.step = .last(claim)
+            }
+            let reasons = try await store.deliveries(of: notification.id, state: nil, after: nil, limit: 9).map(
+                \.reason
+            )
+            #expect(reasons.first == "known")
+            #expect(reasons[1]?.contains("10,000") == true)
+            #expect(reasons[2] == reasons[1])
+            let count = try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM reason") }
+            #expect(count == 3)
+        }
+    }
+
+    @Test func aDeviceThatCannotBeReadIsNotTriedAgain() async throws {
+        try await self.withStore { store, app, _ in
+            try await store.register(1, app: app)
+            _ = try await store.start(app: app)
+            let claim = try await store.claimed()
+            try await store.commit(claim) { page in
+                page.retries = [RetryResult(recipient: 1, attempts: 1, dueAt: self.now)]
+                page.step = .last(claim)
+            }
+            try await store.database.write { try $0.execute(sql: "UPDATE device SET token = x''") }
+            let due = try await store.dueRetries(
+                lane: .bulk,
+                now: self.now,
+                until: self.now,
+                limit: 9,
+                from: ClaimFilter()
+            )
+            let ended = EndedRetry(id: 1, recipient: nil, attempts: 1, cause: .unreadable)
+            #expect(due.map(\.recipients) == [[.ended(ended)]])
+        }
+    }
+
+    private func expectCannotWrite(
+        _ comment: Comment,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: () async throws -> Void
+    ) async {
+        await #expect(comment, sourceLocation: sourceLocation) {
+            try await body()
+        } throws: { error in
+            guard case StoreError.cannotWrite = error else { return false }
+            return true
+        }
+    }
+
+    /// Limits the database to this number of pages, or to its present size.
+    private static func limit(_ store: SQLiteStore, pages: Int) async throws {
+        try await store.database.write { try $0.execute(sql: "PRAGMA max_page_count = \(pages)") }
+    }
+
+    private func withStore(_ body: (SQLiteStore, Int64, String) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/provider.sqlite"
+            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
+            try await body(store, app, path)
+        }
+    }
+}
+
+extension StoreDatabase {
+    /// Runs statements without foreign keys.
+    fileprivate func writeUnchecked(_ sql: String) async throws {
+        try await self.pool.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA foreign_keys = 0")
+            defer { try? database.execute(sql: "PRAGMA foreign_keys = 1") }
+            try database.execute(sql: sql)
+        }
+    }
+}

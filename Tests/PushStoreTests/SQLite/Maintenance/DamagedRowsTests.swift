@@ -1,0 +1,278 @@
+import Foundation
+import GRDB
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import PushStore
+
+/// A row that cannot be read blocks no others, and an examination names it.
+@Suite(.timeLimit(.minutes(5))) struct DamagedRowsTests {
+    let now = Vectors.issuedAt
+
+    @Test(arguments: ["audience = '{'", "id = 'x'", "state = 'dreaming'"])
+    func aListLeavesOutNotificationsThatCannotBeRead(change: String) async throws {
+        try await self.withStore { store, app in
+            var all: [UUID] = []
+            for _ in 1...3 { all.append(try await store.start(app: app).id) }
+            try await store.damage("UPDATE notification SET \(change) WHERE number = 2")
+            let first = try await store.notifications(app: nil, state: nil, before: nil, limit: 2)
+            #expect(first.notifications.map(\.id) == [all[2]])
+            let second = try await store.notifications(app: app, state: .accepted, before: first.next, limit: 2)
+            #expect(second.notifications.map(\.id) == [all[0]])
+            #expect(second.next == nil)
+            #expect(try await store.statistics(now: self.now).notifications.values.reduce(0, +) >= 2)
+            #expect(try await store.checkIntegrity() == ["notification 2: what is stored of it cannot be read"])
+        }
+    }
+
+    /// It can be cancelled, none of its retries stay, and retention deletes it.
+    @Test func whatCannotBeReadIsCancelled() async throws {
+        try await self.withStore { store, app in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            try await store.commit(claim) { page in
+                page.retries = [RetryResult(recipient: 1, attempts: 2, dueAt: self.now)]
+                page.step = .last(claim)
+            }
+            try await store.damage("UPDATE notification SET audience = '{'")
+            await #expect(throws: DamagedRow.self) {
+                try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
+            }
+            #expect(try await store.text("SELECT state FROM notification") == "paused")
+            await #expect(throws: DamagedRow.self) {
+                try await store.setState(.resume, of: notification.id, now: self.now)
+            }
+            #expect(try await store.text("SELECT state FROM notification") == "paused")
+            for _ in 1...2 {
+                await #expect(throws: DamagedRow.self) {
+                    try await store.setState(.cancel, of: notification.id, now: self.now)
+                }
+                #expect(try await store.text("SELECT state FROM notification") == "cancelled")
+            }
+            #expect(try await store.nextDue(lane: .bulk) == nil)
+            let deliveries = try await store.deliveries(of: notification.id, state: .failed, after: nil, limit: 10)
+            #expect(deliveries.map(\.attempts) == [2])
+            #expect(deliveries.first?.reason == EndedRetry.Cause.unreadable.rawValue)
+            #expect(try await store.checkIntegrity(isAtRest: true) == [])
+            let later = self.now.advanced(by: .seconds(1))
+            while try await store.forget(before: later, limit: 10) > 0 {}
+            #expect(try await store.text("SELECT count(*) FROM notification") == "0")
+        }
+    }
+
+    /// A pause of a notification that has ended changes nothing.
+    @Test func onlyACancelledNotificationLosesItsRetries() async throws {
+        try await self.withStore { store, app in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            try await store.commit(claim) { page in
+                page.deliveries = [DeliveryResult(recipient: 1, device: 1, state: .accepted, attempts: 1, at: self.now)]
+                page.step = .last(claim)
+            }
+            try await store.damage("UPDATE notification SET topic = ''")
+            await #expect(throws: DamagedRow.self) {
+                try await store.setState(.cancel, of: notification.id, now: self.now)
+            }
+            #expect(try await store.text("SELECT state FROM notification") == "done")
+        }
+    }
+
+    @Test(arguments: ["sealed = x'00'", "sealed = randomblob(80)", "id = 'x'"])
+    func aWebhookThatCannotBeReadIsNamedAndTheOthersAreThere(change: String) async throws {
+        try await self.withStore { store, app in
+            let webhooks = (1...2).map { number in
+                WebhookRecord(
+                    id: UUID(),
+                    app: app,
+                    url: "https://example.com/\(number)",
+                    secret: "secret",
+                    events: [.token],
+                    createdAt: self.now.advanced(by: .seconds(number))
+                )
+            }
+            for webhook in webhooks { try await store.addWebhook(webhook) }
+            try await store.damage("UPDATE webhook SET \(change) WHERE url LIKE '%1'")
+            let list = try await store.readWebhooks(app: nil)
+            #expect(list.webhooks == [webhooks[1]])
+            let id = try await store.text("SELECT id FROM webhook WHERE url LIKE '%1'")
+            #expect(list.unreadable == [id])
+            #expect(try await store.checkIntegrity() == ["webhook \(id ?? ""): what is stored of it cannot be read"])
+            if id != "x" {
+                await #expect(throws: DamagedRow.self) { try await store.webhook(webhooks[0].id) }
+                #expect(try await store.deleteWebhook(webhooks[0].id))
+                #expect(try await store.checkIntegrity() == [])
+            }
+        }
+    }
+
+    @Test func aScheduleThatCannotBeReadIsPausedAndTheOthersRun() async throws {
+        try await self.withStore { store, app in
+            let schedules = (1...2).map { number in
+                ScheduleRecord(
+                    id: UUID(),
+                    app: app,
+                    name: "\(number)",
+                    request: Data(),
+                    rule: Data(),
+                    nextRunAt: self.now.advanced(by: .seconds(number)),
+                    createdAt: self.now
+                )
+            }
+            for schedule in schedules { try await store.addSchedule(schedule) }
+            try await store.damage("UPDATE schedule SET id = 'x' WHERE name = '1'")
+            #expect(try await store.schedules(app: app) == [schedules[1]])
+            let later = self.now.advanced(by: .seconds(9))
+            let due = try await store.dueSchedules(now: later, limit: 1)
+            #expect(due.schedules.isEmpty)
+            #expect(due.unreadable == ["x"])
+            let next = try await store.dueSchedules(now: later, limit: 1)
+            #expect(next.schedules == [schedules[1]])
+            #expect(next.unreadable.isEmpty)
+            #expect(try await store.nextScheduleRun() == schedules[1].nextRunAt)
+            #expect(try await store.checkIntegrity() == ["schedule x: what is stored of it cannot be read"])
+        }
+    }
+
+    @Test func whatCannotBeReadIsPausedWithEverythingElse() async throws {
+        try await self.withStore { store, app in
+            for _ in 1...2 { _ = try await store.start(app: app) }
+            let ended = try await store.start(app: app)
+            _ = try await store.setState(.cancel, of: ended.id, now: self.now)
+            try await store.damage("UPDATE notification SET audience = '{' WHERE number = 1")
+            for name in ["1", "2"] {
+                let schedule = ScheduleRecord(
+                    id: UUID(),
+                    app: app,
+                    name: name,
+                    request: Data(),
+                    rule: Data(),
+                    nextRunAt: self.now,
+                    createdAt: self.now
+                )
+                try await store.addSchedule(schedule)
+            }
+            try await store.damage("UPDATE schedule SET id = 'x' WHERE name = '1'")
+            let paused = try await store.pauseEverything(reason: "restored")
+            #expect(paused == (2, 2))
+            #expect(try await store.text("SELECT group_concat(state) FROM notification") == "paused,paused,cancelled")
+            #expect(try await store.nextScheduleRun() == nil)
+            let again = try await store.pauseEverything(reason: "restored")
+            #expect(again == (0, 0))
+        }
+    }
+
+    /// Its token can be used all the same.
+    @Test(arguments: ["{", "[]", "[1"])
+    func aDeviceWhoseAttributesCannotBeReadHasNone(text: String) async throws {
+        try await self.withStore { store, app in
+            try await store.register(1, app: app) { $0.attributes = ["plan": .set(.string("pro"))] }
+            try await store.damage("UPDATE device SET attributes = '\(text)'")
+            let device = try #require(try await store.devices(app: app, token: .numbered(1)).first)
+            #expect(device.profile.attributes.isEmpty)
+            #expect(try await store.checkIntegrity().count == 1)
+            try await store.apply(.deactivated(since: self.now.advanced(by: .seconds(60))), to: device.id, app: app)
+            #expect(try await store.devices(app: app, token: .numbered(1)).first?.isActive == false)
+            try await store.register(1, app: app) { $0.attributes = ["plan": .set(.string("free"))] }
+            #expect(try await store.checkIntegrity() == [])
+        }
+    }
+
+    @Test(arguments: ["environment = 7", "token = x''"])
+    func aDeviceThatCannotBeReadIsLeftOut(change: String) async throws {
+        try await self.withStore { store, app in
+            for number in 1...7 { try await store.register(number, app: app) { $0.user = .set("alice") } }
+            try await store.damage("UPDATE device SET \(change) WHERE id IN (2)")
+            try await store.damage("UPDATE device SET environment = 7 WHERE id IN (3, 7)")
+            for audience in [AudienceExpression.everyone, .user("alice")] {
+                func page(after: Int64) async throws -> [Int64] {
+                    try await store.devices(app: app, audience: audience, after: after, limit: 2).map(\.id)
+                }
+                #expect(try await page(after: 0) == [1, 4], "a page is full as long as there are more")
+                #expect(try await page(after: 4) == [5, 6])
+                #expect(try await page(after: 6) == [])
+            }
+            let faults = try await store.checkIntegrity()
+            #expect(faults == [2, 3, 7].map { "device \($0): what is stored of it cannot be read" })
+        }
+    }
+
+    @Test func aDeviceThatCannotBeReadIsRemovedByItsToken() async throws {
+        try await self.withStore { store, app in
+            for environment in PushEnvironment.allCases {
+                try await store.register(1, app: app, environment: environment)
+            }
+            try await store.damage("UPDATE device SET environment = 7 WHERE id = 1")
+            #expect(try await store.devices(app: app, token: .numbered(1)).map(\.id) == [2])
+            let removed = try await store.deleteDevices(app: app, token: .numbered(1), environment: nil, now: self.now)
+            #expect(removed == 2)
+            let events = try await store.tokenEvents(app: app, token: nil, action: .deleted, before: nil, limit: 10)
+            #expect(events.map(\.device) == [2])
+            #expect(try await store.checkIntegrity() == [])
+        }
+    }
+
+    @Test func aRegistrationMendsAttributesThatCannotBeRead() async throws {
+        try await self.withStore { store, app in
+            try await store.register(1, app: app) { $0.attributes = ["level": .set(3), "name": .set("Ann")] }
+            try await store.damage("UPDATE device SET attributes = '{'")
+            try await store.register(1, app: app) { $0.attributes = ["level": .set(4)] }
+            let device = try await store.devices(app: app, token: .numbered(1)).first
+            #expect(device?.profile.attributes == ["level": 4])
+            #expect(try await store.text("SELECT group_concat(name) FROM deviceAttribute") == "level")
+            #expect(try await store.checkIntegrity() == [])
+        }
+    }
+
+    /// A token state change of it has no effect, and the page is written.
+    @Test func aResponseForADeviceThatCannotBeReadIsWritten() async throws {
+        try await self.withStore { store, app in
+            try await store.register(1, app: app)
+            let notification = try await store.start(app: app)
+            let claim = try await store.claimed()
+            try await store.damage("UPDATE device SET environment = 7")
+            try await store.commit(claim) { page in
+                page.deliveries = [DeliveryResult(recipient: 1, device: 1, state: .rejected, attempts: 1, at: self.now)]
+                page.tokenChanges = [
+                    TokenStateChange(device: 1, kind: .deactivated(since: self.now), reason: "Unregistered")
+                ]
+                page.step = .last(claim)
+            }
+            #expect(try await store.current(notification).state == .done)
+        }
+    }
+
+    @Test func aCredentialThatCannotBeOpenedIsNamed() async throws {
+        try await self.withStore { store, app in
+            let credential = CredentialRecord.certificate(pem: "pem", passphrase: nil)
+            try await store.setCredential(credential, app: app, environment: .sandbox)
+            #expect(try await store.checkIntegrity() == [])
+            try await store.damage("UPDATE credential SET sealed = randomblob(80)")
+            let fault = "credential of app \(app), environment 1: what is stored of it cannot be read"
+            #expect(try await store.checkIntegrity() == [fault])
+        }
+    }
+
+    private func withStore(_ body: (SQLiteStore, Int64) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
+            try await body(store, app)
+            try store.close()
+        }
+    }
+}
+
+extension SQLiteStore {
+    fileprivate func damage(_ sql: String) async throws {
+        try await self.database.write { try $0.execute(sql: sql) }
+    }
+
+    fileprivate func text(_ sql: String) async throws -> String? {
+        try await self.database.read { try String.fetchOne($0, sql: sql) }
+    }
+}

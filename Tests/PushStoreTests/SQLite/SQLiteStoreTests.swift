@@ -1,0 +1,155 @@
+import Foundation
+import GRDB
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import PushStore
+
+/// The file, the master key and the pragmas of the SQLite store.
+@Suite(.timeLimit(.minutes(5))) struct SQLiteStoreTests {
+    let credential = CredentialRecord.key(
+        teamID: Vectors.teamID,
+        keyID: Vectors.keyID,
+        privateKey: Vectors.privateKey
+    )
+
+    @Test func everythingIsThereAfterReopening() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/provider.sqlite"
+            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let app = try await store.addApp(
+                bundleID: try #require(Topic("com.example.MyApp")),
+                name: "My app",
+                now: Vectors.issuedAt
+            ).app
+            try await store.setCredential(self.credential, app: app.id, environment: .sandbox)
+            let notification = try NotificationRecord.fixture(app: app.id, to: .tokens([.numbered(1)]))
+            _ = try await store.accept(notification, shards: [], idempotency: nil)
+            try store.close()
+
+            let again = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            #expect(try await again.app(bundleID: app.bundleID) == app)
+            #expect(try await again.credential(app: app.id, environment: .sandbox) == self.credential)
+            #expect(try await again.notification(notification.id) == notification)
+        }
+    }
+
+    @Test func noPartOfAPrivateKeyIsInTheFiles() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let app = try await store.addApp(bundleID: try #require(Topic("a")), name: nil, now: Vectors.issuedAt).app
+            try await store.setCredential(self.credential, app: app.id, environment: .sandbox)
+            let lines = Vectors.privateKey.split(separator: "\n").map { Data($0.utf8) }
+            for file in try FileManager.default.contentsOfDirectory(atPath: directory) {
+                let content = try Data(contentsOf: URL(filePath: "\(directory)/\(file)"))
+                #expect(lines.allSatisfy { content.range(of: $0) == nil }, "\(file)")
+            }
+        }
+    }
+
+    @Test func aWrongMasterKeyIsNoticedAtStart() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/provider.sqlite"
+            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let app = try await store.addApp(bundleID: try #require(Topic("a")), name: nil, now: Vectors.issuedAt).app
+            try await store.setCredential(self.credential, app: app.id, environment: .sandbox)
+            try store.close()
+            #expect(throws: StoreError.wrongMasterKey) { try SQLiteStore(path: path, masterKey: try .fixture(2)) }
+        }
+    }
+
+    @Test func whatIsAcceptedIsSyncedToDisk() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let (journal, synchronous) = try await store.database.write { database in
+                (
+                    try String.fetchOne(database, sql: "PRAGMA journal_mode"),
+                    try Int.fetchOne(database, sql: "PRAGMA synchronous")
+                )
+            }
+            #expect(journal == "wal")
+            #expect(synchronous == 2, "2 is FULL")
+        }
+    }
+
+    @Test func aFileThatIsNotADatabaseIsNamed() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/provider.sqlite"
+            try Data(repeating: 65, count: 10_000).write(to: URL(filePath: path))
+            #expect {
+                try SQLiteStore(path: path, masterKey: try .fixture(1))
+            } throws: { error in
+                guard case StoreError.cannotOpen(path, _) = error else { return false }
+                return true
+            }
+        }
+    }
+
+    @Test func aNewerSchemaIsRejected() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/provider.sqlite"
+            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            try await store.database.write { database in
+                try database.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('999 from the future')")
+            }
+            try store.close()
+            #expect(throws: StoreError.newerSchema(path: path)) {
+                try SQLiteStore(path: path, masterKey: try .fixture(1))
+            }
+        }
+    }
+
+    @Test func aMasterKeyIsMadeOnceForTheOwnerOnly() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/master.key"
+            let sealed = try MasterKey.load(orCreateAt: path).seal("secret", for: .mark)
+            #expect(try MasterKey.load(orCreateAt: path).open(sealed, for: .mark) == "secret")
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            try Data([1, 2, 3]).write(to: URL(filePath: path))
+            #expect(throws: StoreError.badMasterKey(path: path, why: "it must have 32 bytes, not 3")) {
+                try MasterKey.load(orCreateAt: path)
+            }
+        }
+    }
+
+    @Test func aMasterKeyThatCannotBeKeptIsNotUsed() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/missing/master.key"
+            #expect(throws: StoreError.badMasterKey(path: path, why: "it cannot be written: No such file or directory"))
+            {
+                try MasterKey.load(orCreateAt: path)
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+            #expect(names.isEmpty)
+        }
+    }
+
+    @Test func masterKeysMadeAtTheSameTimeAreTheSame() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/master.key"
+            let keys = try await withThrowingTaskGroup(of: MasterKey.self) { group in
+                for _ in 0..<8 { group.addTask { try MasterKey.load(orCreateAt: path) } }
+                return try await group.reduce(into: [MasterKey]()) { $0.append($1) }
+            }
+            let sealed = try #require(keys.first).seal("secret", for: .mark)
+            let opened = try keys.map { try $0.open(sealed, for: .mark) }
+            #expect(opened.allSatisfy { $0 == "secret" })
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+            #expect(names == ["master.key"])
+        }
+    }
+
+    @Test func oneFileHoldsEverythingOnceItIsClosed() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/provider.sqlite"
+            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            _ = try await store.addApp(bundleID: try #require(Topic("a")), name: nil, now: Vectors.issuedAt)
+            try store.close()
+            try FileManager.default.copyItem(atPath: path, toPath: "\(directory)/copy.sqlite")
+            let copy = try SQLiteStore(path: "\(directory)/copy.sqlite", masterKey: try .fixture(1))
+            #expect(try await copy.apps().count == 1)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import PushStore
+import PushSupport
+package import PushTypes
+
+// The operations of stores with default arguments.
+
+extension NotificationStore {
+    /// Stores a notification that is not a run of a schedule.
+    package func accept(
+        _ notification: NotificationRecord,
+        shards: [ShardPlan],
+        idempotency: Idempotency?
+    ) async throws -> Acceptance {
+        try await self.accept(notification, shards: shards, idempotency: idempotency, scheduleVersion: nil)
+    }
+
+    /// Returns the deliveries of one device without a horizon.
+    package func deliveries(
+        app: Int64,
+        device: Int64,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> [DeliveryRecord] {
+        try await self.deliveries(app: app, device: device, before: before, horizon: nil, limit: limit)
+    }
+
+    /// Returns the deliveries of a token that is not registered without a horizon.
+    package func deliveries(
+        app: Int64,
+        unregistered token: DeviceToken,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> [DeliveryRecord] {
+        try await self.deliveries(app: app, unregistered: token, before: before, horizon: nil, limit: limit)
+    }
+}
+
+extension DispatchStore {
+    /// Returns notifications of all apps that are due to be opened.
+    package func due(now: Timestamp, limit: Int) async throws -> [NotificationRecord] {
+        try await self.due(now: now, limit: limit, excluding: [])
+    }
+
+    /// Returns the time at which the next scheduled notification of any app is to be opened.
+    package func nextOpening() async throws -> Timestamp? { try await self.nextOpening(excluding: []) }
+
+    /// Returns the next due time where both clocks agree. Without `after` it may be in the past.
+    package func nextDue(
+        lane: NotificationRecord.Lane,
+        after: Timestamp = Timestamp(milliseconds: .min)
+    ) async throws -> Timestamp? {
+        try await self.nextDue(lane: lane, after: after, at: ClockReading(Timestamp(milliseconds: 0)))
+    }
+
+    /// Claims shards where both clocks agree.
+    package func claim(
+        lane: NotificationRecord.Lane,
+        now: Timestamp,
+        until: Timestamp,
+        limit: Int,
+        from filter: ClaimFilter = ClaimFilter()
+    ) async throws -> [ShardClaim] {
+        try await self.claim(lane: lane, at: ClockReading(now), until: until, limit: limit, from: filter)
+    }
+}
+
+extension ScheduleStore {
+    /// Adds a schedule within the default limits.
+    @discardableResult
+    package func addSchedule(_ schedule: ScheduleRecord) async throws -> ScheduleChangeResult {
+        try await self.addSchedule(schedule, limits: ScheduleLimits())
+    }
+
+    /// Returns the schedules of all apps that are due.
+    package func dueSchedules(
+        now: Timestamp,
+        limit: Int
+    ) async throws -> (schedules: [ScheduleRecord], unreadable: [String]) {
+        try await self.dueSchedules(now: now, limit: limit, excluding: [])
+    }
+
+    /// Returns the time of the next run of any schedule.
+    package func nextScheduleRun() async throws -> Timestamp? { try await self.nextScheduleRun(excluding: []) }
+}
