@@ -108,7 +108,10 @@ let package = Package(
         // The servers.
         module(
             "PushHTTP",
-            ["PushSupport", "PushTypes", .httpTypes, .hummingbird, .logging, .metrics, .nioCore, .nioHTTPTypes]
+            [
+                "PushSupport", "PushTypes", .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore,
+                .nioHTTPTypes,
+            ]
         ),
         module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
         module(

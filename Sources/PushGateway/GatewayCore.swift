@@ -67,7 +67,7 @@ final class GatewayCore: Sendable {
                 configuration
             ),
             gauges: self.gauges,
-            unproven: self.unauthenticated,
+            unauthenticated: self.unauthenticated,
             authorityPEM: try authorities.gateway.pem,
             logger: logger
         )
@@ -87,7 +87,7 @@ final class GatewayCore: Sendable {
         _ directory: SharedDataDirectory,
         _ openListeners: OpenListeners,
         _ configuration: GatewayConfiguration
-    ) throws -> [any AdminRoutes] {
+    ) throws -> [any Controller<Never>] {
         let (providers, channels, devices, time) = (shared.providers, shared.channels, shared.devices, shared.time)
         let activation = DeviceActivation(
             authority: authorities.devices,

@@ -24,7 +24,7 @@ struct SharedCore: Sendable {
             identify: { [providerAuthority, providers, time] der in
                 providerAuthority.identity(of: der, environment: environment, directory: providers, now: time.now)
             },
-            isStillGood: { [providers, time] identity in
+            isStillValid: { [providers, time] identity in
                 !providers.isRevoked(certificate: identity.serial) && time.now <= identity.expiresAt
             }
         )

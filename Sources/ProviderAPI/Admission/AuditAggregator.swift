@@ -1,47 +1,53 @@
 import Foundation
 
-/// Merges refused requests for the audit: of each key, action and status one entry a minute with a count, and so many
-/// entries of a key. A value without I/O; time is passed in.
+/// Aggregates failed requests for the audit.
+///
+/// There is one entry a minute with a count for each key, action and status, and a limited number of entries of a key.
+/// A value without I/O; time is passed in.
 struct AuditAggregator {
+    /// The failures that share an entry.
     struct Kind: Hashable {
         var action: String
         var status: Int
     }
 
-    /// The action for a refusal.
+    /// The action for a failed request.
     enum Step: Equatable {
-        /// Write an entry, and say its id to ``wrote(_:as:of:)``.
+        /// Write an entry, and call ``written(_:as:of:)`` with its id.
         case write(Kind)
-        /// Write the count of an entry that is there.
+        /// Write the count of an existing entry.
         case count(Int, entry: Int64)
-        /// It is counted; the entry will say so later.
-        case nothing
+        /// Do nothing: the count is written later.
+        case none
     }
 
-    /// Entries of one key in a minute, without the one for all the others.
+    /// The most entries of one key in a minute, without the one for all others.
     static let maximumKinds = 10
-    /// For how long refusals go into one entry.
+    /// The time for which failures share an entry.
     static let window: Duration = .seconds(60)
-    /// Stands for the actions of a key that have no entry of their own.
+    /// The action of the entry for all others.
     static let others = "further refused requests"
-    /// Keys that are remembered.
+    /// The most keys that are tracked.
     private static let maximumKeys = 1000
 
+    /// An audit entry, with the failures since it was written.
     private struct Entry {
         var id: Int64?
         var count = 1
         var written = 1
     }
 
+    /// The entries of one key in one minute.
     private struct Minute {
         var began: ContinuousClock.Instant
         var entries: [Kind: Entry] = [:]
     }
 
     private var minutes: [UUID: Minute] = [:]
-    /// Of entries whose minute is over.
-    private var owed: [Int64: Int] = [:]
+    /// The counts of entries whose minute is over.
+    private var pending: [Int64: Int] = [:]
 
+    /// Counts a failed request, and returns what to write.
     mutating func add(_ kind: Kind, of key: UUID, now: ContinuousClock.Instant) -> Step {
         self.forget(now)
         var minute = self.minutes[key] ?? Minute(began: now)
@@ -56,40 +62,41 @@ struct AuditAggregator {
         }
         entry.count += 1
         defer { minute.entries[kind] = entry }
-        // Twice as many as the entry says: few writes, and never far from the truth.
-        guard let id = entry.id, entry.count >= 2 * entry.written else { return .nothing }
+        // A write at every doubling keeps writes few and the entry nearly right.
+        guard let id = entry.id, entry.count >= 2 * entry.written else { return .none }
         entry.written = entry.count
         return .count(entry.count, entry: id)
     }
 
-    mutating func wrote(_ kind: Kind, as id: Int64, of key: UUID) {
+    /// Notes the id of an entry that was written.
+    mutating func written(_ kind: Kind, as id: Int64, of key: UUID) {
         self.minutes[key]?.entries[kind]?.id = id
     }
 
-    /// An entry could not be written: the next refusal tries again.
-    mutating func failed(_ kind: Kind, of key: UUID) {
+    /// Notes that an entry could not be written. The next failed request tries again.
+    mutating func writeFailed(_ kind: Kind, of key: UUID) {
         self.minutes[key]?.entries[kind] = nil
     }
 
-    /// The counts that entries lack.
-    mutating func takeOwed(now: ContinuousClock.Instant) -> [Int64: Int] {
+    /// Returns the counts that entries lack, by the id of the entry.
+    mutating func takePending(now: ContinuousClock.Instant) -> [Int64: Int] {
         self.forget(now)
         for key in self.minutes.keys {
             for (kind, entry) in self.minutes[key]?.entries ?? [:] where entry.count > entry.written {
                 guard let id = entry.id else { continue }
-                self.owed[id] = entry.count
+                self.pending[id] = entry.count
                 self.minutes[key]?.entries[kind]?.written = entry.count
             }
         }
-        defer { self.owed = [:] }
-        return self.owed
+        defer { self.pending = [:] }
+        return self.pending
     }
 
     private mutating func forget(_ now: ContinuousClock.Instant) {
         let isFull = self.minutes.count >= Self.maximumKeys
         for (key, minute) in self.minutes where isFull || now >= minute.began + Self.window {
             for entry in minute.entries.values where entry.count > entry.written {
-                if let id = entry.id { self.owed[id] = entry.count }
+                if let id = entry.id { self.pending[id] = entry.count }
             }
             self.minutes[key] = nil
         }

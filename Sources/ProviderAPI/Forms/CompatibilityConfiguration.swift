@@ -2,25 +2,26 @@ import Crypto
 import Foundation
 package import PushTypes
 
-/// Who may register through the forms of older systems. Apps in the field have no API key, so that their doors are
-/// closed unless they are named here.
+/// The apps that accept the registration forms of older systems. Apps in the field have no API key, so a form is
+/// rejected unless its app is named here.
 package struct CompatibilityConfiguration: Hashable, Sendable {
-    package var doors: [Topic: Door] = [:]
+    package var apps: [Topic: FormAccess] = [:]
 
     package init() {}
 
-    /// What opens the registration forms of one app.
-    package struct Door: Hashable, Sendable {
-        /// Stands in the path; `nil` if only accounts open the door.
+    /// The credentials of the registration forms of one app.
+    package struct FormAccess: Hashable, Sendable {
+        /// The key in the path; `nil` if only accounts give access.
         package let key: String?
-        /// Values of the field `accountId` that the publisher's form is taken from without the key, in lower case.
+        /// The values of the field `accountId`, in lower case, with which the publisher's form is accepted without a
+        /// key.
         package let accounts: Set<String>
 
-        /// Shortest key, in bytes.
+        /// The shortest key, in bytes.
         package static let minimumKey = 16
 
-        /// `nil` if nothing would open the door, if the key has fewer than ``minimumKey`` bytes or others than letters,
-        /// digits, hyphens and underscores, or if an account is empty.
+        /// Returns `nil` without a key and accounts, for a key that has fewer than ``minimumKey`` bytes or others than
+        /// letters, digits, hyphens and underscores, and for an empty account.
         package init?(key: String?, accounts: Set<String> = []) {
             guard key != nil || !accounts.isEmpty, !accounts.contains("") else { return nil }
             if let key, key.utf8.count < Self.minimumKey || !key.utf8.allSatisfy(Self.isKeyCharacter) { return nil }
@@ -28,13 +29,14 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
             self.accounts = Set(accounts.map { $0.lowercased() })
         }
 
-        /// Compares hashes, so that the time it takes says nothing.
-        func opens(with key: String) -> Bool {
+        /// Compares hashes, so that the time of the comparison reveals nothing.
+        func allows(key: String) -> Bool {
             guard let own = self.key else { return false }
             return SHA256.hash(data: Data(key.utf8)) == SHA256.hash(data: Data(own.utf8))
         }
 
-        func opens(for account: String?) -> Bool {
+        /// Compares without regard to case.
+        func allows(account: String?) -> Bool {
             account.map { self.accounts.contains($0.lowercased()) } ?? false
         }
 

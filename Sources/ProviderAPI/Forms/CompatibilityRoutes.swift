@@ -11,18 +11,22 @@ import PushSupport
 import PushTypes
 
 /// The forms of older systems under `/compat`: a publisher's registration and notify forms, and a web application's
-/// registration form. They bring their own proof instead of an API key in a header, see ``CompatibilityConfiguration``.
+/// registration form.
+///
+/// They bring credentials of their own instead of an API key in a header, see ``CompatibilityConfiguration``.
 struct CompatibilityRoutes: Sendable {
     let configuration: CompatibilityConfiguration
     let store: any ProviderStore
     let keys: APIKeys
-    let intake: NotificationAcceptor
+    let acceptor: NotificationAcceptor
     let rates: KeyRateLimiter
     let metrics: RequestMetrics
+    let failures: FailureReporter
     let time: any TimeSource
     let logger: Logger
 
-    /// To the router itself, not to what asks for an API key.
+    /// Adds the routes of all forms. They are not in the operation table: they need no API key, and the document omits
+    /// them.
     func addRoutes(to group: RouterGroup<APIContext>) {
         for path: RouterPath in ["compat/publisher/:app/register", "compat/publisher/:app/:key/register"] {
             group.get(path, use: self.registerPublisher).post(path, use: self.registerPublisher)
@@ -33,68 +37,71 @@ struct CompatibilityRoutes: Sendable {
         group.post("compat/rails/:app/:key/admin/apns_devices.json", use: self.registerRails)
     }
 
+    /// Accepts the publisher's registration form, with the key in the path or an allowed account.
     @Sendable private func registerPublisher(_ request: Request, _ context: APIContext) async -> Response {
-        await self.answer("compat.publisherRegister", in: .text, context) {
-            let door = try self.door(context)
+        await self.respond("compat.publisherRegister", in: .text, context) {
+            let access = try self.access(context)
             let form = try await FormRequest.fields(of: request)
-            let isOpen = context.parameters.get("key").map(door.opens(with:)) ?? door.opens(for: form["accountId"])
-            guard isOpen else { throw Self.closed }
+            let isAllowed =
+                context.parameters.get("key").map { access.allows(key: $0) }
+                ?? access.allows(account: form["accountId"])
+            guard isAllowed else { throw Self.closed }
             _ = try await self.register(try PublisherRegistration.registration(form), context)
             return Self.text(.ok, "OK")
         }
     }
 
+    /// Accepts the web application's registration form, with the key in the path.
     @Sendable private func registerRails(_ request: Request, _ context: APIContext) async -> Response {
-        await self.answer("compat.railsRegister", in: .json, context) {
-            guard try self.door(context).opens(with: context.parameters.get("key") ?? "") else { throw Self.closed }
+        await self.respond("compat.railsRegister", in: .json, context) {
+            guard try self.access(context).allows(key: context.parameters.get("key") ?? "") else { throw Self.closed }
             let form = try await FormRequest.fields(of: request)
             let token = form["token"] ?? form["apns_device[token]"]
             let result = try await self.register(try FormDevice.registration(form, token: token), context)
-            return try JSONResponse.make(
-                result.kind == .added ? .created : .ok,
-                ["apns_device": ["id": result.device]]
+            return try .json(
+                ["apns_device": ["id": result.device]],
+                status: result.kind == .added ? .created : .ok
             )
         }
     }
 
-    /// For any name that an app could have: who may not send learns nothing of which there are.
+    /// Responds with the page for any valid bundle id, so that it does not reveal which apps exist.
     @Sendable private func notifyPage(_ request: Request, _ context: APIContext) async -> Response {
-        await self.answer("compat.publisherNotifyPage", in: .text, context) {
-            guard let bundleID = Topic(context.decoded("app")) else { throw Self.noSuchApp }
+        await self.respond("compat.publisherNotifyPage", in: .text, context) {
+            guard let bundleID = context.bundleID else { throw Self.noSuchApp }
             return NotifyPage.response(app: bundleID.name)
         }
     }
 
+    /// Accepts the publisher's notify form, and sends a background push to all devices with Newsstand.
     @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
-        await self.answer("compat.publisherNotify", in: .text, context) {
-            let wanted = try PublisherNotify(try await FormRequest.fields(of: request))
-            try await self.check(wanted)
-            UnauthenticatedConnections.prove(context.channel)
+        await self.respond("compat.publisherNotify", in: .text, context) {
+            let form = try PublisherNotify(try await FormRequest.fields(of: request))
+            try await self.authenticate(form)
+            UnauthenticatedConnections.markAuthenticated(context.channel)
             let app = try await self.app(context)
-            guard try await self.store.environments(app: app.id).contains(wanted.environment) else {
-                let message = "the app has no credential for \(wanted.environment.rawValue)"
-                throw RequestError(.conflict, code: "missing_credential", message: message)
+            guard try await self.store.environments(app: app.id).contains(form.environment) else {
+                throw RequestError.missingCredential(form.environment.rawValue)
             }
-            let (notification, acceptance) = try await self.intake.accept(
-                wanted.request(to: app.bundleID),
+            let (notification, acceptance) = try await self.acceptor.accept(
+                form.request(to: app.bundleID),
                 app: app.id,
-                idempotency: wanted.id.map { Idempotency(key: "publisher:\($0)", fingerprint: wanted.fingerprint) }
+                idempotency: form.id.map { Idempotency(key: "publisher:\($0)", fingerprint: form.fingerprint) }
             )
             switch acceptance {
             case .accepted: return Self.accepted(notification)
             case .repeated(let earlier): return Self.accepted(earlier)
             case .conflict, .scheduleChanged:
                 let message = "this id was used for another product or other waves: choose a new one"
-                throw RequestError(.conflict, code: "idempotency_conflict", message: message, path: "Id")
+                throw RequestError.conflict("idempotency_conflict", message, at: "Id")
             }
         }
     }
 
-    /// The password is an API key with the scope `send`, and the account is its name.
-    private func check(_ wanted: PublisherNotify) async throws {
-        guard let key = try await self.keys.check(wanted.password),
-            key.scopes.contains(.send) || key.scopes.contains(.admin),
-            key.name.lowercased() == wanted.account.lowercased()
+    /// Checks that the password is an API key with the scope `send`, and the account its name.
+    private func authenticate(_ form: PublisherNotify) async throws {
+        guard let key = try await self.keys.check(form.password), key.allows(.send),
+            key.name.lowercased() == form.account.lowercased()
         else {
             throw RequestError(
                 .forbidden,
@@ -106,14 +113,12 @@ struct CompatibilityRoutes: Sendable {
         try self.rates.take(key.id)
     }
 
-    /// A client that may not register learns nothing of which apps there are.
+    /// The response to a client without access, which does not reveal which apps exist.
     private static let closed = RequestError(.forbidden, code: "forbidden", message: "registration is closed here")
 
-    private func door(_ context: APIContext) throws -> CompatibilityConfiguration.Door {
-        guard let bundleID = Topic(context.decoded("app")), let door = self.configuration.doors[bundleID] else {
-            throw Self.closed
-        }
-        return door
+    private func access(_ context: APIContext) throws -> CompatibilityConfiguration.FormAccess {
+        guard let access = context.bundleID.flatMap({ self.configuration.apps[$0] }) else { throw Self.closed }
+        return access
     }
 
     private static let noSuchApp = RequestError(
@@ -123,17 +128,15 @@ struct CompatibilityRoutes: Sendable {
     )
 
     private func app(_ context: APIContext) async throws -> AppRecord {
-        guard let bundleID = Topic(context.decoded("app")), let app = try await self.store.app(bundleID: bundleID)
-        else {
-            throw Self.noSuchApp
-        }
+        guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
         return app
     }
 
+    /// Registers a device of the app in the path.
     private func register(_ registration: DeviceRegistration, _ context: APIContext) async throws -> RegistrationResult
     {
         let app = try await self.app(context)
-        UnauthenticatedConnections.prove(context.channel)
+        UnauthenticatedConnections.markAuthenticated(context.channel)
         try self.rates.take(formOf: app.bundleID)
         let results = try await self.store.register([registration], app: app.id, now: self.time.now)
         guard let result = results.first else { throw Self.closed }
@@ -143,60 +146,46 @@ struct CompatibilityRoutes: Sendable {
 }
 
 extension CompatibilityRoutes {
-    private enum Shape {
-        case text
-        case json
+    /// The format of an error response.
+    private enum ErrorFormat {
+        case text, json
     }
 
-    /// Turns every failure into an answer that the old clients can show. A key stands in the path, so the path is not
-    /// logged.
-    /// - Parameter operation: as the figures name it.
-    private func answer(
+    /// Runs `body`, counts its response, and turns an error into a response that the old clients can show.
+    ///
+    /// - Parameter operation: the name of the operation at `/metrics`.
+    private func respond(
         _ operation: String,
-        in shape: Shape,
+        in format: ErrorFormat,
         _ context: APIContext,
         _ body: () async throws -> Response
     ) async -> Response {
         let start = ContinuousClock.now
-        let response = await self.answer(in: shape, context, body)
+        var response: Response
+        do {
+            response = try await body()
+        } catch {
+            let (error, headers) = await self.report(error, context)
+            response = Self.response(error, format)
+            response.headers.append(contentsOf: headers)
+        }
         self.metrics.count(operation, status: response.status.code, duration: ContinuousClock.now - start)
         return response
     }
 
-    private func answer(
-        in shape: Shape,
-        _ context: APIContext,
-        _ body: () async throws -> Response
-    ) async -> Response {
-        do {
-            return try await body()
-        } catch let refusal as RequestError {
-            return Self.refusal(refusal, shape)
-        } catch {
-            if let throttled = Throttled(error) {
-                self.metrics.countThrottled(throttled.refusal.code)
-                await throttled.hesitate()
-                var response = Self.refusal(throttled.refusal, shape)
-                response.headers[.retryAfter] = throttled.seconds
-                return response
-            }
-            self.logger.error(
-                "form could not be taken",
-                metadata: ["app": "\(context.decoded("app").prefix(Topic.maximumLength))", "error": "\(error)"]
-            )
-            guard case StoreError.cannotWrite = error else {
-                let message = "the server could not do this; its log says why"
-                return Self.refusal(RequestError(.internalError, code: "internal", message: message), shape)
-            }
-            self.metrics.countWriteFailure()
-            return Self.refusal(.storageUnavailable, shape)
-        }
+    /// Logs a failure with the app. The path is not logged, because a key is a part of it.
+    private func report(_ error: any Error, _ context: APIContext) async -> (RequestError, HTTPFields) {
+        if let error = error as? RequestError { return (error, [:]) }
+        let app = Logger.MetadataValue.string(String(context.path("app").prefix(Topic.maximumLength)))
+        if let reported = await self.failures.report(error, ["app": app]) { return reported }
+        self.logger.error("form could not be processed", metadata: ["app": app, "error": "\(error)"])
+        return (.internalFailure, [:])
     }
 
-    private static func refusal(_ refusal: RequestError, _ shape: Shape) -> Response {
-        guard shape == .text else { return JSONResponse.refusal(refusal) }
-        let field = refusal.path.map { "\($0): " } ?? ""
-        return Self.text(refusal.kind.status, "\(refusal.code): \(field)\(refusal.message)")
+    private static func response(_ error: RequestError, _ format: ErrorFormat) -> Response {
+        guard format == .text else { return .error(error) }
+        let field = error.path.map { "\($0): " } ?? ""
+        return Self.text(error.kind.status, "\(error.code): \(field)\(error.message)")
     }
 
     private static func accepted(_ notification: NotificationRecord) -> Response {
@@ -204,19 +193,11 @@ extension CompatibilityRoutes {
     }
 
     private static func text(_ status: HTTPResponse.Status, _ text: String) -> Response {
-        Response(
-            status: status,
-            headers: [
-                .contentType: "text/plain; charset=utf-8", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
-            ],
-            body: .init(byteBuffer: ByteBuffer(string: text + "\n"))
+        .content(
+            ByteBuffer(string: text + "\n"),
+            "text/plain; charset=utf-8",
+            status,
+            [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
         )
-    }
-}
-
-extension APIContext {
-    /// What stands in the path for `name`, percent-decoded; empty if it cannot be.
-    fileprivate func decoded(_ name: String) -> String {
-        self.parameters.get(name)?.removingPercentEncoding ?? ""
     }
 }

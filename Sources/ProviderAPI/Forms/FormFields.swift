@@ -1,37 +1,40 @@
 import PushSupport
 
-/// The fields of a form, in their order. Names are the same in upper and lower case: the publisher's own samples do not
-/// agree on it (reference 10.1).
+/// The fields of a form, in their order.
+///
+/// Names are compared without regard to case, because the publisher's own samples differ in it (reference 10.1).
 struct FormFields: Equatable {
+    /// A name and a value.
     struct Field: Equatable {
         var name: String
         var value: String
     }
 
-    /// Longest body of a form, in bytes.
+    /// The longest body of a form, in bytes.
     static let maximumBody = 64 * 1024
-    /// Fields of one form.
+    /// The most fields of a form.
     static let maximumCount = 64
-    /// Longest name and value, in bytes.
+    /// The longest name, in bytes.
     static let maximumName = 256
+    /// The longest value, in bytes.
     static let maximumValue = 8 * 1024
 
     private(set) var fields: [Field] = []
 
     init() {}
 
-    /// The first field with this name; empty text counts.
+    /// The value of the first field with this name, which may be empty.
     subscript(name: String) -> String? {
         self.fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// - Throws: ``RequestError`` for one that is too long, or one too many.
+    /// - Throws: ``RequestError`` for a field that is too long, and for too many fields.
     mutating func add(_ name: String, _ value: String) throws(RequestError) {
         guard self.fields.count < Self.maximumCount else {
-            throw Self.refusal("too_many", "a form has at most \(Self.maximumCount) fields")
+            throw Self.error("too_many", "a form has at most \(Self.maximumCount) fields")
         }
         guard name.utf8.count <= Self.maximumName, value.utf8.count <= Self.maximumValue else {
-            throw Self.refusal("too_long", "a field has at most \(Self.maximumValue) bytes")
+            throw Self.error("too_long", "a field has at most \(Self.maximumValue) bytes")
         }
         self.fields.append(Field(name: name, value: value))
     }
@@ -40,21 +43,20 @@ struct FormFields: Equatable {
         for field in other.fields { try self.add(field.name, field.value) }
     }
 
-    static func refusal(_ code: String, _ message: String, field: String? = nil) -> RequestError {
+    static func error(_ code: String, _ message: String, field: String? = nil) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: field)
     }
 }
 
 extension FormFields {
-    /// Reads `application/x-www-form-urlencoded`, which a query is too.
-    /// - Throws: ``RequestError``.
+    /// Parses `application/x-www-form-urlencoded`, the format of a query too.
     init(urlEncoded text: some Sequence<UInt8>) throws(RequestError) {
         self.init()
         for pair in Array(text).split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = parts.first.flatMap(Self.decoded),
                 let value = parts.count > 1 ? Self.decoded(parts[1]) : ""
-            else { throw Self.refusal("invalid_form", "the form is not percent-encoded UTF-8") }
+            else { throw Self.error("invalid_form", "the form is not percent-encoded UTF-8") }
             if name.isEmpty, value.isEmpty { continue }
             try self.add(name, value)
         }

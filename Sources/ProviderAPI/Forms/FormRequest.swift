@@ -1,13 +1,12 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import NIOCore
+import PushHTTP
 import PushSupport
 
-/// Reads the form that a request brings.
+/// Reads the form of a request.
 enum FormRequest {
-    /// The body's fields, then those of the query: what stands in both is taken from the body.
-    /// - Throws: ``RequestError``.
+    /// Returns the fields of the body, then those of the query. The body has precedence.
     static func fields(of request: Request) async throws -> FormFields {
         var fields = FormFields()
         if request.method == .post { fields = try await Self.body(request) }
@@ -16,43 +15,25 @@ enum FormRequest {
     }
 
     private static func body(_ request: Request) async throws -> FormFields {
-        let body = try await Self.bytes(request)
+        let body = Array(try await request.wholeBody(maximum: FormFields.maximumBody))
         let contentType = request.headers[.contentType] ?? "application/x-www-form-urlencoded"
         switch contentType.prefix(while: { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased() {
         case "multipart/form-data": return try MultipartForm.fields(of: body, contentType: contentType)
         case "application/x-www-form-urlencoded": return try FormFields(urlEncoded: body)
         case "application/json": return try FormFields(json: body)
         default:
-            throw RequestError(
-                .unsupportedType,
-                code: "unsupported_content_type",
-                message: "send multipart/form-data or application/x-www-form-urlencoded",
-                path: "content-type"
-            )
-        }
-    }
-
-    private static func bytes(_ request: Request) async throws -> [UInt8] {
-        do {
-            return Array(try await request.body.collect(upTo: FormFields.maximumBody).readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw RequestError(
-                .tooLarge,
-                code: "body_too_large",
-                message: "a form has at most \(FormFields.maximumBody) bytes"
-            )
+            throw RequestError.unsupportedContentType("multipart/form-data or application/x-www-form-urlencoded")
         }
     }
 }
 
 extension FormFields {
-    /// A JSON object as a form: the members of an object inside are named as the web application's framework does,
-    /// `apns_device[token]`.
-    /// - Throws: ``RequestError``.
+    /// Reads a JSON object as a form. Members of an inner object are named in the way of the web application's
+    /// framework: `apns_device[token]`.
     init(json: [UInt8]) throws(RequestError) {
         self.init()
         guard case .object(let members) = try JSONValue(parsing: Data(json)) else {
-            throw Self.refusal("invalid_json", "the body must be a JSON object")
+            throw Self.error("invalid_json", "the body must be a JSON object")
         }
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             if case .object(let inner) = value {
@@ -65,7 +46,7 @@ extension FormFields {
         }
     }
 
-    /// What is no single value is for nobody here.
+    /// Adds a member. Arrays, objects and fractions are ignored, because no form has a use for them.
     private mutating func add(_ name: String, _ value: JSONValue) throws(RequestError) {
         switch value {
         case .string(let text): try self.add(name, text)

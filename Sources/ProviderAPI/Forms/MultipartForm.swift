@@ -1,8 +1,8 @@
 import PushSupport
 
-/// Reads `multipart/form-data` (RFC 7578) of a body that is there as a whole, ``FormFields/maximumBody`` at most.
+/// A parser of `multipart/form-data` (RFC 7578), for a whole body of ``FormFields/maximumBody`` at most.
 struct MultipartForm {
-    /// Longest head of one part, in bytes.
+    /// The longest head of a part, in bytes.
     static let maximumHead = 4096
 
     private static let lineEnd: [UInt8] = [0x0d, 0x0a]
@@ -16,17 +16,16 @@ struct MultipartForm {
         self.delimiter = Array("--\(boundary)".utf8)
     }
 
-    /// - Parameter contentType: with the boundary.
-    /// - Throws: ``RequestError``.
+    /// - Parameter contentType: the value of `content-type` with the boundary.
     static func fields(of body: [UInt8], contentType: String) throws(RequestError) -> FormFields {
         guard let boundary = HeaderParameters(contentType)["boundary"], Self.isBoundary(boundary) else {
-            throw FormFields.refusal("invalid_boundary", "multipart needs a boundary of 1 to 70 characters")
+            throw FormFields.error("invalid_boundary", "multipart needs a boundary of 1 to 70 characters")
         }
         var form = MultipartForm(body: body, boundary: boundary)
         return try form.read()
     }
 
-    /// RFC 2046 section 5.1.1.
+    /// Returns `true` for a valid boundary (RFC 2046 section 5.1.1).
     private static func isBoundary(_ text: String) -> Bool {
         (1...70).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -41,9 +40,9 @@ struct MultipartForm {
 
     private mutating func read() throws(RequestError) -> FormFields {
         var fields = FormFields()
-        // What stands before the first delimiter is for nobody.
+        // The preamble before the first delimiter is ignored.
         guard self.body.starts(with: self.delimiter) || self.skip(past: Self.lineEnd + self.delimiter) else {
-            throw Self.broken("its boundary is nowhere in it")
+            throw Self.broken("it does not contain its boundary")
         }
         if self.position == 0 { self.position = self.delimiter.count }
         while true {
@@ -60,7 +59,7 @@ struct MultipartForm {
         }
     }
 
-    /// The name of the part that begins here; moves to its content.
+    /// Returns the name of the part that begins here, and moves to its content.
     private mutating func head() throws(RequestError) -> String {
         let start = self.position
         var name: String?
@@ -72,14 +71,14 @@ struct MultipartForm {
             let line = String(decoding: self.body[lineStart..<self.position - Self.lineEnd.count], as: UTF8.self)
             if line.isEmpty { break }
             let parts = line.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2 else { throw Self.broken("the head of a part is no header") }
+            guard parts.count == 2 else { throw Self.broken("the head of a part is malformed") }
             if parts[0].lowercased() == "content-disposition" { name = HeaderParameters(String(parts[1]))["name"] }
         }
         guard let name, !name.isEmpty else { throw Self.broken("a part has no name") }
         return name
     }
 
-    /// Moves behind the next `mark`, if there is one.
+    /// Moves behind the next `mark`; `false` if there is none.
     private mutating func skip(past mark: [UInt8]) -> Bool {
         guard mark.count <= self.body.count - self.position, let first = mark.first else { return false }
         var start = self.position
@@ -94,17 +93,17 @@ struct MultipartForm {
     }
 
     private static func broken(_ why: String) -> RequestError {
-        FormFields.refusal("invalid_form", "the body is no multipart/form-data: \(why)")
+        FormFields.error("invalid_form", "the body is not multipart/form-data: \(why)")
     }
 }
 
-/// The parameters of a header such as `form-data; name="token"` (RFC 9110 section 5.6.6).
+/// The parameters of a header field such as `form-data; name="token"` (RFC 9110 section 5.6.6).
 struct HeaderParameters: Equatable {
     private var values: [String: String] = [:]
 
-    /// Reads what it can; a parameter without a value is left out. The first of several counts.
+    /// Parses leniently: a parameter without a value is ignored, and the first of repeated ones counts.
     ///
-    /// By scalars: a sign with a combining mark behind it is one character, and still a sign.
+    /// It works on scalars, because a delimiter and a combining mark behind it are one character to Swift.
     init(_ text: String) {
         var rest = Substring(text).unicodeScalars.drop { $0 != ";" }
         while rest.popFirst() != nil {
@@ -125,8 +124,8 @@ struct HeaderParameters: Equatable {
         guard rest.first == "\"" else {
             let value = rest.prefix { $0 != ";" }
             rest = rest.dropFirst(value.count)
-            let word = value.split { $0.properties.isWhitespace }.first
-            return word.map { String(Substring($0)) } ?? ""
+            let token = value.split { $0.properties.isWhitespace }.first
+            return token.map { String(Substring($0)) } ?? ""
         }
         rest.removeFirst()
         var value = String.UnicodeScalarView()

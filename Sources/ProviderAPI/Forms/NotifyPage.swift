@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The publisher's notify form for people: plain HTML that posts to the address it came from.
+/// The publisher's notify form as an HTML page, which posts to its own address.
 enum NotifyPage {
     static func response(app: String) -> Response {
         var headers: HTTPFields = [
@@ -37,7 +37,7 @@ enum NotifyPage {
         """
     }
 
-    /// Scalar by scalar, as a browser reads: to Swift a `<` after some scalars is part of another character.
+    /// Escapes scalar by scalar, as a browser parses: to Swift a `<` after some scalars is part of another character.
     static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {

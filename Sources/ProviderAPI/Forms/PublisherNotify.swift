@@ -5,40 +5,42 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The publisher's notify form (reference 10.1): a new issue is there, every device with Newsstand is woken to load it,
-/// in waves so that they do not all come at once.
+/// The publisher's notify form (reference 10.1). It wakes every device with Newsstand to load a new issue, in waves so
+/// that they do not all load at once.
 ///
-/// That a device loads in the background once a day at most is kept by the device, not here.
+/// The device itself limits background loading to once a day.
 struct PublisherNotify: Equatable {
     static let defaultWaveSize: Int64 = 10_000
     /// In seconds.
     static let defaultWaveInterval: Int64 = 300
-    private static let longestProduct = 256
+    /// The longest product id, in bytes.
+    private static let maximumProductID = 256
 
-    /// The account, which is the name of the API key that ``password`` is.
+    /// The name of the API key.
     let account: String
+    /// The text of the API key.
     let password: String
     let productID: String
     let waveSize: Int64
     /// In seconds.
     let waveInterval: Int64
-    /// The field `Id`: the same call with the same id is accepted once.
+    /// The field `Id`, which makes a repeated form the same request.
     let id: String?
 
     /// - Throws: ``RequestError`` that names the form's field.
     init(_ form: FormFields) throws(RequestError) {
-        self.account = try Self.text("adobeID", form, longest: 256)
-        self.password = try Self.text("password", form, longest: 256)
-        self.productID = try Self.text("productId", form, longest: Self.longestProduct)
+        self.account = try Self.text("adobeID", form, maximum: 256)
+        self.password = try Self.text("password", form, maximum: 256)
+        self.productID = try Self.text("productId", form, maximum: Self.maximumProductID)
         self.waveSize =
             try Self.number("waveSize", form, in: 1...PaceSettings.maximumWave) ?? Self.defaultWaveSize
         self.waveInterval =
             try Self.number("waveInterval", form, in: 1...PaceSettings.maximumInterval) ?? Self.defaultWaveInterval
         self.id = form["Id"].flatMap { $0.isEmpty ? nil : $0 }
-        if let id, id.utf8.count > 100 { throw FormFields.refusal("too_long", "at most 100 bytes", field: "Id") }
+        if let id, id.utf8.count > 100 { throw FormFields.error("too_long", "at most 100 bytes", field: "Id") }
     }
 
-    /// Product ids that begin so go to development builds, all others to distributed ones.
+    /// The environment of development builds for product ids with the prefix `dev_test.`, else of distributed builds.
     var environment: PushEnvironment { self.productID.hasPrefix("dev_test.") ? .sandbox : .production }
 
     /// Returns the notification that the form asks for: a background push to every device with Newsstand.
@@ -66,12 +68,12 @@ struct PublisherNotify: Equatable {
         Array(SHA256.hash(data: Data("\(self.waveSize) \(self.waveInterval) \(self.productID)".utf8)))
     }
 
-    private static func text(_ name: String, _ form: FormFields, longest: Int) throws(RequestError) -> String {
+    private static func text(_ name: String, _ form: FormFields, maximum: Int) throws(RequestError) -> String {
         guard let text = form[name], !text.isEmpty else {
-            throw FormFields.refusal("missing_field", "this field is required", field: name)
+            throw FormFields.error("missing_field", "this field is required", field: name)
         }
-        guard text.utf8.count <= longest else {
-            throw FormFields.refusal("too_long", "at most \(longest) bytes", field: name)
+        guard text.utf8.count <= maximum else {
+            throw FormFields.error("too_long", "at most \(maximum) bytes", field: name)
         }
         return text
     }
@@ -84,7 +86,7 @@ struct PublisherNotify: Equatable {
         guard let text = form[name], !text.isEmpty else { return nil }
         guard let number = Int64(text), range.contains(number) else {
             let message = "use a number from \(range.lowerBound) to \(range.upperBound)"
-            throw FormFields.refusal("invalid_value", message, field: name)
+            throw FormFields.error("invalid_value", message, field: name)
         }
         return number
     }

@@ -3,11 +3,11 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The publisher's registration form (reference 10.1) as a registration of ours.
+/// Converts the publisher's registration form (reference 10.1) to a registration.
 ///
-/// The device keeps `devId` as its installation, so that a changed token replaces the old one. `accountId`, the screen
-/// size and `newsstand` become attributes, because those are merged and can be asked for in an audience; tags would
-/// replace the ones that it has.
+/// `devId` becomes the installation, so that a changed token replaces the old one. `accountId`, the screen size and
+/// `newsstand` become attributes, because attributes are merged and audiences can select by them; tags would replace
+/// those of the device.
 enum PublisherRegistration {
     static let newsstandAttribute = "newsstand"
 
@@ -32,18 +32,20 @@ enum PublisherRegistration {
         return registration
     }
 
-    /// Any value other than 0 is on, as in the publisher's sample; `nil` if the form says nothing of them.
+    /// Returns the capabilities whose field is not 0, as in the publisher's sample; `nil` if the form has no such
+    /// field.
     private static func capabilities(_ form: FormFields) -> DeviceCapabilities? {
         let given = Self.capabilities.filter { form[$0.key] != nil }
         guard !given.isEmpty else { return nil }
         return given.filter { form[$0.key] != "0" }.values.reduce([]) { $0.union($1) }
     }
 
-    /// The name of its field is not known: it is the one whose value is such as 1024x768.
+    /// Returns the first value such as 1024x768 in a field of unknown name; the reference does not name the field.
     private static func screenSize(_ form: FormFields) -> String? {
         form.fields.first { !Self.known.contains($0.name.lowercased()) && Self.isSize($0.value) }?.value.lowercased()
     }
 
+    /// Returns `true` for two numbers of 3 to 5 digits around an `x`.
     private static func isSize(_ text: String) -> Bool {
         let parts = text.lowercased().utf8.split(separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
         return parts.count == 2 && parts.allSatisfy { (3...5).contains($0.count) && $0.allSatisfy(Self.isDigit) }
@@ -52,16 +54,17 @@ enum PublisherRegistration {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
 
-/// What the registration forms of older systems have in common.
+/// The parts that the registration forms of older systems share.
 enum FormDevice {
-    /// A registration with the token and the environment of a form; production unless the form says otherwise.
+    /// Returns a registration with the token and the environment of a form; the default environment is production.
+    ///
     /// - Throws: ``RequestError`` that names the form's field.
     static func registration(_ form: FormFields, token text: String?) throws(RequestError) -> DeviceRegistration {
         guard let text, !text.isEmpty else {
-            throw FormFields.refusal("missing_field", "a device token is required", field: "token")
+            throw FormFields.error("missing_field", "a device token is required", field: "token")
         }
         guard let token = Self.token(text) else {
-            throw FormFields.refusal("invalid_token", "a device token is base64 or hex, 1 to 512 bytes", field: "token")
+            throw FormFields.error("invalid_token", "a device token is base64 or hex, 1 to 512 bytes", field: "token")
         }
         return DeviceRegistration(environment: try Self.environment(form), token: token)
     }
@@ -71,12 +74,12 @@ enum FormDevice {
         guard let text = form[name], !text.isEmpty else { return nil }
         guard text.utf8.count <= DeviceRequest.maximumText else {
             let message = "at most \(DeviceRequest.maximumText) bytes, not \(text.utf8.count)"
-            throw FormFields.refusal("too_long", message, field: name)
+            throw FormFields.error("too_long", message, field: name)
         }
         return text
     }
 
-    /// A plus sign that was not encoded has become a space on its way.
+    /// Parses a token. A plus sign that was not percent-encoded arrives as a space.
     private static func token(_ text: String) -> DeviceToken? {
         guard text.utf8.count <= DeviceToken.maximumLength * 4 else { return nil }
         let stripped = text.filter { !"<> \t\r\n".contains($0) }
@@ -84,7 +87,7 @@ enum FormDevice {
         return DeviceToken(userInput: String(text.map { $0 == " " ? "+" : $0 }))
     }
 
-    /// With the words of the publisher's dashboard too.
+    /// Parses the environment, which may have a name of the publisher's dashboard.
     private static func environment(_ form: FormFields) throws(RequestError) -> PushEnvironment {
         guard let text = form["environment"]?.lowercased(), !text.isEmpty else { return .production }
         switch text {
@@ -93,7 +96,7 @@ enum FormDevice {
         default: break
         }
         guard let environment = PushEnvironment(named: text) else {
-            throw FormFields.refusal("invalid_environment", "use sandbox or production", field: "environment")
+            throw FormFields.error("invalid_environment", "use sandbox or production", field: "environment")
         }
         return environment
     }

@@ -1,7 +1,7 @@
 import HummingbirdCore
 import Synchronization
 
-/// Counts the connections of the admin door; beyond the limit, more wait until one ends.
+/// Counts the connections of the admin listener, and bounds them. Further ones wait until one is closed.
 final class AdminConnections: AvailableConnectionsDelegate {
     static let maximum = 256
 

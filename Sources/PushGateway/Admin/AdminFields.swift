@@ -1,9 +1,9 @@
 import PushSupport
 import PushTypes
 
-/// What several bodies at the admin door have in common.
+/// The members that several bodies of the admin API share.
 extension JSONFields {
-    /// A team or key id.
+    /// Returns a team or key id.
     func identifier(_ name: String) throws -> String {
         let text = try self.requiredString(name, maximum: 64)
         guard Self.isIdentifier(text) else { throw self.badIdentifier(name) }
@@ -22,6 +22,7 @@ extension JSONFields {
         self.refusal(name, "invalid_identifier", "team and key ids have 10 letters or digits")
     }
 
+    /// Returns a required bundle id or topic.
     func topic(_ name: String) throws -> Topic {
         guard let topic = Topic(try self.requiredString(name, maximum: 1024)) else {
             throw self.refusal(name, "invalid_bundle_id", Self.topicRule)
@@ -29,7 +30,7 @@ extension JSONFields {
         return topic
     }
 
-    /// Without repetitions, in the order given; `nil` if the member is not there.
+    /// Returns topics without duplicates, in their order; `nil` if the member is absent.
     func topics(_ name: String, count: Int) throws -> [Topic]? {
         try self.strings(name, count: count, maximum: Topic.maximumLength)?.enumerated().reduce(into: []) {
             all,
@@ -41,12 +42,14 @@ extension JSONFields {
         }
     }
 
+    /// Returns an environment; `nil` if the member is absent.
     func environment(_ name: String) throws -> PushEnvironment? {
         guard let text = try self.string(name, maximum: 64) else { return nil }
         guard let environment = PushEnvironment(rawValue: text) else { throw self.badEnvironment(name) }
         return environment
     }
 
+    /// Returns a set of environments; `nil` if the member is absent.
     func environments(_ name: String) throws -> Set<PushEnvironment>? {
         guard let texts = try self.strings(name, count: 2, maximum: 64) else { return nil }
         let environments = Set(texts.compactMap(PushEnvironment.init(rawValue:)))
@@ -60,12 +63,5 @@ extension JSONFields {
 
     private static var topicRule: String {
         "a bundle id or topic has 1 to 255 letters, digits, dots, hyphens or underscores"
-    }
-}
-
-/// Refusals of several controllers.
-enum AdminErrors {
-    static func full(_ what: String, _ limit: Int) -> RequestError {
-        RequestError(.conflict, code: "too_many", message: "there are \(limit) \(what), and no room for more")
     }
 }

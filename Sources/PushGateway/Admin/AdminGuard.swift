@@ -1,21 +1,22 @@
 import HTTPTypes
 import Hummingbird
+import PushHTTP
 import PushSupport
 
-/// Keeps web pages out of the admin door.
+/// Rejects requests of web pages.
 ///
-/// The door has no login, so a page in a browser on this machine must not reach it: requests with an `Origin`, and
-/// requests for another host name than this machine's own (DNS rebinding), are refused.
+/// The admin API has no login, so a page in a browser on this machine must not reach it. Requests with an `Origin`, and
+/// requests for another host name than that of this machine (DNS rebinding), are rejected.
 struct AdminGuard: RouterMiddleware {
     private static let ownNames = ["localhost", "127.0.0.1", "[::1]"]
 
     func handle(
         _ request: Request,
-        context: AdminContext,
-        next: @concurrent (Request, AdminContext) async throws -> Response
+        context: APIContext,
+        next: @concurrent (Request, APIContext) async throws -> Response
     ) async throws -> Response {
         guard request.headers[.origin] == nil else {
-            throw RequestError(.forbidden, code: "browser_refused", message: "web pages may not use the admin door")
+            throw RequestError(.forbidden, code: "browser_refused", message: "web pages may not use the admin API")
         }
         let host = request.head.authority ?? ""
         let name = host.hasPrefix("[") ? String(host.prefix { $0 != "]" }) + "]" : String(host.prefix { $0 != ":" })
@@ -23,7 +24,7 @@ struct AdminGuard: RouterMiddleware {
             throw RequestError(
                 .forbidden,
                 code: "host_refused",
-                message: "the admin door answers to localhost, 127.0.0.1 and [::1] only",
+                message: "the host of the admin API is localhost, 127.0.0.1 or [::1]",
                 path: "host"
             )
         }

@@ -6,96 +6,85 @@ import Logging
 import NIOCore
 import PushHTTP
 
-/// The admin door: apps, provider keys, devices and what happened to them, over plain HTTP on the loopback address.
+/// The admin API: apps, provider keys, devices and their events, over plain HTTP on the loopback address.
 struct AdminServer {
-    /// What is served below `/v1`, besides the authority.
-    let parts: [any AdminRoutes]
+    /// The controllers of the paths below `/v1`.
+    let parts: [any Controller<Never>]
     let gauges: GaugeRegistry
     let authorityPEM: String
     let logger: Logger
-    private let unproven: UnauthenticatedConnections
+    private let unauthenticated: UnauthenticatedConnections
     private let connections = AdminConnections()
 
     init(
-        parts: [any AdminRoutes],
+        parts: [any Controller<Never>],
         gauges: GaugeRegistry,
-        unproven: UnauthenticatedConnections,
+        unauthenticated: UnauthenticatedConnections,
         authorityPEM: String,
         logger: Logger
     ) {
         self.parts = parts
-        self.unproven = unproven
+        self.unauthenticated = unauthenticated
         self.gauges = gauges
         self.authorityPEM = authorityPEM
         self.logger = logger
         gauges.add(.connections, ["listener": "admin"]) { [connections] in connections.count }
         gauges.add(.connectionsLimit, ["listener": "admin"]) { AdminConnections.maximum }
-        gauges.add(.unauthenticatedConnections) { unproven.count }
-        gauges.add(.unauthenticatedConnectionsLimit) { unproven.limits.connections }
-        gauges.add(.unauthenticatedBytes) { unproven.bytes }
-        gauges.add(.unauthenticatedBytesLimit) { unproven.limits.bytes }
+        gauges.add(.unauthenticatedConnections) { unauthenticated.count }
+        gauges.add(.unauthenticatedConnectionsLimit) { unauthenticated.limits.connections }
+        gauges.add(.unauthenticatedBytes) { unauthenticated.bytes }
+        gauges.add(.unauthenticatedBytesLimit) { unauthenticated.limits.bytes }
     }
 
-    private struct Health: Encodable {
-        var status = "ok"
-    }
-
-    private struct Authority: Encodable {
-        var certificate: String
-    }
-
+    /// Returns the HTTP server.
     func application(
         listening address: ListenAddress,
         limits: GatewayConfiguration.Limits,
         onPort: @escaping @Sendable (Int) async -> Void
     ) -> some ApplicationProtocol {
-        let unproven = self.unproven
-        return Application(
-            router: self.router,
+        Application(
+            router: Self.router(self.operations + self.parts.flatMap { $0.operations }, logger: self.logger),
             server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [
-                        RequestBodyHandler(deadline: TimeAmount(limits.request)),
-                        RequestDeadlineHandler(deadline: TimeAmount(limits.request)),
-                        // There is no login: a request that was in order is all the proof there can be.
-                        UnauthenticatedRequestHandler(unproven, listener: "admin") { $1.status.kind == .successful },
-                    ],
-                    idleTimeout: TimeAmount(limits.adminIdle)
-                )
+                deadline: TimeAmount(limits.request),
+                idle: TimeAmount(limits.adminIdle),
+                unauthenticated: self.unauthenticated,
+                listener: "admin",
+                // There are no credentials: a successful request is all that a client can show.
+                isAuthenticated: { $1.status.kind == .successful }
             ),
             configuration: .init(
                 address: .hostname(address.host, port: address.port),
                 availableConnectionsDelegate: self.connections
             ),
             onServerRunning: { channel in await onPort(channel.localAddress?.port ?? address.port) },
-            logger: Self.quiet(self.logger)
+            logger: self.logger.forHTTPServer
         )
     }
 
-    private var router: Hummingbird.Router<AdminContext> {
-        let router = Hummingbird.Router(context: AdminContext.self)
-        router.add(middleware: ErrorMiddleware(logger: self.logger))
+    /// Returns a router that carries out operations for local clients, and ignores unknown query items.
+    static func router(_ operations: [AdminOperation], logger: Logger) -> Hummingbird.Router<APIContext> {
+        let router = Hummingbird.Router(context: APIContext.self)
+        router.add(middleware: ErrorMiddleware(logger: logger))
         router.add(middleware: AdminGuard())
-        let (certificate, gauges) = (self.authorityPEM, self.gauges)
-        router.get("health") { _, _ in try JSONResponse.make(.ok, Health()) }
-        router.get("metrics") { _, _ in
-            Response(
-                status: .ok,
-                headers: [.contentType: PrometheusText.contentType],
-                body: .init(byteBuffer: ByteBuffer(string: try await gauges.text()))
-            )
+        router.add(operations) { operation, request, context in
+            try await operation.respond(to: request, context, query: .lenient)
         }
-        let v1 = router.group("v1")
-        v1.get("authority") { _, _ in try JSONResponse.make(.ok, Authority(certificate: certificate)) }
-        for part in self.parts { part.addRoutes(to: v1) }
-        router.refuseOtherMethods()
+        router.addMethodNotAllowedResponses()
         return router
     }
 
-    /// The server's own start and stop messages would only repeat ours.
-    private static func quiet(_ logger: Logger) -> Logger {
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
-        return quiet
+    private var operations: [AdminOperation] {
+        let (certificate, gauges) = (self.authorityPEM, self.gauges)
+        return [
+            .get("/health", id: "health", "Reports that the process runs.") { _ in
+                try .json(["status": "ok"])
+            },
+            .get("/metrics", id: "metrics", "Metrics for Prometheus.") { _ in
+                .content(ByteBuffer(string: try await gauges.text()), PrometheusText.contentType)
+            },
+            .get("/v1/authority", id: "authority", "The gateway's certificate authority.") {
+                _ in try .json(["certificate": certificate])
+            },
+        ]
     }
 }

@@ -5,19 +5,20 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// `/v1/apps`: what may be pushed to.
-struct AppsController: AdminRoutes {
+/// `/v1/apps`: the apps that accept pushes.
+struct AppsController: Controller {
     let registry: ProviderRegistry
     let channels: ChannelRegistry
     let environments: [EnvironmentCore]
-    /// Whether a new app may use broadcasts if its registration does not say.
+    /// The default of `broadcast` in a registration.
     let allowsBroadcastByDefault: Bool
 
+    /// An app in a response.
     private struct App: Encodable {
         var teamId: String
         var bundleId: String
         var broadcast: Bool
-        /// Absent where the gateway's setting counts.
+        /// `nil` where the setting of the gateway applies.
         var tokenLength: Int?
 
         init(_ app: ProviderApp) {
@@ -28,23 +29,28 @@ struct AppsController: AdminRoutes {
         }
     }
 
-    func addRoutes(to group: RouterGroup<AdminContext>) {
-        group.get("apps", use: self.list).post("apps", use: self.add)
-        group.get("apps/:app", use: self.get).patch("apps/:app", use: self.change).delete("apps/:app", use: self.delete)
+    var operations: [AdminOperation] {
+        [
+            .get("/v1/apps", id: "listApps", "All apps.", self.list)
+                .parameters(AdminPage.parameters),
+            .post("/v1/apps", .unaudited, id: "addApp", "Registers an app.", self.add)
+                .body(.admin),
+            .get("/v1/apps/{app}", id: "showApp", "One app.", self.show),
+            .patch("/v1/apps/{app}", .unaudited, id: "changeApp", "Changes the rules of an app.", self.change)
+                .body(.admin),
+            .delete("/v1/apps/{app}", .unaudited, id: "deleteApp", "Removes an app and its channels.", self.delete),
+        ]
     }
 
-    @Sendable private func list(_ request: Request, _ context: AdminContext) async throws -> Response {
+    private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
-        return try page.answer("apps", self.registry.apps(after: page.after, limit: page.fetch)) { app in
+        return try page.response("apps", self.registry.apps(after: page.after, limit: page.fetch)) { app in
             (App(app), app.bundleID.name)
         }
     }
 
-    @Sendable private func add(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let fields = try JSONFields(
-            parsing: try await context.body(of: request),
-            known: ["teamId", "bundleId", "broadcast", "tokenLength"]
-        )
+    private func add(_ request: OperationRequest) async throws -> Response {
+        let fields = try await request.fields(["teamId", "bundleId", "broadcast", "tokenLength"])
         let team = try fields.identifier("teamId")
         let app = ProviderApp(
             bundleID: try fields.topic("bundleId"),
@@ -53,31 +59,23 @@ struct AppsController: AdminRoutes {
             tokenLength: try Self.tokenLength(fields)
         )
         switch try await self.registry.add(app: app) {
-        case .added: return try JSONResponse.make(.created, App(app))
-        case .alreadyThere: return try JSONResponse.make(.ok, App(self.registry.app(app.bundleID) ?? app))
+        case .added: return try .json(App(app), status: .created)
+        case .alreadyThere: return try .json(App(self.registry.app(app.bundleID) ?? app))
         case .conflict:
-            throw RequestError(
-                .conflict,
-                code: "other_team",
-                message: "this app is registered for another team",
-                path: "teamId"
-            )
-        case .full: throw AdminErrors.full("apps", ProviderRegistry.capacity)
+            throw RequestError.conflict("other_team", "this app is registered for another team", at: "teamId")
+        case .full: throw RequestError.full("apps", ProviderRegistry.capacity)
         }
     }
 
-    @Sendable private func get(_ request: Request, _ context: AdminContext) async throws -> Response {
-        guard let app = try self.registry.app(Self.bundleID(context)) else { throw Self.noSuchApp }
-        return try JSONResponse.make(.ok, App(app))
+    private func show(_ request: OperationRequest) async throws -> Response {
+        guard let app = try self.registry.app(Self.bundleID(request)) else { throw Self.noSuchApp }
+        return try .json(App(app))
     }
 
     /// Switching broadcasts off deletes all channels of the app (reference 4.1).
-    @Sendable private func change(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let bundleID = try Self.bundleID(context)
-        let fields = try JSONFields(
-            parsing: try await context.body(of: request),
-            known: ["broadcast", "tokenLength"]
-        )
+    private func change(_ request: OperationRequest) async throws -> Response {
+        let bundleID = try Self.bundleID(request)
+        let fields = try await request.fields(["broadcast", "tokenLength"])
         var change = ProviderAppChange(allowsBroadcast: try fields.bool("broadcast"))
         if fields.nulls.contains("tokenLength") {
             change.tokenLength = .some(nil)
@@ -89,7 +87,7 @@ struct AppsController: AdminRoutes {
         }
         guard let app = try await self.registry.update(app: bundleID, change) else { throw Self.noSuchApp }
         if change.allowsBroadcast == false { try await self.deleteChannels(of: bundleID) }
-        return try JSONResponse.make(.ok, App(app))
+        return try .json(App(app))
     }
 
     private static func tokenLength(_ fields: JSONFields) throws -> Int? {
@@ -101,15 +99,15 @@ struct AppsController: AdminRoutes {
         return length
     }
 
-    /// Its tokens stay with the devices, but nobody may push to them any more.
-    @Sendable private func delete(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let bundleID = try Self.bundleID(context)
+    /// Removes an app. Devices keep its tokens, but pushes to them are rejected.
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        let bundleID = try Self.bundleID(request)
         guard try await self.registry.remove(app: bundleID) else { throw Self.noSuchApp }
         try await self.deleteChannels(of: bundleID)
-        return Response(status: .noContent)
+        return .noContent
     }
 
-    /// The cores forget who followed them and what they stored.
+    /// Deletes all channels of an app, with their subscriptions and stored messages.
     private func deleteChannels(of bundleID: Topic) async throws {
         let deleted = try await self.channels.deleteAll(app: bundleID)
         for core in self.environments {
@@ -119,17 +117,10 @@ struct AppsController: AdminRoutes {
         }
     }
 
-    private static func bundleID(_ context: AdminContext) throws -> Topic {
-        guard let topic = context.parameters.get("app").flatMap({ Topic($0) }) else { throw Self.noSuchApp }
+    private static func bundleID(_ request: OperationRequest) throws -> Topic {
+        guard let topic = request.topic("app") else { throw Self.noSuchApp }
         return topic
     }
 
-    private static var noSuchApp: RequestError {
-        RequestError(
-            .notFound,
-            code: "no_such_app",
-            message: "no app is registered with this bundle id",
-            path: "app"
-        )
-    }
+    private static var noSuchApp: RequestError { .noSuch("app", by: "bundle id") }
 }

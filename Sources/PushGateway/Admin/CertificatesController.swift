@@ -6,8 +6,8 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// `/v1/certificates`: what makes a provider known in the TLS handshake.
-struct CertificatesController: AdminRoutes {
+/// `/v1/certificates`: the certificates by which providers authenticate in the TLS handshake.
+struct CertificatesController: Controller {
     private static let members: Set<String> = ["topic", "topics", "environments", "csr", "keyType", "passphrase"]
     private static let maximumTopics = 100
 
@@ -15,12 +15,13 @@ struct CertificatesController: AdminRoutes {
     let authority: ProviderAuthority
     let time: any TimeSource
 
+    /// A certificate in a list.
     private struct Entry: Encodable {
         var serial: String
         var topic: String
         var topics: [String]
         var environments: [String]
-        /// Milliseconds since 1970, as the next two.
+        /// In milliseconds since 1970, as the next two.
         var issuedAt: Int64
         var expiresAt: Int64
         var revokedAt: Int64?
@@ -36,30 +37,42 @@ struct CertificatesController: AdminRoutes {
         }
     }
 
+    /// A certificate that was just issued.
     private struct Issued: Encodable {
         var serial: String
         var expiresAt: Int64
-        /// PEM.
+        /// In PEM.
         var certificate: String
-        /// PKCS#8 in PEM, once; not for a key that the caller holds.
+        /// The key as PKCS#8 in PEM, in this response only; `nil` for a key that the caller holds.
         var privateKey: String?
-        /// base64 of a `.p12` with both, encrypted with AES.
+        /// A `.p12` with both in base64, encrypted with AES.
         var p12: String?
     }
 
-    func addRoutes(to group: RouterGroup<AdminContext>) {
-        group.get("certificates", use: self.list).post("certificates", use: self.issue)
-        group.delete("certificates/:serial", use: self.revoke)
+    var operations: [AdminOperation] {
+        [
+            .get("/v1/certificates", id: "listCertificates", "All provider certificates.", self.list)
+                .parameters(AdminPage.parameters),
+            .post("/v1/certificates", .unaudited, id: "issueCertificate", "Issues a provider certificate.", self.issue)
+                .body(.admin),
+            .delete(
+                "/v1/certificates/{serial}",
+                .unaudited,
+                id: "revokeCertificate",
+                "Revokes a provider certificate.",
+                self.revoke
+            ),
+        ]
     }
 
-    @Sendable private func list(_ request: Request, _ context: AdminContext) async throws -> Response {
+    private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         let certificates = self.registry.certificates(after: page.after, limit: page.fetch)
-        return try page.answer("certificates", certificates) { (Entry($0), $0.serial) }
+        return try page.response("certificates", certificates) { (Entry($0), $0.serial) }
     }
 
-    @Sendable private func issue(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let fields = try JSONFields(parsing: try await context.body(of: request), known: Self.members)
+    private func issue(_ request: OperationRequest) async throws -> Response {
+        let fields = try await request.fields(Self.members)
         let order = try Self.order(fields)
         let passphrase = try fields.string("passphrase", maximum: 128) ?? ""
         let issued: ProviderAuthority.Issued
@@ -73,32 +86,26 @@ struct CertificatesController: AdminRoutes {
             )
         }
         guard try await self.registry.add(certificate: issued.certificate) else {
-            throw AdminErrors.full("certificates", ProviderRegistry.capacity)
+            throw RequestError.full("certificates", ProviderRegistry.capacity)
         }
-        return try JSONResponse.make(
-            .created,
+        return try .json(
             Issued(
                 serial: issued.certificate.serial,
                 expiresAt: issued.certificate.expiresAt.milliseconds,
                 certificate: issued.certificatePEM,
                 privateKey: issued.privateKeyPEM,
                 p12: try issued.archive(passphrase: passphrase).map { Data($0).base64EncodedString() }
-            )
+            ),
+            status: .created
         )
     }
 
-    @Sendable private func revoke(_ request: Request, _ context: AdminContext) async throws -> Response {
-        guard let serial = context.parameters.get("serial"),
-            try await self.registry.revoke(certificate: serial.lowercased(), now: self.time.now)
-        else {
-            throw RequestError(
-                .notFound,
-                code: "no_such_certificate",
-                message: "there is no certificate with this serial number, or it was revoked",
-                path: "serial"
-            )
+    private func revoke(_ request: OperationRequest) async throws -> Response {
+        let serial = request.path("serial").lowercased()
+        guard try await self.registry.revoke(certificate: serial, now: self.time.now) else {
+            throw RequestError.noSuch("certificate", by: "serial number, or it was revoked", at: "serial")
         }
-        return Response(status: .noContent)
+        return .noContent
     }
 
     private static func order(_ fields: JSONFields) throws -> ProviderAuthority.Order {
@@ -118,21 +125,21 @@ struct CertificatesController: AdminRoutes {
         switch (csr, try fields.string("keyType", maximum: 64)) {
         case (let csr?, nil): return .signingRequest(csr)
         case (_?, _):
-            throw fields.refusal("keyType", "invalid_value", "the key of a signing request is made already")
+            throw fields.refusal("keyType", "invalid_value", "a signing request has a key already")
         case (nil, nil), (nil, "rsa"): return .newRSA
         case (nil, "p256"): return .newP256
         default: throw fields.refusal("keyType", "invalid_value", "key types are rsa and p256")
         }
     }
 
-    /// What Apple writes beside a topic: `app`, or the word that its suffix stands for.
+    /// Returns the kind that Apple writes beside a topic: `app`, or the type of its suffix.
     private static func kind(of topic: Topic) -> String {
         TopicGrant(topic, isApp: false).suffixType?.rawValue ?? "app"
     }
 }
 
 extension ProviderAuthority.Issued {
-    /// A `.p12` with the certificate and its key, and nothing else; `nil` without the key.
+    /// Returns a `.p12` with the certificate and its key only; `nil` without the key.
     func archive(passphrase: String) throws -> [UInt8]? {
         guard let privateKeyPEM else { return nil }
         let bundle = NIOSSLPKCS12Bundle(

@@ -5,67 +5,71 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// `/v1/channels`: broadcast channels, as a provider makes them over HTTP/2 (reference 4.1).
-struct ChannelsController: AdminRoutes {
+/// `/v1/channels`: broadcast channels, which providers create over HTTP/2 (reference 4.1).
+struct ChannelsController: Controller {
     let registry: ProviderRegistry
     let channels: ChannelRegistry
     let environments: [EnvironmentCore]
     let time: any TimeSource
 
+    /// A channel in a response.
     private struct Entry: Encodable {
         var channelId: String
         var environment: String
         var bundleId: String
-        /// 0 nothing is stored, 1 the newest broadcast.
+        /// The storage policy: 0 for none, 1 for the newest broadcast.
         var policy: Int
     }
 
-    func addRoutes(to group: RouterGroup<AdminContext>) {
-        group.get("channels", use: self.list).post("channels", use: self.create)
-        group.delete("channels/:environment/:bundle/:channel", use: self.delete)
+    var operations: [AdminOperation] {
+        [
+            .get("/v1/channels", id: "listChannels", "The channels of an app.", self.list)
+                .parameters(AdminPage.parameters + [.environment, .query("bundleId", "The app.")]),
+            .post("/v1/channels", .unaudited, id: "createChannel", "Creates a channel.", self.create)
+                .body(.admin),
+            .delete(
+                "/v1/channels/{environment}/{bundle}/{channel}",
+                .unaudited,
+                id: "deleteChannel",
+                "Deletes a channel.",
+                self.delete
+            ),
+        ]
     }
 
-    @Sendable private func list(_ request: Request, _ context: AdminContext) async throws -> Response {
+    private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
-        let environment = try Self.environment(request.uri.queryParameters["environment"].map(String.init))
-        let app = try self.app(request.uri.queryParameters["bundleId"].map(String.init))
+        let environment = try Self.environment(request.query["environment"])
+        let app = try self.app(request.query["bundleId"])
         let ids = self.channels.channels(app: app, in: environment).drop { id in page.after.map { id <= $0 } ?? false }
-        return try page.answer("channels", Array(ids.prefix(page.fetch))) { id in
+        return try page.response("channels", Array(ids.prefix(page.fetch))) { id in
             (self.entry(id, app, environment), id)
         }
     }
 
-    @Sendable private func create(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let fields = try JSONFields(
-            parsing: try await context.body(of: request),
-            known: ["environment", "bundleId", "policy"]
-        )
+    private func create(_ request: OperationRequest) async throws -> Response {
+        let fields = try await request.fields(["environment", "bundleId", "policy"])
         let environment = try Self.environment(try fields.environment("environment")?.rawValue)
         let app = try self.app(try fields.topic("bundleId").name)
         let number = try fields.integer("policy", in: 0...1) ?? 0
         let policy: ChannelPolicy = number == 1 ? .newest : .nothing
         guard let id = try await self.channels.create(policy, app: app, in: environment, now: self.time.now) else {
-            throw AdminErrors.full("channels of this app", ChannelRegistry.capacity)
+            throw RequestError.full("channels of this app", ChannelRegistry.capacity)
         }
-        return try JSONResponse.make(.created, self.entry(id, app, environment))
+        return try .json(self.entry(id, app, environment), status: .created)
     }
 
-    @Sendable private func delete(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let environment = try Self.environment(context.parameters.get("environment"))
-        let app = try self.app(context.parameters.get("bundle"))
-        let id = context.parameters.get("channel").flatMap { $0.removingPercentEncoding } ?? ""
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        let environment = try Self.environment(request.path("environment"))
+        let app = try self.app(request.path("bundle"))
+        let id = request.path("channel")
         guard try await self.channels.delete(id, app: app, in: environment) else {
-            throw RequestError(
-                .notFound,
-                code: "no_such_channel",
-                message: "this app has no channel of this id",
-                path: "channel"
-            )
+            throw RequestError.noSuch("channel")
         }
         for core in self.environments where core.environment == environment {
             core.router.channelDeleted(bundleID: app, channelID: id)
         }
-        return Response(status: .noContent)
+        return .noContent
     }
 
     private func entry(_ id: String, _ app: Topic, _ environment: PushEnvironment) -> Entry {
@@ -78,26 +82,17 @@ struct ChannelsController: AdminRoutes {
         )
     }
 
+    /// Returns the bundle id of a registered app.
     private func app(_ text: String?) throws -> Topic {
         guard let app = text.flatMap({ Topic($0) }), self.registry.app(app) != nil else {
-            throw RequestError(
-                .notFound,
-                code: "no_such_app",
-                message: "no app is registered under this bundle id",
-                path: "bundleId"
-            )
+            throw RequestError.noSuch("app", by: "bundle id", at: "bundleId")
         }
         return app
     }
 
     private static func environment(_ text: String?) throws -> PushEnvironment {
         guard let environment = text.flatMap(PushEnvironment.init(rawValue:)) else {
-            throw RequestError(
-                .invalid,
-                code: "invalid_environment",
-                message: "use sandbox or production",
-                path: "environment"
-            )
+            throw RequestError.invalidEnvironment()
         }
         return environment
     }

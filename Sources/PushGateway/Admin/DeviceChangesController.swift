@@ -5,52 +5,88 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// What can be done to a device: activation, reinstallation, move to new hardware, revocation, deletion.
-struct DeviceChangesController: AdminRoutes {
-    private static let longestName = 100
-    /// Latest that the token of a removed app may end: 30 days.
-    private static let longestDelay: Int64 = 30 * 86_400
+/// `/v1/devices`: activation, reinstallation, move to new hardware, revocation and deletion of devices.
+struct DeviceChangesController: Controller {
+    /// The longest name, in bytes.
+    private static let maximumName = 100
+    /// The longest time until the token of a removed app ends: 30 days.
+    private static let maximumDelay: Int64 = 30 * 86_400
 
     let devices: DeviceRegistry
     let environments: [EnvironmentCore]
     let activation: DeviceActivation
     let time: any TimeSource
 
+    /// The body of an activation.
     private struct NewDevice: Decodable {
-        /// PKCS#10 in PEM.
+        /// A signing request, PKCS#10 in PEM.
         var csr: String
         var name: String?
-        /// The device that this one takes the place of.
+        /// The id of the device that this one replaces.
         var restoreOf: String?
     }
 
+    /// The body of a reinstallation.
     private struct Reinstallation: Decodable {
         var csr: String
     }
 
+    /// The result of a disconnection.
     private struct Disconnected: Encodable {
-        /// Connections that were ended.
+        /// The number of connections that were closed.
         var connections: Int
     }
 
-    func addRoutes(to group: RouterGroup<AdminContext>) {
-        group.post("devices", use: self.activate)
-        group.post("devices/:device/reinstall", use: self.reinstall)
-        group.post("devices/:device/disconnect", use: self.disconnect)
-        group.delete("devices/:device", use: self.delete)
-        group.delete("devices/:device/certificate", use: self.revoke)
-        group.delete("devices/:device/topics/:topic", use: self.removeApp)
+    var operations: [AdminOperation] {
+        [
+            .post(
+                "/v1/devices",
+                .unaudited,
+                id: "activateDevice",
+                "Activates a device, or restores one on new hardware.",
+                self.activate
+            )
+            .body(.admin),
+            .post(
+                "/v1/devices/{device}/reinstall",
+                .unaudited,
+                id: "reinstallDevice",
+                "Reinstalls the system of a device.",
+                self.reinstall
+            )
+            .body(.admin),
+            .post(
+                "/v1/devices/{device}/disconnect",
+                .unaudited,
+                id: "disconnectDevice",
+                "Closes the connections of a device.",
+                self.disconnect
+            ),
+            .delete("/v1/devices/{device}", .unaudited, id: "deleteDevice", "Deletes a device.", self.delete),
+            .delete(
+                "/v1/devices/{device}/certificate",
+                .unaudited,
+                id: "revokeDevice",
+                "Revokes the certificate of a device.",
+                self.revoke
+            ),
+            .delete(
+                "/v1/devices/{device}/topics/{topic}",
+                .unaudited,
+                id: "removeApp",
+                "Removes an app from a device.",
+                self.removeApp
+            )
+            .parameters(.environment, .query("delaySeconds", "The time until its token ends.")),
+        ]
     }
 
-    @Sendable private func activate(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let new = try RequestError.decode(NewDevice.self, from: try await context.body(of: request))
-        guard new.name?.utf8.count ?? 0 <= Self.longestName else {
-            throw RequestError(
-                .invalid,
-                code: "name_too_long",
-                message: "a name has at most 100 bytes",
-                path: "name"
-            )
+    /// Activates a device. With `restoreOf` it replaces another one, which is deleted.
+    private func activate(_ request: OperationRequest) async throws -> Response {
+        let new = try await request.decode(NewDevice.self)
+        guard new.name?.utf8.count ?? 0 <= Self.maximumName else {
+            let message = "a name has at most \(Self.maximumName) bytes"
+            throw RequestError(.invalid, code: "name_too_long", message: message, path: "name")
         }
         let old = try new.restoreOf.map(self.replaced)
         let (id, now) = (UUID(), self.time.now)
@@ -67,7 +103,7 @@ struct DeviceChangesController: AdminRoutes {
         } else {
             try await self.devices.activate(device)
         }
-        return try self.answer(.created, id, certificate)
+        return try self.response(.created, id, certificate)
     }
 
     private func replaced(_ text: String) throws -> Device {
@@ -75,53 +111,51 @@ struct DeviceChangesController: AdminRoutes {
         return device
     }
 
-    private static let nothingToRestore = RequestError(
-        .notFound,
-        code: "no_such_device",
-        message: "there is no device with this id to restore",
-        path: "restoreOf"
-    )
+    private static let nothingToRestore = RequestError.noSuch("device", at: "restoreOf")
 
-    @Sendable private func reinstall(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let id = try context.deviceID()
-        let body = try RequestError.decode(Reinstallation.self, from: try await context.body(of: request))
-        guard self.devices.device(id) != nil else { throw RequestError.noSuchDevice }
+    /// Gives a device a new certificate. Its tokens and messages end.
+    private func reinstall(_ request: OperationRequest) async throws -> Response {
+        let id = try request.deviceID()
+        let body = try await request.decode(Reinstallation.self)
+        guard self.devices.device(id) != nil else { throw RequestError.noSuch("device") }
         let now = self.time.now
         let (certificate, serial) = try self.activation.certificate(signingRequest: body.csr, device: id, now: now)
         guard try await self.devices.reinstall(id, certificateSerial: serial, now: now) != nil else {
-            throw RequestError.noSuchDevice
+            throw RequestError.noSuch("device")
         }
         self.forget(id)
-        return try self.answer(.ok, id, certificate)
+        return try self.response(.ok, id, certificate)
     }
 
-    @Sendable private func disconnect(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let id = try context.deviceID()
-        guard self.devices.device(id) != nil else { throw RequestError.noSuchDevice }
-        return try JSONResponse.make(.ok, Disconnected(connections: self.close(id)))
+    private func disconnect(_ request: OperationRequest) async throws -> Response {
+        let id = try request.deviceID()
+        guard self.devices.device(id) != nil else { throw RequestError.noSuch("device") }
+        return try .json(Disconnected(connections: self.close(id)))
     }
 
-    @Sendable private func revoke(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let id = try context.deviceID()
-        guard try await self.devices.revoke(id, now: self.time.now) else { throw RequestError.noSuchDevice }
+    /// Revokes the certificate of a device. Its tokens stay valid.
+    private func revoke(_ request: OperationRequest) async throws -> Response {
+        let id = try request.deviceID()
+        guard try await self.devices.revoke(id, now: self.time.now) else { throw RequestError.noSuch("device") }
         _ = self.close(id)
-        return Response(status: .noContent)
+        return .noContent
     }
 
-    @Sendable private func delete(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let id = try context.deviceID()
-        guard try await self.devices.delete(id, now: self.time.now) else { throw RequestError.noSuchDevice }
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        let id = try request.deviceID()
+        guard try await self.devices.delete(id, now: self.time.now) else { throw RequestError.noSuch("device") }
         self.forget(id)
-        return Response(status: .noContent)
+        return .noContent
     }
 
-    @Sendable private func removeApp(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let id = try context.deviceID()
+    /// Removes an app in one or all environments.
+    private func removeApp(_ request: OperationRequest) async throws -> Response {
+        let id = try request.deviceID()
         let wanted = try request.environment()
-        let delay = try request.number("delaySeconds", in: 0...Self.longestDelay, default: 0)
-        guard self.devices.device(id) != nil else { throw RequestError.noSuchDevice }
+        let delay = try request.number("delaySeconds", in: 0...Self.maximumDelay) ?? 0
+        guard self.devices.device(id) != nil else { throw RequestError.noSuch("device") }
         var wasThere = false
-        if let topic = context.parameters.get("topic").flatMap({ Topic($0) }) {
+        if let topic = request.topic("topic") {
             for core in self.environments where wanted == nil || core.environment == wanted {
                 let removed = try await self.devices.remove(
                     topic,
@@ -135,34 +169,29 @@ struct DeviceChangesController: AdminRoutes {
             }
         }
         guard wasThere else {
-            throw RequestError(
-                .notFound,
-                code: "no_such_topic",
-                message: "this device has no app with this topic",
-                path: "topic"
-            )
+            throw RequestError.noSuch("topic", by: "name on this device", at: "topic")
         }
-        return Response(status: .noContent)
+        return .noContent
     }
 
-    private func answer(_ status: HTTPResponse.Status, _ id: UUID, _ certificate: String) throws -> Response {
-        try JSONResponse.make(
-            status,
+    private func response(_ status: HTTPResponse.Status, _ id: UUID, _ certificate: String) throws -> Response {
+        try .json(
             ActivatedDevice(
                 deviceId: id.uuidString,
                 certificate: certificate,
                 deviceAuthority: self.activation.deviceAuthorityPEM,
                 authority: self.activation.authorityPEM
-            )
+            ),
+            status: status
         )
     }
 
-    /// Drops what is on its way or stored for the device, and ends its connections.
+    /// Discards all messages for the device, and closes its connections.
     private func forget(_ id: UUID) {
         for core in self.environments { core.router.removed(nil, from: id) }
     }
 
-    /// Ends the device's connections; how many there were.
+    /// Closes the connections of the device, and returns their number.
     private func close(_ id: UUID) -> Int {
         self.environments.count { $0.router.close(id) }
     }

@@ -5,50 +5,40 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// `GET /v1/devices…`: who is there.
-struct DevicesController: AdminRoutes {
+/// `GET /v1/devices`: lookup of devices.
+struct DevicesController: Controller {
     let devices: DeviceRegistry
     let environments: [EnvironmentCore]
 
-    private struct Page: Encodable {
-        var devices: [DeviceEntry]
-        /// Ask for what follows with `after`; absent at the end.
-        var next: String?
+    var operations: [AdminOperation] {
+        [
+            .get("/v1/devices", id: "listDevices", "The devices that match all filters.", self.list)
+                .parameters(
+                    AdminPage.parameters + [
+                        .topic, .query("online", "Connected or not."), .query("name", "With this text in their name."),
+                    ]
+                ),
+            .get("/v1/devices/{device}", id: "showDevice", "One device with its tokens and connections.", self.show),
+        ]
     }
 
-    func addRoutes(to group: RouterGroup<AdminContext>) {
-        group.get("devices", use: self.list)
-        group.get("devices/:device", use: self.show)
-    }
-
-    @Sendable private func list(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let limit = Int(try request.number("limit", in: 1...1000, default: 100))
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let page = try AdminPage(request)
         let filter = try Self.filter(request)
         let online = self.environments.reduce(into: Set<UUID>()) { $0.formUnion($1.router.online) }
-        // One more than wanted, to see whether there are more.
-        let found = self.devices.page(after: try request.device("after"), limit: limit + 1) {
+        let found = self.devices.page(after: try request.device("after"), limit: page.fetch) {
             filter($0, online.contains($0.id))
         }
         guard let found else {
-            throw RequestError(
-                .invalid,
-                code: "invalid_value",
-                message: "use the 'next' of the page before, or the id of a device",
-                path: "after"
-            )
+            throw RequestError.invalid("after", "use the member next of the page before, or the id of a device")
         }
-        let page = found.prefix(limit)
-        return try JSONResponse.make(
-            .ok,
-            Page(
-                devices: page.map { DeviceEntry($0, isOnline: online.contains($0.id)) },
-                next: found.count > limit ? page.last?.id.uuidString : nil
-            )
-        )
+        return try page.response("devices", found) { device in
+            (DeviceEntry(device, isOnline: online.contains(device.id)), device.id.uuidString)
+        }
     }
 
-    /// What `online`, `topic` and `name` ask for; a device has to meet all of them.
-    private static func filter(_ request: Request) throws -> (Device, Bool) -> Bool {
+    /// Returns the filter of the query items `online`, `topic` and `name`, all of which a device must match.
+    private static func filter(_ request: OperationRequest) throws -> (Device, Bool) -> Bool {
         let (topic, name) = (try request.text("topic"), try request.text("name")?.lowercased())
         let online: Bool? =
             switch try request.text("online") {
@@ -56,7 +46,7 @@ struct DevicesController: AdminRoutes {
             case "true": true
             case "false": false
             default:
-                throw RequestError(.invalid, code: "invalid_value", message: "use true or false", path: "online")
+                throw RequestError.invalid("online", "use true or false")
             }
         return { device, isOnline in
             if let online, online != isOnline { return false }
@@ -66,12 +56,12 @@ struct DevicesController: AdminRoutes {
         }
     }
 
-    @Sendable private func show(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let id = try context.deviceID()
-        guard let device = self.devices.device(id) else { throw RequestError.noSuchDevice }
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let id = try request.deviceID()
+        guard let device = self.devices.device(id) else { throw RequestError.noSuch("device") }
         let connections = self.environments.map {
             DeviceDetails.Connection($0.environment, $0.router.session(of: id))
         }
-        return try JSONResponse.make(.ok, DeviceDetails(device, connections: connections, tokens: self.devices))
+        return try .json(DeviceDetails(device, connections: connections, tokens: self.devices))
     }
 }

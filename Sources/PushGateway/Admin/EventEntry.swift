@@ -1,15 +1,15 @@
 import Foundation
 import PushTypes
 
-/// An event as the admin door shows it.
+/// An event in a response of the admin API.
 struct EventEntry: Encodable {
-    /// Rises with every event.
+    /// The id, which increases with every event.
     var id: Int64
-    /// Milliseconds since 1970.
+    /// In milliseconds since 1970.
     var timeMs: Int64
-    /// In Apple's words where Apple has one.
+    /// The name for people: that of Apple where Apple has one.
     var event: String
-    /// For programs.
+    /// The name for programs.
     var name: String
     var environment: String?
     /// `nil` for a broadcast as a whole.
@@ -29,14 +29,14 @@ struct EventEntry: Encodable {
     }
 }
 
-/// What became of one notification at one device.
+/// The state of one notification at one device.
 struct NotificationState: Encodable {
     var device: String?
     var environment: String?
     var topic: String?
-    /// In words.
+    /// The state in words.
     var state: String
-    /// Milliseconds since 1970.
+    /// In milliseconds since 1970.
     var sinceMs: Int64
 
     /// - Parameter last: the newest event of the notification at this device.
@@ -45,11 +45,11 @@ struct NotificationState: Encodable {
         self.device = entry.device
         self.environment = entry.environment
         self.topic = entry.topic
-        self.state = Self.words(last.name)
+        self.state = Self.description(of: last.name)
         self.sinceMs = entry.timeMs
     }
 
-    private static func words(_ name: Event.Name) -> String {
+    private static func description(of name: Event.Name) -> String {
         switch name {
         case .received: "sent to the device, not acknowledged yet"
         case .delivered: "delivered"

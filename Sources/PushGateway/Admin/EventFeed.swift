@@ -6,22 +6,22 @@ import PushHTTP
 import PushSupport
 import ServiceLifecycle
 
-/// Events as they happen, as server-sent events (WHATWG HTML, section 9.2).
+/// Events as they happen, as server-sent events (WHATWG HTML section 9.2).
 ///
-/// What a reader missed, because it was away or slow, comes from the log, as long as that has it.
+/// Events that a reader missed, because it was disconnected or slow, come from the log as long as that keeps them.
 struct EventFeed: Sendable {
     typealias Write = @concurrent (ByteBuffer) async throws -> Void
 
-    /// Between two signs of life when nothing happens. Default 15 s.
+    /// The time between two comments while there are no events. Default 15 s.
     var keepAlive: Duration = .seconds(15)
-    /// Events read from the log at a time.
+    /// The events that are read from the log at a time.
     private static let page = 500
 
     let log: EventLog
     let filter: EventFilter
     /// Only events with higher ids are sent.
     let start: Int64
-    /// The id of the first event that the watcher can get.
+    /// The id of the first event that the watcher can receive.
     private let first: Int64
 
     init(log: EventLog, filter: EventFilter, start: Int64) {
@@ -31,7 +31,7 @@ struct EventFeed: Sendable {
         self.first = log.lastID + 1
     }
 
-    /// - Throws: ``RequestError`` with status 503 when there are too many watchers.
+    /// - Throws: ``RequestError`` if too many streams are open.
     func response(to request: Request) throws -> Response {
         guard let watcher = self.log.stream.watch() else {
             throw RequestError(
@@ -74,6 +74,7 @@ struct EventFeed: Sendable {
         }
     }
 
+    /// Writes events from the watcher, and missed ones from the log.
     @concurrent private func pass(_ groups: AsyncStream<[Event]>, write: Write) async throws {
         var last = try await self.replay(after: self.start, write: write)
         var next = self.first
@@ -89,7 +90,7 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// Sends what the log has; the id of the last event sent.
+    /// Writes events from the log, and returns the id of the last one.
     @concurrent private func replay(after start: Int64, write: Write) async throws -> Int64 {
         var last = start
         while true {
@@ -102,8 +103,7 @@ struct EventFeed: Sendable {
 
     @concurrent private func send(_ events: [Event], write: Write) async throws {
         guard !events.isEmpty else { return }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let encoder = JSONEncoder.sorted
         var buffer = ByteBuffer()
         for event in events {
             buffer.writeString("id: \(event.id)\nevent: \(event.name.code)\ndata: ")

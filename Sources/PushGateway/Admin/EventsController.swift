@@ -5,27 +5,30 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// `/v1/events`, `/v1/notifications` and `/v1/counters`: what happened.
-struct EventsController: AdminRoutes {
-    /// Most events of one notification that are shown.
-    private static let longestTimeline = 1000
+/// `/v1/events`, `/v1/notifications` and `/v1/counters`: the event log.
+struct EventsController: Controller {
+    /// The most events of one notification that are shown.
+    private static let maximumTimeline = 1000
+    private static let pageSize: Int64 = 50
+    private static let filters: [ParameterDescription] = [
+        .after, .environment, .topic, .query("device", "Of this device."),
+        .query("apnsId", "Of this notification."), .query("token", "Of this token."),
+    ]
 
     let events: EventLog
     let devices: DeviceRegistry
     let environments: [EnvironmentCore]
 
-    private struct Page: Encodable {
-        var events: [EventEntry]
-    }
-
+    /// The events of one notification.
     private struct Timeline: Encodable {
         var apnsId: String
-        /// In words; how many devices are in which state, if there are several.
+        /// The state in words, or the number of devices in each state.
         var state: String
         var devices: [NotificationState]
         var events: [EventEntry]
     }
 
+    /// The number of events of one name.
     private struct Counter: Encodable {
         var environment: String?
         var event: String
@@ -33,73 +36,75 @@ struct EventsController: AdminRoutes {
         var count: Int
     }
 
-    func addRoutes(to group: RouterGroup<AdminContext>) {
-        group.get("events", use: self.list)
-        group.get("events/stream", use: self.stream)
-        group.get("devices/:device/events", use: self.listOfDevice)
-        group.get("notifications/:apnsId", use: self.timeline)
-        group.get("counters", use: self.counters)
+    var operations: [AdminOperation] {
+        [
+            .get(
+                "/v1/events",
+                id: "listEvents",
+                "Events, newest first; with after oldest first, to continue from an id.",
+                self.list
+            )
+            .parameters(Self.filters + [.limit(default: Self.pageSize)]),
+            .get("/v1/events/stream", id: "streamEvents", "Events as they happen, as server-sent events.", self.stream)
+                .parameters(Self.filters),
+            .get("/v1/devices/{device}/events", id: "listDeviceEvents", "The events of a device.", self.listOfDevice)
+                .parameters(.limit(default: Self.pageSize)),
+            .get(
+                "/v1/notifications/{apnsId}",
+                id: "showNotification",
+                "The events of a notification, and its state.",
+                self.timeline
+            ),
+            .get("/v1/counters", id: "listCounters", "The numbers of events.", self.counters),
+        ]
     }
 
-    /// Newest first; oldest first with `after`, so that a reader can go on from the last id it has.
-    @Sendable private func list(_ request: Request, _ context: AdminContext) async throws -> Response {
+    private func list(_ request: OperationRequest) async throws -> Response {
         let filter = try self.filter(request)
-        let limit = Int(try request.number("limit", in: 1...1000, default: 50))
+        let limit = try request.limit(default: Self.pageSize)
+        let after = try request.text("after").flatMap { _ in try request.number("after", in: 0...Int64.max) }
         let events =
-            if try request.text("after") != nil {
-                try await self.events.events(
-                    filter,
-                    after: try request.number("after", in: 0...Int64.max, default: 0),
-                    limit: limit
-                )
+            if let after {
+                try await self.events.events(filter, after: after, limit: limit)
             } else {
                 try await self.events.events(filter, limit: limit)
             }
-        return try JSONResponse.make(.ok, Page(events: events.map(EventEntry.init)))
+        return try .json(["events": events.map(EventEntry.init)])
     }
 
-    @Sendable private func listOfDevice(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let id = try context.deviceID()
-        let limit = Int(try request.number("limit", in: 1...1000, default: 50))
+    private func listOfDevice(_ request: OperationRequest) async throws -> Response {
+        let id = try request.deviceID()
+        let limit = try request.limit(default: Self.pageSize)
         let events = try await self.events.events(EventFilter(device: id), limit: limit)
-        guard !events.isEmpty || self.devices.device(id) != nil else { throw RequestError.noSuchDevice }
-        return try JSONResponse.make(.ok, Page(events: events.map(EventEntry.init)))
+        guard !events.isEmpty || self.devices.device(id) != nil else { throw RequestError.noSuch("device") }
+        return try .json(["events": events.map(EventEntry.init)])
     }
 
-    @Sendable private func stream(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let last = try request.headers[.lastEventID] ?? request.text("after")
+    /// Streams events after the id that the reader has, which browsers send as `last-event-id`.
+    private func stream(_ request: OperationRequest) async throws -> Response {
+        let last = try request.http.headers[.lastEventID] ?? request.text("after")
         guard let start = last.map(Int64.init) ?? self.events.lastID, start >= 0 else {
-            throw RequestError(
-                .invalid,
-                code: "invalid_value",
-                message: "an event id is a number",
-                path: "last-event-id"
-            )
+            throw RequestError.invalid("last-event-id", "an event id is a number")
         }
         let feed = EventFeed(log: self.events, filter: try self.filter(request), start: start)
-        return try feed.response(to: request)
+        return try feed.response(to: request.http)
     }
 
-    @Sendable private func timeline(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let apnsID = context.parameters.get("apnsId") ?? ""
-        let events: [Event] = try await self.events.events(EventFilter(apnsID: apnsID), limit: Self.longestTimeline)
+    private func timeline(_ request: OperationRequest) async throws -> Response {
+        let apnsID = request.path("apnsId")
+        let events: [Event] = try await self.events.events(EventFilter(apnsID: apnsID), limit: Self.maximumTimeline)
             .reversed()
         guard let last = events.last else {
-            throw RequestError(
-                .notFound,
-                code: "no_such_notification",
-                message: "nothing is known of a notification with this apns-id",
-                path: "apnsId"
-            )
+            throw RequestError.noSuch("notification", by: "apns-id", at: "apnsId")
         }
-        return try JSONResponse.make(.ok, Self.timeline(events, apnsID: last.apnsID ?? apnsID))
+        return try .json(Self.timeline(events, apnsID: last.apnsID ?? apnsID))
     }
 
     /// - Parameter events: oldest first.
     private static func timeline(_ events: [Event], apnsID: String) -> Timeline {
         var newest: [UUID: Event] = [:]
         for event in events { newest[event.device] = event }
-        // The event that stands for a broadcast as a whole says nothing of a device.
+        // The event of a broadcast as a whole belongs to no device.
         if newest.count > 1 { newest[RoutingStateMachine.allDevices] = nil }
         let states = newest.values.sorted { $0.id < $1.id }.map(NotificationState.init)
         let counts = Dictionary(grouping: states, by: \.state).mapValues(\.count)
@@ -110,7 +115,7 @@ struct EventsController: AdminRoutes {
         return Timeline(apnsId: apnsID, state: state, devices: states, events: events.map(EventEntry.init))
     }
 
-    @Sendable private func counters(_ request: Request, _ context: AdminContext) async throws -> Response {
+    private func counters(_ request: OperationRequest) async throws -> Response {
         let served = Set(self.environments.map(\.environment))
         let counters = self.events.counts()
             .filter { count in count.count > 0 || count.environment.map(served.contains) ?? false }
@@ -122,10 +127,11 @@ struct EventsController: AdminRoutes {
                     count: $0.count
                 )
             }
-        return try JSONResponse.make(.ok, ["counters": counters])
+        return try .json(["counters": counters])
     }
 
-    private func filter(_ request: Request) throws -> EventFilter {
+    /// Returns the filter of the query. A token is converted to its device, topic and environment.
+    private func filter(_ request: OperationRequest) throws -> EventFilter {
         var filter = EventFilter()
         filter.device = try request.device("device")
         filter.environment = try request.environment()
@@ -136,7 +142,7 @@ struct EventsController: AdminRoutes {
             throw RequestError(
                 .invalid,
                 code: "conflicting_field",
-                message: "a token stands for a device, a topic and an environment: name it without these",
+                message: "a token implies a device, a topic and an environment: leave these out",
                 path: "token"
             )
         }
@@ -146,7 +152,7 @@ struct EventsController: AdminRoutes {
             throw RequestError(
                 .invalid,
                 code: "invalid_token",
-                message: "this is no device token of this gateway, in hexadecimal",
+                message: "a device token of this gateway is hexadecimal",
                 path: "token"
             )
         }
@@ -157,7 +163,7 @@ struct EventsController: AdminRoutes {
 
 extension HTTPField.Name {
     fileprivate static var lastEventID: Self {
-        // The name is valid, so this never falls back.
+        // The name is valid, so the fallback is never used.
         HTTPField.Name("last-event-id") ?? .range
     }
 }

@@ -2,19 +2,21 @@ import Hummingbird
 import PushHTTP
 import PushSupport
 
-/// `/v1/faults`: how the gateway misbehaves on command. What is changed here lasts until the gateway ends.
-struct FaultsController: AdminRoutes {
+/// `/v1/faults`: the configured faults. Changes last until the gateway ends.
+struct FaultsController: Controller {
     let plan: FaultPlan
     let time: any TimeSource
 
+    /// A fault in a response.
     private struct Fault: Encodable {
         var rule: FaultRule
-        /// The rule as a command-line flag has it.
+        /// The rule in the syntax of the command-line flag.
         var text: String
-        /// `start` for a file or a flag, `api`.
+        /// `start` for a file or a flag, or `api`.
         var source: String
-        /// What it covered, and what it met.
+        /// The pushes that the rule matched.
         var seen: Int
+        /// The matched pushes that met the fault.
         var hits: Int
 
         init(_ entry: FaultPlan.Entry) {
@@ -26,35 +28,33 @@ struct FaultsController: AdminRoutes {
         }
     }
 
-    func addRoutes(to group: RouterGroup<AdminContext>) {
-        group.get("faults", use: self.list).post("faults", use: self.add)
-        group.delete("faults", use: self.removeAll).delete("faults/:fault", use: self.remove)
+    var operations: [AdminOperation] {
+        [
+            .get("/v1/faults", id: "listFaults", "All faults.", self.list),
+            .post("/v1/faults", .unaudited, id: "addFault", "Adds a fault.", self.add)
+                .body(.admin),
+            .delete("/v1/faults", .unaudited, id: "removeFaults", "Removes all faults.", self.removeAll),
+            .delete("/v1/faults/{fault}", .unaudited, id: "removeFault", "Removes a fault.", self.remove),
+        ]
     }
 
-    @Sendable private func list(_ request: Request, _ context: AdminContext) async throws -> Response {
-        try JSONResponse.make(.ok, ["faults": self.plan.entries(now: self.time.now).map(Fault.init)])
+    private func list(_ request: OperationRequest) async throws -> Response {
+        try .json(["faults": self.plan.entries(now: self.time.now).map(Fault.init)])
     }
 
-    @Sendable private func add(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let rule = try RequestError.decode(FaultRule.self, from: try await context.body(of: request))
+    private func add(_ request: OperationRequest) async throws -> Response {
+        let rule = try await request.decode(FaultRule.self)
         let added = try self.plan.add(rule, source: .api, now: self.time.now)
-        return try JSONResponse.make(.created, Fault(FaultPlan.Entry(rule: added, source: .api)))
+        return try .json(Fault(FaultPlan.Entry(rule: added, source: .api)), status: .created)
     }
 
-    @Sendable private func removeAll(_ request: Request, _ context: AdminContext) async throws -> Response {
+    private func removeAll(_ request: OperationRequest) async throws -> Response {
         self.plan.removeAll()
-        return Response(status: .noContent)
+        return .noContent
     }
 
-    @Sendable private func remove(_ request: Request, _ context: AdminContext) async throws -> Response {
-        guard let id = context.parameters.get("fault"), self.plan.remove(id) else {
-            throw RequestError(
-                .notFound,
-                code: "no_such_fault",
-                message: "there is no fault with this id",
-                path: "fault"
-            )
-        }
-        return Response(status: .noContent)
+    private func remove(_ request: OperationRequest) async throws -> Response {
+        guard self.plan.remove(request.path("fault")) else { throw RequestError.noSuch("fault") }
+        return .noContent
     }
 }

@@ -4,27 +4,32 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// `/v1/feedback`: what waits for providers at the feedback door. Looking at it here takes nothing away.
-struct FeedbackController: AdminRoutes {
+/// `/v1/feedback`: the entries that wait for providers at the feedback listener. Reading them here does not remove
+/// them.
+struct FeedbackController: Controller {
     let feedback: FeedbackRecorder
 
+    /// An entry in a response.
     private struct Entry: Encodable {
-        /// When the app was found to be gone.
+        /// The time at which the app was found to be removed, in milliseconds since 1970.
         var sinceMs: Int64
         var environment: String
         var topic: String
         var token: String
     }
 
-    func addRoutes(to group: RouterGroup<AdminContext>) {
-        group.get("feedback", use: self.list)
+    var operations: [AdminOperation] {
+        [
+            .get("/v1/feedback", id: "listFeedback", "The entries of the feedback listener, newest first.", self.list)
+                .parameters(.limit(), .environment, .topic)
+        ]
     }
 
-    @Sendable private func list(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let limit = Int(try request.number("limit", in: 1...1000, default: 100))
-        let topic = request.uri.queryParameters["topic"].map(String.init)
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let limit = try request.limit()
+        let topic = request.query["topic"]
         var entries: [Entry] = []
-        for environment in try Self.environments(request) {
+        for environment in try request.environment().map({ [$0] }) ?? [.sandbox, .production] {
             let found = try await self.feedback.list(environment).newest(topic: topic, limit: limit - entries.count)
             entries += found.map {
                 Entry(
@@ -35,19 +40,6 @@ struct FeedbackController: AdminRoutes {
                 )
             }
         }
-        return try JSONResponse.make(.ok, ["feedback": entries])
-    }
-
-    private static func environments(_ request: Request) throws -> [PushEnvironment] {
-        guard let text = request.uri.queryParameters["environment"] else { return [.sandbox, .production] }
-        guard let environment = PushEnvironment(rawValue: String(text)) else {
-            throw RequestError(
-                .invalid,
-                code: "invalid_environment",
-                message: "use sandbox or production",
-                path: "environment"
-            )
-        }
-        return [environment]
+        return try .json(["feedback": entries])
     }
 }

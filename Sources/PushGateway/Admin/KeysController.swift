@@ -6,8 +6,8 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// `/v1/keys`: the keys that sign provider tokens.
-struct KeysController: AdminRoutes {
+/// `/v1/keys`: the public keys of provider tokens.
+struct KeysController: Controller {
     private static let members: Set<String> = [
         "teamId", "keyId", "key", "generate", "scope", "environment", "topics", "relatedKeyId",
     ]
@@ -16,6 +16,7 @@ struct KeysController: AdminRoutes {
     let registry: ProviderRegistry
     let time: any TimeSource
 
+    /// A key in a response.
     private struct Key: Encodable {
         var teamId: String
         var keyId: String
@@ -23,9 +24,9 @@ struct KeysController: AdminRoutes {
         var environment: String?
         var topics: [String]?
         var relatedKeyId: String?
-        /// Milliseconds since 1970.
+        /// In milliseconds since 1970.
         var revokedAt: Int64?
-        /// The text of the `.p8` file, once, of a key that was made here.
+        /// The text of the `.p8` file of a generated key, in this response only.
         var privateKey: String?
 
         init(_ key: RegisteredKey, privateKey: String? = nil) {
@@ -47,18 +48,26 @@ struct KeysController: AdminRoutes {
         }
     }
 
-    func addRoutes(to group: RouterGroup<AdminContext>) {
-        group.get("keys", use: self.list).post("keys", use: self.add)
-        group.delete("keys/:key", use: self.revoke)
+    var operations: [AdminOperation] {
+        [
+            .get("/v1/keys", id: "listKeys", "All keys.", self.list)
+                .parameters(AdminPage.parameters),
+            .post("/v1/keys", .unaudited, id: "addKey", "Registers a key, or generates one.", self.add)
+                .body(.admin),
+            .delete("/v1/keys/{key}", .unaudited, id: "revokeKey", "Revokes a key.", self.revoke),
+        ]
     }
 
-    @Sendable private func list(_ request: Request, _ context: AdminContext) async throws -> Response {
+    private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
-        return try page.answer("keys", self.registry.keys(after: page.after, limit: page.fetch)) { (Key($0), $0.keyID) }
+        return try page.response("keys", self.registry.keys(after: page.after, limit: page.fetch)) {
+            (Key($0), $0.keyID)
+        }
     }
 
-    @Sendable private func add(_ request: Request, _ context: AdminContext) async throws -> Response {
-        let fields = try JSONFields(parsing: try await context.body(of: request), known: Self.members)
+    /// Registers a key. It responds with 200 for one that is registered already.
+    private func add(_ request: OperationRequest) async throws -> Response {
+        let fields = try await request.fields(Self.members)
         let team = try fields.identifier("teamId")
         let material = try Self.material(fields)
         let key = RegisteredKey(
@@ -67,44 +76,31 @@ struct KeysController: AdminRoutes {
             publicKey: material.publicKey,
             scope: try Self.scope(fields)
         )
-        let answer = Key(key, privateKey: material.privateKey)
+        let response = Key(key, privateKey: material.privateKey)
         switch try await self.registry.add(key: key) {
-        case .added: return try JSONResponse.make(.created, answer)
-        case .alreadyThere: return try JSONResponse.make(.ok, answer)
+        case .added: return try .json(response, status: .created)
+        case .alreadyThere: return try .json(response)
         case .conflict:
-            throw RequestError(
-                .conflict,
-                code: "other_key",
-                message: "another key, or one that was revoked, is registered under this key id",
-                path: "keyId"
-            )
+            let message = "another key, or a revoked one, is registered with this key id"
+            throw RequestError.conflict("other_key", message, at: "keyId")
         case .full: throw Self.full
         }
     }
 
-    @Sendable private func revoke(_ request: Request, _ context: AdminContext) async throws -> Response {
-        guard let keyID = context.parameters.get("key"),
-            try await self.registry.revoke(key: keyID, now: self.time.now)
-        else {
-            throw RequestError(
-                .notFound,
-                code: "no_such_key",
-                message: "there is no key with this id, or it was revoked",
-                path: "key"
-            )
+    private func revoke(_ request: OperationRequest) async throws -> Response {
+        guard try await self.registry.revoke(key: request.path("key"), now: self.time.now) else {
+            throw RequestError.noSuch("key", by: "id, or it was revoked")
         }
-        return Response(status: .noContent)
+        return .noContent
     }
 
     private static var full: RequestError {
-        RequestError(
-            .conflict,
-            code: "too_many",
-            message:
-                "a team has at most \(ProviderRegistry.maximumTeamScopedKeys) keys of scope environment and "
-                + "\(ProviderRegistry.maximumTopicKeys) of scope topics in each environment, all together "
+        .conflict(
+            "too_many",
+            "a team has at most \(ProviderRegistry.maximumTeamScopedKeys) keys of scope environment and "
+                + "\(ProviderRegistry.maximumTopicKeys) of scope topics in each environment, and all teams together "
                 + "\(ProviderRegistry.capacity)",
-            path: "scope"
+            at: "scope"
         )
     }
 }
@@ -112,14 +108,14 @@ struct KeysController: AdminRoutes {
 // MARK: Reading
 
 extension KeysController {
-    /// A key as given, or made here.
+    /// A key that was given or generated.
     private struct Material {
-        /// X9.63.
+        /// In X9.63 format.
         var publicKey: [UInt8]
-        /// PEM, only of a key made here.
+        /// In PEM; `nil` for a key that was given.
         var privateKey: String?
 
-        /// For a key that was given, an id has to be given too.
+        /// Returns an id for a generated key; a given key needs a given id.
         func keyID(_ fields: JSONFields) throws -> String {
             guard self.privateKey != nil else {
                 throw fields.refusal("keyId", "missing_field", "this member is required with a key")
@@ -152,7 +148,7 @@ extension KeysController {
         return Material(publicKey: publicKey)
     }
 
-    /// Of a .p8 private key, only the public part is kept.
+    /// Parses a public key, or a `.p8` private key of which only the public part is kept.
     private static func publicKey(pem: String) -> [UInt8]? {
         let key =
             (try? P256.Signing.PublicKey(pemRepresentation: pem))
@@ -160,6 +156,7 @@ extension KeysController {
         return key.map { Array($0.x963Representation) }
     }
 
+    /// Returns the scope of a key. Members that do not belong to it are errors.
     private static func scope(_ fields: JSONFields) throws -> RegisteredKey.Scope {
         let name = try fields.string("scope", maximum: 64) ?? "team"
         let environment = try fields.environment("environment")

@@ -3,7 +3,7 @@ import PushHTTP
 import PushTypes
 import Synchronization
 
-/// The addresses of the doors, known once they are open.
+/// The addresses of the listeners, which are known once they are open.
 final class OpenListeners: Sendable {
     private let addresses = Mutex(GatewayAddresses())
 
@@ -12,14 +12,15 @@ final class OpenListeners: Sendable {
     func set(_ addresses: GatewayAddresses) { self.addresses.withLock { $0 = addresses } }
 }
 
-/// `GET /v1/status`: which doors are open, and how much there is.
-struct StatusController: AdminRoutes {
+/// `GET /v1/status`: the open listeners, and the numbers of devices, messages and events.
+struct StatusController: Controller {
     let doors: OpenListeners
     let configuration: GatewayConfiguration
     let devices: DeviceRegistry
     let environments: [EnvironmentCore]
     let events: EventLog
 
+    /// The state of the gateway.
     private struct Status: Encodable {
         var status = "ok"
         var dataDirectory: String
@@ -29,20 +30,28 @@ struct StatusController: AdminRoutes {
         var environments: [Environment]
     }
 
+    /// The state of one environment.
     private struct Environment: Encodable {
         var environment: String
-        /// HOST:PORT of each.
+        /// The address of each listener, as `HOST:PORT`.
         var doors: [String: String]
         var devicesOnline: Int
         var unacknowledged: Int
         var stored: Int
     }
 
-    func addRoutes(to group: RouterGroup<AdminContext>) {
-        group.get("status", use: self.show)
+    var operations: [AdminOperation] {
+        [
+            .get(
+                "/v1/status",
+                id: "status",
+                "The open listeners, and the numbers of devices, messages and events.",
+                self.show
+            )
+        ]
     }
 
-    @Sendable private func show(_ request: Request, _ context: AdminContext) async throws -> Response {
+    private func show(_ request: OperationRequest) async throws -> Response {
         let open = self.doors.current
         var environments: [Environment] = []
         for core in self.environments {
@@ -57,8 +66,7 @@ struct StatusController: AdminRoutes {
                 )
             )
         }
-        return try JSONResponse.make(
-            .ok,
+        return try .json(
             Status(
                 dataDirectory: self.configuration.dataDirectory,
                 admin: "\(ListenAddress(host: self.configuration.admin.host, port: open.admin))",
@@ -73,12 +81,12 @@ struct StatusController: AdminRoutes {
         guard let configured = self.configuration.listeners[environment], let ports = open.ports[environment] else {
             return [:]
         }
-        let doors = [
+        let listeners = [
             ("http2", configured.http2.host, ports.http2), ("courier", configured.deviceLink.host, ports.deviceLink),
             ("binary", configured.binary.host, ports.binary), ("feedback", configured.feedback.host, ports.feedback),
         ]
-        // A door that is not open has no port.
-        let addresses = doors.filter { $0.2 > 0 }.map { ($0.0, "\(ListenAddress(host: $0.1, port: $0.2))") }
+        // A listener that is not open has no port.
+        let addresses = listeners.filter { $0.2 > 0 }.map { ($0.0, "\(ListenAddress(host: $0.1, port: $0.2))") }
         return Dictionary(addresses) { $1 }
     }
 }

@@ -3,22 +3,31 @@ import Hummingbird
 import PushHTTP
 import PushSupport
 
-/// `/v1/token-keys`: the keys that seal device tokens.
-struct TokenKeysController: AdminRoutes {
+/// `/v1/token-keys`: the keys that encrypt device tokens.
+struct TokenKeysController: Controller {
     let mint: TokenMinter
     let directory: SharedDataDirectory
 
+    /// The result of a rotation.
     private struct Rotated: Encodable {
-        /// The key that seals from now on.
+        /// The id of the key that encrypts from now on.
         var tokenKeyId: UInt8
     }
 
-    func addRoutes(to group: RouterGroup<AdminContext>) {
-        group.post("token-keys", use: self.rotate)
+    var operations: [AdminOperation] {
+        [
+            .post(
+                "/v1/token-keys",
+                .unaudited,
+                id: "rotateTokenKey",
+                "Creates a key that encrypts device tokens from now on.",
+                self.rotate
+            )
+        ]
     }
 
-    /// A new key. Tokens of earlier keys stay good until their device has asked for new ones.
-    @Sendable private func rotate(_ request: Request, _ context: AdminContext) async throws -> Response {
+    /// Creates a key. Tokens of earlier keys stay valid until their device has requested new ones.
+    private func rotate(_ request: OperationRequest) async throws -> Response {
         let id: UInt8? = try self.directory.use { directory in
             let count = Int(self.mint.currentKeyID)
             guard count < TokenMinter.maximumKeys else { return nil }
@@ -26,12 +35,11 @@ struct TokenKeysController: AdminRoutes {
                 ? self.mint.currentKeyID : nil
         }
         guard let id else {
-            throw RequestError(
-                .conflict,
-                code: "too_many_token_keys",
-                message: "there are \(TokenMinter.maximumKeys) token keys, which is the most there can be"
+            throw RequestError.conflict(
+                "too_many_token_keys",
+                "there are at most \(TokenMinter.maximumKeys) token keys"
             )
         }
-        return try JSONResponse.make(.created, Rotated(tokenKeyId: id))
+        return try .json(Rotated(tokenKeyId: id), status: .created)
     }
 }

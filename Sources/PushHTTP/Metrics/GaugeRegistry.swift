@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Where the numbers at `/metrics` come from: closures under a ``Metric``'s name, called whenever somebody asks.
+/// The sources of the gauges at `/metrics`: closures that are called at each request.
 package final class GaugeRegistry: Sendable {
-    /// One number, and what tells it from others of the same name.
+    /// One value, with the labels that distinguish it from others of the same name.
     package struct Sample: Hashable, Sendable {
         package var labels: [String: String] = [:]
         package var value: Int
@@ -19,7 +19,7 @@ package final class GaugeRegistry: Sendable {
 
     package init() {}
 
-    /// A number that is always there.
+    /// Adds a metric with one value.
     package func add(
         _ metric: Metric,
         _ labels: [String: String] = [:],
@@ -28,12 +28,12 @@ package final class GaugeRegistry: Sendable {
         self.add(metric) { [Sample(labels: labels, value: try await value())] }
     }
 
-    /// Numbers that come and go.
+    /// Adds a metric whose samples come and go.
     package func add(_ metric: Metric, samples: @escaping Samples) {
         self.sources.withLock { $0.append((metric, samples)) }
     }
 
-    /// Text format 0.0.4 of Prometheus: each name once, in the order in which they were added.
+    /// Returns all samples in the text format 0.0.4 of Prometheus, each name once and in the order of their addition.
     package func text() async throws -> String {
         let sources = self.sources.withLock { $0 }
         var metrics: [Metric] = []

@@ -1,10 +1,8 @@
-/// One name at `/metrics`: what is measured, and how it is read.
+/// A name at `/metrics`, with its kind and help text.
 package struct Metric: Hashable, Sendable {
+    /// The kind of a metric in the text format.
     package enum Kind: String, Sendable {
-        /// Goes up and down.
-        case gauge
-        /// Only goes up, from the start of the process.
-        case counter
+        case gauge, counter
     }
 
     package let name: String

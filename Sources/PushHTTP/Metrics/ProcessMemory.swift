@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the operating system says of this process's memory.
+/// The memory of this process, as the operating system reports it.
 package enum ProcessMemory {
-    /// Bytes that are not swapped out; `nil` where there is no `/proc`.
+    /// The bytes that are not swapped out; `nil` where there is no `/proc`.
     package static var resident: Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
         let fields = text.split(separator: " ")

@@ -1,15 +1,18 @@
 package import Metrics
 import Synchronization
 
-/// Keeps what the program reports through swift-metrics, to be read in Prometheus' text format. Counters end in `_total`;
-/// timers are histograms in seconds.
+/// Keeps the metrics that are reported through swift-metrics, for the text format of Prometheus.
+///
+/// Names of counters end in `_total`. Timers are histograms in seconds, and their names end in `_seconds`.
 package final class PrometheusRegistry: MetricsFactory {
+    /// A name with labels.
     private struct Key: Hashable {
         var name: String
         var labels: [String: String]
 
-        init(_ name: String, _ dimensions: [(String, String)]) {
-            self.name = name
+        /// - Parameter suffix: is appended to names that do not have it.
+        init(_ name: String, suffix: String, _ dimensions: [(String, String)]) {
+            self.name = name.hasSuffix(suffix) ? name : name + suffix
             self.labels = Dictionary(dimensions) { $1 }
         }
     }
@@ -25,43 +28,31 @@ package final class PrometheusRegistry: MetricsFactory {
     package init() {}
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        let key = Key(label.hasSuffix("_total") ? label : "\(label)_total", dimensions)
-        return self.state.withLock { state in
-            let value = state.counters[key] ?? CounterValue()
-            state.counters[key] = value
-            return value
-        }
+        let key = Key(label, suffix: "_total", dimensions)
+        return self.state.withLock { $0.counters.value(for: key, orAdd: CounterValue()) }
     }
 
-    /// Only the latest value of a recorder is kept.
+    /// Makes a gauge: only the latest value of a recorder is kept.
     package func makeRecorder(
         label: String,
         dimensions: [(String, String)],
         aggregate: Bool
     ) -> any RecorderHandler {
-        self.state.withLock { state in
-            let key = Key(label, dimensions)
-            let value = state.gauges[key] ?? GaugeValue()
-            state.gauges[key] = value
-            return value
-        }
+        let key = Key(label, suffix: "", dimensions)
+        return self.state.withLock { $0.gauges.value(for: key, orAdd: GaugeValue()) }
     }
 
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        let key = Key(label.hasSuffix("_seconds") ? label : "\(label)_seconds", dimensions)
-        return self.state.withLock { state in
-            let value = state.histograms[key] ?? HistogramValue()
-            state.histograms[key] = value
-            return value
-        }
+        let key = Key(label, suffix: "_seconds", dimensions)
+        return self.state.withLock { $0.histograms.value(for: key, orAdd: HistogramValue()) }
     }
 
-    // What was counted stays, whoever counted it is gone.
+    // Values stay when their reporter is gone.
     package func destroyCounter(_ handler: any CounterHandler) {}
     package func destroyRecorder(_ handler: any RecorderHandler) {}
     package func destroyTimer(_ handler: any TimerHandler) {}
 
-    /// Text format 0.0.4 of Prometheus, names in alphabetical order.
+    /// All metrics in the text format 0.0.4 of Prometheus, names in alphabetical order.
     package var text: String {
         let state = self.state.withLock { $0 }
         let counters = Dictionary(grouping: state.counters) { $0.key.name }.map { name, samples in
@@ -101,7 +92,15 @@ package final class PrometheusRegistry: MetricsFactory {
     }
 }
 
-/// Only goes up.
+extension Dictionary {
+    fileprivate mutating func value(for key: Key, orAdd new: @autoclosure () -> Value) -> Value {
+        let value = self[key] ?? new()
+        self[key] = value
+        return value
+    }
+}
+
+/// A value that only increases.
 private final class CounterValue: CounterHandler {
     private let count = Atomic<Int64>(0)
 
@@ -111,7 +110,7 @@ private final class CounterValue: CounterHandler {
     func reset() { self.count.store(0, ordering: .relaxed) }
 }
 
-/// The latest value.
+/// A latest value.
 private final class GaugeValue: RecorderHandler {
     private let bits = Atomic<UInt64>(0)
 
@@ -121,16 +120,17 @@ private final class GaugeValue: RecorderHandler {
     func record(_ value: Double) { self.bits.store(value.bitPattern, ordering: .relaxed) }
 }
 
-/// Durations, counted by size.
+/// Durations in buckets.
 private final class HistogramValue: TimerHandler {
+    /// The counts and the sum at one time.
     struct Snapshot {
-        /// One more than there are bounds.
+        /// The durations of each bucket; the last one is for durations beyond all bounds.
         var counts = [Int](repeating: 0, count: HistogramValue.bounds.count + 1)
-        /// In seconds.
+        /// The sum of all durations, in seconds.
         var sum: Double = 0
     }
 
-    /// In seconds.
+    /// The upper bounds of the buckets, in seconds.
     static let bounds: [Double] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
     private let state = Mutex(Snapshot())

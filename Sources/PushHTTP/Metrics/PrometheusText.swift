@@ -1,4 +1,4 @@
-/// Text format 0.0.4 of Prometheus.
+/// The text format 0.0.4 of Prometheus.
 package enum PrometheusText {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -8,7 +8,7 @@ package enum PrometheusText {
         return text
     }
 
-    /// As an integer where it is one.
+    /// Returns a number without a fraction where it has none.
     static func number(_ value: Double) -> String {
         Int64(exactly: value).map { "\($0)" } ?? "\(value)"
     }

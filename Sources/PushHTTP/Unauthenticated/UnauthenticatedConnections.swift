@@ -2,10 +2,12 @@ package import Logging
 package import NIOCore
 import Synchronization
 
-/// The connections of a server, over all its listeners, that have proven nothing: no credential, no accepted request.
+/// The connections of a server, over all its listeners, that have shown no valid credential and had no request
+/// accepted.
 ///
-/// One budget bounds the memory that they hold together, their number and their age (``UnauthenticatedStateMachine/Limits``). A
-/// connection that has proven itself is in no list any more, and costs nothing here.
+/// One budget bounds the memory that they hold together, their number and their age
+/// (``UnauthenticatedStateMachine/Limits``). An authenticated connection is not tracked any more, and costs nothing
+/// here.
 package final class UnauthenticatedConnections: Sendable {
     private struct State {
         var machine: UnauthenticatedStateMachine
@@ -14,6 +16,7 @@ package final class UnauthenticatedConnections: Sendable {
         var hasTimer = false
     }
 
+    /// A connection to close, with the reason.
     private struct Victim {
         var handler: NIOLoopBound<UnauthenticatedHandler>
         var cause: UnauthenticatedStateMachine.Cause
@@ -35,21 +38,23 @@ package final class UnauthenticatedConnections: Sendable {
 
     package var limits: UnauthenticatedStateMachine.Limits { self.state.withLock { $0.machine.limits } }
 
-    /// Unproven connections now.
+    /// The number of connections now.
     package var count: Int { self.state.withLock { $0.machine.count } }
 
-    /// The bytes that they hold together.
+    /// The bytes that they hold together now.
     package var bytes: Int { self.state.withLock { $0.machine.bytes } }
 
-    /// Takes a connection that was just accepted, before it has other handlers; on its event loop.
-    /// - Returns: `false` if it is refused: it is being closed.
+    /// Tracks a connection that was just accepted, before it has other handlers. Call it on the event loop of the
+    /// connection.
+    ///
+    /// - Returns: `false` if the connection is rejected and is being closed.
     package func admit(_ channel: any Channel, listener: String) throws -> Bool {
         let handler = UnauthenticatedHandler(self, listener: listener)
         let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
         let now = self.clock()
         let (id, victim, startsTimer) = self.state.withLock { state in
-            let (id, ends) = state.machine.open(now: now)
-            let victim = ends.flatMap { state.handlers.removeValue(forKey: $0) }
+            let (id, closes) = state.machine.open(now: now)
+            let victim = closes.flatMap { state.handlers.removeValue(forKey: $0) }
             if let id { state.handlers[id] = bound }
             let startsTimer = id != nil && !state.hasTimer
             if startsTimer { state.hasTimer = true }
@@ -67,12 +72,12 @@ package final class UnauthenticatedConnections: Sendable {
         return true
     }
 
-    /// The connection has shown a valid credential, or had a request accepted. From any thread.
-    package static func prove(_ channel: any Channel) {
+    /// Releases a connection that has shown a valid credential, or had a request accepted. Call it on any thread.
+    package static func markAuthenticated(_ channel: any Channel) {
         channel.pipeline.fireUserInboundEventTriggered(ConnectionAuthenticated())
     }
 
-    // MARK: The handler's side
+    // MARK: Called by the handler
 
     func hold(_ id: UnauthenticatedStateMachine.ID, bytes: Int) {
         let victim = self.state.withLock { state in
@@ -81,8 +86,8 @@ package final class UnauthenticatedConnections: Sendable {
         if let victim { self.end([Victim(handler: victim, cause: .bytes)]) }
     }
 
-    func heard(_ id: UnauthenticatedStateMachine.ID) {
-        self.state.withLock { $0.machine.heard(id) }
+    func firstMessageReceived(_ id: UnauthenticatedStateMachine.ID) {
+        self.state.withLock { $0.machine.firstMessageReceived(id) }
     }
 
     func close(_ id: UnauthenticatedStateMachine.ID) {
@@ -92,9 +97,9 @@ package final class UnauthenticatedConnections: Sendable {
         }
     }
 
-    // MARK: Ending
+    // MARK: Closing
 
-    /// Later, on the loop of each: a connection may be in the middle of a read.
+    /// Closes connections, each later on its own event loop: it may be in the middle of a read.
     private func end(_ victims: [Victim]) {
         for victim in victims {
             victim.handler.eventLoop.execute {
@@ -108,12 +113,12 @@ package final class UnauthenticatedConnections: Sendable {
         let now = self.clock()
         guard let omitted = self.state.withLock({ $0.log.note("\(listener) \(cause)", now: now) }) else { return }
         self.logger.warning(
-            "connection without a proof ended",
+            "unauthenticated connection closed",
             metadata: ["listener": "\(listener)", "reason": "\(cause.rawValue)", "omitted": "\(omitted)"]
         )
     }
 
-    /// One timer at a time serves all connections, as all have the same time.
+    /// Schedules the one timer that serves all connections; their deadlines are in the order of their age.
     private func schedule(on eventLoop: any EventLoop) {
         let (next, now) = (self.state.withLock { $0.machine.nextDeadline() }, self.clock())
         guard let next else { return self.state.withLock { $0.hasTimer = false } }

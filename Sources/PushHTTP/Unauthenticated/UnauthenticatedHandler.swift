@@ -1,39 +1,42 @@
 package import NIOCore
 
-/// A connection has shown a valid credential, or had a request accepted: a user event of the pipeline.
+/// A user event of the pipeline: the connection has shown a valid credential, or had a request accepted.
 package struct ConnectionAuthenticated: Sendable {
     package init() {}
 }
 
-/// A connection ends because it has proven nothing: a user event of the pipeline, for a last word in the same turn.
+/// A user event of the pipeline: the connection is about to be closed because it is not authenticated.
+///
+/// A handler may write a last message within the same event loop tick.
 package struct UnauthenticatedEnd: Sendable {
     package let cause: UnauthenticatedStateMachine.Cause
 }
 
-/// Stands first in the pipeline of a connection that has proven nothing, and tells ``UnauthenticatedConnections`` what it holds.
+/// The first handler of a connection that is not authenticated. It reports the bytes that the connection holds to
+/// ``UnauthenticatedConnections``.
 ///
-/// All bytes that came beyond ``allowance`` count as held, until a handler behind it says better (``hold(_:)``) or starts
-/// anew (``startOver()``). With the proof it leaves the pipeline.
+/// All bytes received beyond ``allowance`` count as held, until a handler behind it reports an exact number
+/// (``hold(_:)``) or resets the count (``reset()``). It leaves the pipeline when the connection is authenticated.
 package final class UnauthenticatedHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = ByteBuffer
 
-    /// Bytes that count with the connection itself: of a handshake and a first packet. A crowd of honest clients that comes
-    /// back at once holds nothing.
+    /// The bytes of a handshake and a first packet, which do not count as held. Many honest clients that reconnect at
+    /// once hold nothing.
     package static let allowance = 8192
 
-    /// Bytes that any greeting has: the start of a TLS handshake, or of a request.
-    private static let greeting = 64
+    /// The fewest bytes of any first message: the start of a TLS handshake, or of a request.
+    private static let minimumFirstMessage = 64
 
     let listener: String
-    /// Given when the connection is admitted.
+    /// The id in the state machine, set on admission.
     var id: UnauthenticatedStateMachine.ID = 0
     private let owner: UnauthenticatedConnections
-    /// Since the start, or since it was started over.
+    /// The bytes received since the start, or since the last reset.
     private var received = 0
     private var reported = 0
     private var countsReads = true
     private var isSilent = true
-    private var isOver = false
+    private var hasEnded = false
     private var context: ChannelHandlerContext?
 
     init(_ owner: UnauthenticatedConnections, listener: String) {
@@ -41,17 +44,17 @@ package final class UnauthenticatedHandler: ChannelInboundHandler, RemovableChan
         self.listener = listener
     }
 
-    /// Is set while the connection has shown no credential.
-    package var isUnproven: Bool { !self.isOver }
+    /// Is `true` until the connection is authenticated or closed.
+    package var isUnauthenticated: Bool { !self.hasEnded }
 
-    /// What the connection holds now, in bytes, by the count of who holds it; reads are not counted any more.
+    /// Reports the bytes that the connection holds now. Received bytes are not counted any more.
     package func hold(_ bytes: Int) {
         self.countsReads = false
         self.report(bytes)
     }
 
-    /// What came so far is done with.
-    package func startOver() {
+    /// Resets the count: everything received so far has been processed.
+    package func reset() {
         self.received = 0
         self.report(0)
     }
@@ -73,9 +76,9 @@ package final class UnauthenticatedHandler: ChannelInboundHandler, RemovableChan
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if self.countsReads {
             self.received += Self.unwrapInboundIn(data).readableBytes
-            if self.isSilent, self.received >= Self.greeting, !self.isOver {
+            if self.isSilent, self.received >= Self.minimumFirstMessage, !self.hasEnded {
                 self.isSilent = false
-                self.owner.heard(self.id)
+                self.owner.firstMessageReceived(self.id)
             }
             self.report(max(0, self.received - Self.allowance))
         }
@@ -84,28 +87,28 @@ package final class UnauthenticatedHandler: ChannelInboundHandler, RemovableChan
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event is ConnectionAuthenticated else { return context.fireUserInboundEventTriggered(event) }
-        guard !self.isOver else { return }
+        guard !self.hasEnded else { return }
         self.leave()
         context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
     }
 
-    /// Ends the connection below TLS: what proves nothing is not waited for.
+    /// Closes the connection below TLS, without waiting for its peer.
     func end(_ cause: UnauthenticatedStateMachine.Cause) {
-        guard let context, !self.isOver else { return }
-        self.isOver = true
+        guard let context, !self.hasEnded else { return }
+        self.hasEnded = true
         context.fireUserInboundEventTriggered(UnauthenticatedEnd(cause: cause))
         context.close(promise: nil)
     }
 
     private func report(_ bytes: Int) {
-        guard !self.isOver, bytes != self.reported else { return }
+        guard !self.hasEnded, bytes != self.reported else { return }
         self.reported = bytes
         self.owner.hold(self.id, bytes: bytes)
     }
 
     private func leave() {
-        guard !self.isOver else { return }
-        self.isOver = true
+        guard !self.hasEnded else { return }
+        self.hasEnded = true
         self.owner.close(self.id)
     }
 }

@@ -2,9 +2,11 @@ package import HTTPTypes
 package import NIOCore
 package import NIOHTTPTypes
 
-/// Admits the connections of an HTTP/1 listener to ``UnauthenticatedConnections``, and proves those whose requests prove something.
+/// Admits the connections of an HTTP/1.1 listener to ``UnauthenticatedConnections``, and releases those that are
+/// authenticated.
 ///
-/// The bytes that came since the last answer count as held, from below the HTTP decoder, so that unfinished heads count too.
+/// The bytes received since the last response count as held. They are counted below the HTTP decoder, so that
+/// unfinished heads count too.
 package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart
@@ -13,45 +15,47 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
 
     private let connections: UnauthenticatedConnections
     private let listener: String
-    private let isProof: @Sendable (HTTPRequest, HTTPResponse) -> Bool
+    private let isAuthenticated: @Sendable (HTTPRequest, HTTPResponse) -> Bool
     private var request: HTTPRequest?
-    private var unproven: UnauthenticatedHandler?
+    /// `nil` once the connection is authenticated.
+    private var unauthenticated: UnauthenticatedHandler?
 
-    /// - Parameter isProof: whether this answer to this request proves the connection; asked at the head of each answer.
+    /// - Parameter isAuthenticated: returns `true` if this response to this request shows that its client is
+    ///   authenticated. It is called at the head of each response.
     package init(
         _ connections: UnauthenticatedConnections,
         listener: String,
-        isProof: @escaping @Sendable (HTTPRequest, HTTPResponse) -> Bool
+        isAuthenticated: @escaping @Sendable (HTTPRequest, HTTPResponse) -> Bool
     ) {
         self.connections = connections
         self.listener = listener
-        self.isProof = isProof
+        self.isAuthenticated = isAuthenticated
     }
 
     package func handlerAdded(context: ChannelHandlerContext) {
         let pipeline = context.pipeline.syncOperations
         guard (try? self.connections.admit(context.channel, listener: self.listener)) == true else { return }
-        self.unproven = try? pipeline.handler(type: UnauthenticatedHandler.self)
+        self.unauthenticated = try? pipeline.handler(type: UnauthenticatedHandler.self)
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) {
-        self.unproven = nil
+        self.unauthenticated = nil
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if self.unproven != nil, case .head(let request) = Self.unwrapInboundIn(data) { self.request = request }
+        if self.unauthenticated != nil, case .head(let request) = Self.unwrapInboundIn(data) { self.request = request }
         context.fireChannelRead(data)
     }
 
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if let unproven {
+        if let unauthenticated {
             switch Self.unwrapOutboundIn(data) {
             case .head(let response):
-                if let request = self.request.take(), self.isProof(request, response) {
-                    self.unproven = nil
-                    UnauthenticatedConnections.prove(context.channel)
+                if let request = self.request.take(), self.isAuthenticated(request, response) {
+                    self.unauthenticated = nil
+                    UnauthenticatedConnections.markAuthenticated(context.channel)
                 }
-            case .end: unproven.startOver()
+            case .end: unauthenticated.reset()
             case .body: break
             }
         }

@@ -1,33 +1,36 @@
 package import NIOCore
 
-/// Decides which connections that have proven nothing must end, so that all of them together stay within a budget.
+/// Decides which unauthenticated connections must be closed, so that all of them together stay within a budget.
 ///
-/// A value without I/O; time is passed in. A connection leaves by ``close(_:)`` when it has proven itself or has ended.
+/// A value without I/O; time is passed in. A connection leaves by ``close(_:)`` when it is authenticated or closed.
 package struct UnauthenticatedStateMachine: Sendable {
     package typealias ID = UInt64
 
+    /// The budget of all unauthenticated connections together.
     package struct Limits: Hashable, Sendable {
-        /// The bytes that all unproven connections may hold together. Default 8 MiB.
+        /// The bytes that they may hold. Default 8 MiB.
         package var bytes = 8 << 20
-        /// Unproven connections at one time. Default 4,096.
+        /// The most connections. Default 4,096.
         package var connections = 4096
-        /// From accept to the proof. Default 60 s.
+        /// The time from accept to authentication. Default 60 s.
         package var deadline: TimeAmount = .seconds(60)
-        /// The age under which a connection does not make room for a new one. Default 2 s: an honest client needs less.
-        package var patience: TimeAmount = .seconds(2)
-        /// The same for a connection that has sent nothing to speak of. Default 0.5 s: an honest client greets at once.
-        package var silence: TimeAmount = .milliseconds(500)
+        /// The age under which a connection is not closed in favour of a new one. Default 2 s: an honest client needs
+        /// less.
+        package var minimumAge: TimeAmount = .seconds(2)
+        /// The same for a connection without a first message. Default 0.5 s: an honest client sends one at once.
+        package var minimumSilentAge: TimeAmount = .milliseconds(500)
 
         package init() {}
     }
 
-    /// Why a connection must end.
+    /// The reason for which a connection is closed.
     package enum Cause: String, Hashable, Sendable {
         case deadline = "no valid credential in time"
-        case bytes = "unproven connections hold too much memory, and this one the most"
-        case connections = "too many unproven connections"
+        case bytes = "unauthenticated connections hold too much memory, and this one the most"
+        case connections = "too many unauthenticated connections"
     }
 
+    /// A connection that is tracked.
     private struct Entry {
         let opened: NIODeadline
         var bytes = 0
@@ -36,12 +39,12 @@ package struct UnauthenticatedStateMachine: Sendable {
 
     package let limits: Limits
     private var entries: [ID: Entry] = [:]
-    /// By age; ids whose connection has left lie here until they are passed or swept.
+    /// The connections by age. Ids of connections that have left stay until they are passed or removed.
     private var order = CircularBuffer<ID>()
-    /// The same for those that have said nothing; here those that spoke are passed too.
+    /// The same for connections without a first message. Ids of connections that sent one stay likewise.
     private var silent = CircularBuffer<ID>()
     private var lastID: ID = 0
-    /// Held by all together.
+    /// The bytes that all connections hold.
     package private(set) var bytes = 0
 
     package init(limits: Limits) {
@@ -50,41 +53,44 @@ package struct UnauthenticatedStateMachine: Sendable {
 
     package var count: Int { self.entries.count }
 
-    /// A connection was accepted.
-    /// - Returns: its id, `nil` if it is refused; and the connection that must end in its favour.
-    package mutating func open(now: NIODeadline) -> (id: ID?, ends: ID?) {
-        var ends: ID?
+    /// Admits a connection that was accepted.
+    ///
+    /// - Returns: its id, `nil` if it is rejected; and the connection that must be closed in its favour.
+    package mutating func open(now: NIODeadline) -> (id: ID?, closes: ID?) {
+        var closes: ID?
         if self.entries.count >= max(1, self.limits.connections) {
             guard let victim = self.victim(now: now) else { return (nil, nil) }
-            ends = victim
+            closes = victim
             self.close(victim)
         }
         self.lastID += 1
         self.entries[self.lastID] = Entry(opened: now)
         self.order.append(self.lastID)
         self.silent.append(self.lastID)
-        return (self.lastID, ends)
+        return (self.lastID, closes)
     }
 
-    /// A connection has sent as much as a greeting has.
-    package mutating func heard(_ id: ID) {
+    /// Notes that a connection has sent its first message.
+    package mutating func firstMessageReceived(_ id: ID) {
         self.entries[id]?.isSilent = false
     }
 
-    /// Chooses the connection that makes room: the oldest that is silent, else the oldest that has had its time.
+    /// Returns the connection that makes room for a new one: the oldest silent one, else the oldest one of sufficient
+    /// age.
     private mutating func victim(now: NIODeadline) -> ID? {
         while let id = self.silent.first {
             if let entry = self.entries[id], entry.isSilent {
-                if now >= entry.opened + self.limits.silence { return id }
+                if now >= entry.opened + self.limits.minimumSilentAge { return id }
                 break
             }
             self.silent.removeFirst()
         }
-        return self.oldest.flatMap { now >= $0.entry.opened + self.limits.patience ? $0.id : nil }
+        return self.oldest.flatMap { now >= $0.entry.opened + self.limits.minimumAge ? $0.id : nil }
     }
 
-    /// A connection holds so many bytes now.
-    /// - Returns: the connection that must end: the one that holds the most, of equal ones the newest.
+    /// Sets the bytes that a connection holds.
+    ///
+    /// - Returns: the connection that must be closed: the one that holds the most, of equal ones the newest.
     package mutating func hold(_ id: ID, bytes: Int) -> ID? {
         guard let before = self.entries[id]?.bytes else { return nil }
         self.entries[id]?.bytes = max(0, bytes)
@@ -95,7 +101,7 @@ package struct UnauthenticatedStateMachine: Sendable {
         return largest?.key
     }
 
-    /// A connection has proven itself, or has ended.
+    /// Forgets a connection that is authenticated or closed.
     package mutating func close(_ id: ID) {
         guard let entry = self.entries.removeValue(forKey: id) else { return }
         self.bytes -= entry.bytes
@@ -104,12 +110,12 @@ package struct UnauthenticatedStateMachine: Sendable {
         if self.silent.count > most { self.silent.removeAll { self.entries[$0]?.isSilent != true } }
     }
 
-    /// The time at which ``tick(now:)`` has something to do.
+    /// Returns the next time at which ``tick(now:)`` closes a connection; `nil` without connections.
     package mutating func nextDeadline() -> NIODeadline? {
         self.oldest.map { $0.entry.opened + self.limits.deadline }
     }
 
-    /// - Returns: the connections whose time for a proof is over.
+    /// Returns the connections that were not authenticated in time, and forgets them.
     package mutating func tick(now: NIODeadline) -> [ID] {
         var late: [ID] = []
         while let oldest = self.oldest, now >= oldest.entry.opened + self.limits.deadline {

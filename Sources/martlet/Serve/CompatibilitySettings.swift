@@ -30,16 +30,20 @@ extension ServeSettings {
                 }
                 let own = keys[app] ?? []
                 guard own.count <= 1 else { throw SettingsError("serve.compatibility.doors: give \(app) one key") }
-                guard let door = CompatibilityConfiguration.Door(key: own.first, accounts: Set(accounts[app] ?? []))
+                guard
+                    let access = CompatibilityConfiguration.FormAccess(
+                        key: own.first,
+                        accounts: Set(accounts[app] ?? [])
+                    )
                 else {
                     throw SettingsError(
                         """
                         serve.compatibility: the key of \(app) needs at least \
-                        \(CompatibilityConfiguration.Door.minimumKey) letters, digits, hyphens or underscores
+                        \(CompatibilityConfiguration.FormAccess.minimumKey) letters, digits, hyphens or underscores
                         """
                     )
                 }
-                configuration.doors[topic] = door
+                configuration.apps[topic] = access
             }
             return configuration
         }

@@ -107,7 +107,7 @@ enum ServeSettings {
                     at most. Then the connection is closed.
                     """
                 ),
-            .time("serve.questionSeconds", flag: "question-seconds", 1...300, \.limits.question)
+            .time("serve.questionSeconds", flag: "question-seconds", 1...300, \.limits.query)
                 .help("Seconds that a query over many devices may take")
                 .detail(
                     """

@@ -6,16 +6,16 @@ import PushSupport
 import PushTesting
 import Testing
 
-/// What tests of the admin door do with a gateway.
+/// Helpers for tests of the admin API.
 extension RunningGateway {
     /// Activates a device with the vectors' key.
     func add(name: String = "test") async throws -> DeviceIdentity {
-        let answer = try await self.admin.post(
+        let response = try await self.admin.post(
             "/v1/devices",
             ["csr": .string(DeviceVectors.signingRequest), "name": .string(name)]
         )
-        #expect(answer.status == 201)
-        return DeviceVectors.identity(answer)
+        #expect(response.status == 201)
+        return DeviceVectors.identity(response)
     }
 
     @discardableResult
@@ -27,7 +27,7 @@ extension RunningGateway {
         try await withDeviceConnected(to: self.addresses.main.deviceLink, identity, time: time, body)
     }
 
-    /// Pushes payload P; the status of the answer.
+    /// Pushes payload P; the status of the response.
     func pushStatus(_ token: String, id: String? = nil, time: any TimeSource) async throws -> Int {
         let key = try ProviderKey(teamID: Vectors.teamID, keyID: Vectors.keyID, pem: Vectors.privateKey)
         var providerToken = ProviderTokenSigner(key: key)

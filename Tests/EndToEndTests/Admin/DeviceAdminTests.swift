@@ -5,7 +5,7 @@ import PushSupport
 import PushTesting
 import Testing
 
-/// What the admin door shows of devices and does to them.
+/// Devices in the admin API.
 @Suite(.timeLimit(.minutes(5))) struct DeviceAdminTests {
     let time = ManualTime(SystemTime().now)
 
@@ -35,11 +35,11 @@ import Testing
         ("limit=0", "limit"), ("limit=x", "limit"), ("after=x", "after"), ("online=maybe", "online"),
         ("after=EC1BF194-B3B2-424A-89A9-5A918A6E6B5D", "after"), ("name=", "name"),
     ])
-    func aQueryThatMakesNoSenseIsNamed(query: String, field: String) async throws {
+    func anInvalidQueryIsNamed(query: String, field: String) async throws {
         try await self.withGateway { gateway in
-            let answer = try await gateway.admin.get("/v1/devices?\(query)")
-            #expect(answer.status == 400)
-            #expect(answer.field == field)
+            let response = try await gateway.admin.get("/v1/devices?\(query)")
+            #expect(response.status == 400)
+            #expect(response.field == field)
         }
     }
 
@@ -71,12 +71,12 @@ import Testing
             let token = try await gateway.token(identity, time: self.time)
             try await gateway.push(token, time: self.time)
             let path = "/v1/devices/\(identity.deviceID)"
-            let answer = try await gateway.admin.post(
+            let response = try await gateway.admin.post(
                 "\(path)/reinstall",
                 ["csr": .string(DeviceVectors.signingRequest)]
             )
-            #expect(answer.status == 200)
-            let again = DeviceVectors.identity(answer)
+            #expect(response.status == 200)
+            let again = DeviceVectors.identity(response)
             #expect(again.deviceID == identity.deviceID)
             #expect(again.certificate != identity.certificate)
             #expect(try await gateway.pushStatus(token, time: self.time) == 410)
@@ -95,12 +95,12 @@ import Testing
         try await self.withGateway { gateway in
             let old = try await gateway.add(name: "phone")
             let token = try await gateway.token(old, time: self.time)
-            let answer = try await gateway.admin.post(
+            let response = try await gateway.admin.post(
                 "/v1/devices",
                 ["csr": .string(DeviceVectors.signingRequest), "restoreOf": .string(old.deviceID)]
             )
-            #expect(answer.status == 201)
-            let new = DeviceVectors.identity(answer)
+            #expect(response.status == 201)
+            let new = DeviceVectors.identity(response)
             #expect(new.deviceID != old.deviceID)
             #expect(try await gateway.pushStatus(token, time: self.time) == 410)
             #expect(try await gateway.admin.get("/v1/devices/\(old.deviceID)").status == 404)
@@ -197,8 +197,8 @@ import Testing
     func aDeviceThatIsNotThereIsNamed(method: String, path: String) async throws {
         try await self.withGateway { gateway in
             let id = "EC1BF194-B3B2-424A-89A9-5A918A6E6B5D"
-            let answer = try await gateway.admin.call(method, "/v1/devices/\(id)\(path)", nil)
-            #expect(answer.code == "no_such_device")
+            let response = try await gateway.admin.call(method, "/v1/devices/\(id)\(path)", nil)
+            #expect(response.code == "no_such_device")
         }
     }
 

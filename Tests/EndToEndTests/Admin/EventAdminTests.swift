@@ -5,7 +5,7 @@ import PushSupport
 import PushTesting
 import Testing
 
-/// What the admin door tells of events, notifications and counts.
+/// Events, notifications and counters in the admin API.
 @Suite(.timeLimit(.minutes(5))) struct EventAdminTests {
     private static let first = "EC1BF194-B3B2-424A-89A9-5A918A6E6B5D"
     private static let second = "9D3C2F1A-1111-4222-8333-444455556666"
@@ -75,17 +75,17 @@ import Testing
         ("environment=x", "invalid_environment"), ("limit=1001", "invalid_value"), ("after=-1", "invalid_value"),
         ("token=aa&topic=x", "conflicting_field"), ("apnsId=", "invalid_value"),
     ])
-    func aQueryThatMakesNoSenseIsRefused(query: String, code: String) async throws {
+    func anInvalidQueryIsRejected(query: String, code: String) async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { gateway in
-                let answer = try await gateway.admin.get("/v1/events?\(query)")
-                #expect(answer.status == 400)
-                #expect(answer.code == code)
+                let response = try await gateway.admin.get("/v1/events?\(query)")
+                #expect(response.status == 400)
+                #expect(response.code == code)
             }
         }
     }
 
-    @Test func theStatusNamesTheDoors() async throws {
+    @Test func theStatusNamesTheListeners() async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { gateway in
                 let status = try await gateway.admin.get("/v1/status").json
@@ -98,16 +98,16 @@ import Testing
         }
     }
 
-    @Test func anotherMethodIsRefusedWithThoseThatThereAre() async throws {
+    @Test func anotherMethodIsRejectedWithTheKnownOnes() async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { gateway in
                 for (method, path, allow) in [
                     ("PUT", "/v1/devices", "GET, POST"), ("POST", "/health", "GET"), ("DELETE", "/metrics", "GET"),
                 ] {
-                    let answer = try await gateway.admin.call(method, path, nil)
-                    #expect(answer.status == 405)
-                    #expect(answer.code == "method_not_allowed")
-                    #expect(answer.headers["allow"] == allow)
+                    let response = try await gateway.admin.call(method, path, nil)
+                    #expect(response.status == 405)
+                    #expect(response.code == "method_not_allowed")
+                    #expect(response.headers["allow"] == allow)
                 }
             }
         }

@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: ["-1", "x", "99999999999999999999"])
-    func whatIsNoIdIsRefused(id: String) async throws {
+    func anInvalidIDIsRejected(id: String) async throws {
         try await self.withGateway { gateway in
             let answer = try await gateway.admin.call("GET", "/v1/events/stream", nil, headers: ["last-event-id": id])
             #expect(answer.status == 400)

@@ -11,9 +11,9 @@ import Testing
 
     @Test func everyNumberHasAHelpAndATypeAndIsThereOnce() async throws {
         try await self.withGateway { gateway in
-            let answer = try await gateway.admin.get("/metrics")
-            #expect(answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
-            let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
+            let response = try await gateway.admin.get("/metrics")
+            #expect(response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+            let lines = String(decoding: response.body, as: UTF8.self).split(separator: "\n")
             let types = lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ") }
             let helps = lines.filter { $0.hasPrefix("# HELP ") }.map { $0.split(separator: " ")[2] }
             #expect(types.allSatisfy { $0.count == 4 && ["gauge", "counter"].contains($0[3]) })

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ["a=%", "a=%4", "a=%zz", "a=%ff", String(repeating: "a=1&", count: 65)])
-    func percentEncodedGarbageIsRefused(text: String) {
+    func percentEncodedGarbageIsRejected(text: String) {
         #expect(throws: RequestError.self) { try FormFields(urlEncoded: text.utf8) }
     }
 
@@ -46,7 +46,7 @@ import Testing
         "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\(String(repeating: "x", count: 9000))\r\n--b--",
         String(repeating: "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n", count: 65) + "--b--",
     ])
-    func brokenMultipartIsRefused(text: String) {
+    func brokenMultipartIsRejected(text: String) {
         #expect(throws: RequestError.self) { try Self.multipart(text) }
     }
 
@@ -81,16 +81,16 @@ import Testing
         #expect(form["c"] == nil)
     }
 
-    @Test func aDoorNeedsAProperKey() {
-        typealias Door = CompatibilityConfiguration.Door
-        #expect(Door(key: nil) == nil)
-        #expect(Door(key: "short") == nil)
-        #expect(Door(key: "0123456789abcde/") == nil)
-        #expect(Door(key: nil, accounts: [""]) == nil)
-        #expect(Door(key: "0123456789abcdef")?.opens(with: "0123456789abcdef") == true)
-        #expect(Door(key: "0123456789abcdef")?.opens(with: "0123456789abcdeg") == false)
-        #expect(Door(key: nil, accounts: ["ABC"])?.opens(for: "abc") == true)
-        #expect(Door(key: nil, accounts: ["ABC"])?.opens(with: "abc") == false)
+    @Test func formAccessNeedsAValidKey() {
+        typealias Access = CompatibilityConfiguration.FormAccess
+        #expect(Access(key: nil) == nil)
+        #expect(Access(key: "short") == nil)
+        #expect(Access(key: "0123456789abcde/") == nil)
+        #expect(Access(key: nil, accounts: [""]) == nil)
+        #expect(Access(key: "0123456789abcdef")?.allows(key: "0123456789abcdef") == true)
+        #expect(Access(key: "0123456789abcdef")?.allows(key: "0123456789abcdeg") == false)
+        #expect(Access(key: nil, accounts: ["ABC"])?.allows(account: "abc") == true)
+        #expect(Access(key: nil, accounts: ["ABC"])?.allows(key: "abc") == false)
     }
 
     @Test func thePageEscapesWhatItShows() {

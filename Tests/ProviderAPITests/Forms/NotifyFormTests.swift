@@ -22,8 +22,8 @@ import Testing
         async throws
     {
         let path = "\(Forms.publisher)/\(Forms.key)/register?environment=\(environment)"
-        let answer = try await provider.post(path, [("token", token), ("newsstandEnabled", newsstand)])
-        #expect(answer.status == 200)
+        let response = try await provider.post(path, [("token", token), ("newsstandEnabled", newsstand)])
+        #expect(response.status == 200)
     }
 
     @Test(arguments: [("com.example.issue.7", "production"), ("dev_test.issue", "sandbox")])
@@ -38,11 +38,11 @@ import Testing
             let fields = [
                 ("adobeid", "Editor@example.com"), ("PASSWORD", key), ("productID", product), ("Id", "1384500000000"),
             ]
-            let answer = try await provider.post(Self.path, fields)
-            #expect(answer.status == 200)
-            let words = answer.text.split(separator: " ")
+            let response = try await provider.post(Self.path, fields)
+            #expect(response.status == 200)
+            let words = response.text.split(separator: " ")
             #expect(words.first == "OK")
-            #expect(answer.text.hasSuffix(" 1 devices\n"))
+            #expect(response.text.hasSuffix(" 1 devices\n"))
             let again = try await provider.post(Self.path, fields)
             #expect(again.text.split(separator: " ").prefix(2) == words.prefix(2))
             #expect(try await provider.post(Self.path, fields + [("waveSize", "7")]).status == 409)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func whoMayNotSendIsRefused() async throws {
+    @Test func aKeyThatMayNotSendIsRejected() async throws {
         let sender = ScriptedSender()
         try await Forms.withProvider(senders: sender) { provider in
             try await Self.register(provider, Vectors.tokenA, "8", "production")
@@ -63,9 +63,9 @@ import Testing
             let reader = try await Self.key(provider, "reader", scope: "read")
             for (account, password) in [("someone", key), ("editor@example.com", "mk_wrong"), ("reader", reader)] {
                 let fields = [("adobeID", account), ("password", password), ("productId", "p")]
-                let answer = try await provider.post(Self.path, fields)
-                #expect(answer.status == 403)
-                #expect(!answer.text.contains(password))
+                let response = try await provider.post(Self.path, fields)
+                #expect(response.status == 403)
+                #expect(!response.text.contains(password))
             }
             #expect(sender.sent.isEmpty)
         }
@@ -78,10 +78,10 @@ import Testing
         [("adobeID", "a"), ("password", "x"), ("productId", "p"), ("waveSize", "0")],
         [("adobeID", "a"), ("password", "x"), ("productId", "p"), ("waveInterval", "soon")],
     ])
-    func aFormThatIsNotCompleteIsRefused(fields: [(String, String)]) async throws {
+    func aFormThatIsNotCompleteIsRejected(fields: [(String, String)]) async throws {
         try await Forms.withProvider { provider in
-            let answer = try await provider.post(Self.path, fields)
-            #expect(answer.status == 400)
+            let response = try await provider.post(Self.path, fields)
+            #expect(response.status == 400)
         }
     }
 

@@ -28,21 +28,21 @@ import Testing
 
     @Test func multipartRegisters() async throws {
         try await Forms.withProvider { provider in
-            let answer = try await provider.post(
+            let response = try await provider.post(
                 "\(Forms.publisher)/\(Forms.key)/register",
                 Forms.multipart(Self.fields),
                 "multipart/form-data; boundary=--x1"
             )
-            #expect(answer.status == 200)
-            #expect(answer.text == "OK\n")
+            #expect(response.status == 200)
+            #expect(response.text == "OK\n")
             try await Self.check(provider)
         }
     }
 
     @Test func anAllowedAccountRegistersWithoutTheKey() async throws {
         try await Forms.withProvider { provider in
-            let answer = try await provider.post("\(Forms.publisher)/register", Self.fields)
-            #expect(answer.status == 200)
+            let response = try await provider.post("\(Forms.publisher)/register", Self.fields)
+            #expect(response.status == 200)
             try await Self.check(provider)
         }
     }
@@ -53,8 +53,8 @@ import Testing
             client.apiKey = nil
             // The plus sign of base64, not encoded, arrives as a space.
             let query = Self.fields.map { "\($0)=\($1)" }.joined(separator: "&")
-            let answer = try await client.get("\(Forms.publisher)/register?\(query)")
-            #expect(answer.status == 200)
+            let response = try await client.get("\(Forms.publisher)/register?\(query)")
+            #expect(response.status == 200)
             try await Self.check(provider)
         }
     }
@@ -78,8 +78,8 @@ import Testing
     func theEnvironmentMayStandInTheAddress(word: String, environment: String) async throws {
         try await Forms.withProvider { provider in
             let path = "\(Forms.publisher)/\(Forms.key)/register?environment=\(word)"
-            let answer = try await provider.post(path, [("token", Forms.token)])
-            #expect(answer.status == 200)
+            let response = try await provider.post(path, [("token", Forms.token)])
+            #expect(response.status == 200)
             #expect(try await provider.devices().first?["environment"].stringValue == environment)
         }
     }
@@ -90,10 +90,10 @@ import Testing
         ("/compat/publisher/com.example.Other/\(Forms.key)/register", 403),
         ("/compat/rails/\(Vectors.bundleID)/wrong/admin/apns_devices.json", 403),
     ])
-    func aClosedDoorStaysClosed(path: String, status: Int) async throws {
+    func aFormWithoutAccessIsRejected(path: String, status: Int) async throws {
         try await Forms.withProvider { provider in
-            let answer = try await provider.post(path, [("token", Forms.token), ("accountId", "other")])
-            #expect(answer.status == status)
+            let response = try await provider.post(path, [("token", Forms.token), ("accountId", "other")])
+            #expect(response.status == status)
             #expect(try await provider.devices().isEmpty)
         }
     }
@@ -105,11 +105,11 @@ import Testing
         ("application/x-www-form-urlencoded", "token=%00%ff", 400), ("application/json", "[", 400),
         ("application/x-www-form-urlencoded", String(repeating: "x", count: 70_000), 413),
     ])
-    func whatMakesNoSenseIsRefused(contentType: String, body: String, status: Int) async throws {
+    func anInvalidFormIsRejected(contentType: String, body: String, status: Int) async throws {
         try await Forms.withProvider { provider in
             for path in ["\(Forms.publisher)/\(Forms.key)/register", Forms.rails] {
-                let answer = try await provider.post(path, Data(body.utf8), contentType)
-                #expect(answer.status == status)
+                let response = try await provider.post(path, Data(body.utf8), contentType)
+                #expect(response.status == status)
             }
             #expect(try await provider.devices().isEmpty)
         }
@@ -136,14 +136,14 @@ import Testing
         }
     }
 
-    /// Who has the key of a door has no more of the server than who has an API key.
-    @Test func aDoorHasItsRate() async throws {
+    /// A form key gives no more of the server than an API key.
+    @Test func formsHaveARate() async throws {
         try await Forms.withProvider(configure: { $0.limits.keyRate = 10 }) { provider in
             let path = "\(Forms.publisher)/\(Forms.key)/register"
             var refused: (status: Int, text: String)?
             while refused == nil {
-                let answer = try await provider.post(path, Self.fields)
-                if answer.status != 200 { refused = answer }
+                let response = try await provider.post(path, Self.fields)
+                if response.status != 200 { refused = response }
             }
             #expect(refused?.status == 429)
             #expect(refused?.text.hasPrefix("too_many_requests: ") == true)

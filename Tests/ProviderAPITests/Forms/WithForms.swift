@@ -4,7 +4,7 @@ import PushSupport
 import PushTesting
 import PushTypes
 
-/// A provider whose doors for older systems are open for the vectors' app.
+/// A provider that accepts compatibility forms for the app of the test vectors.
 enum Forms {
     static let key = "dGhpc2lzYWtleQ_0123"
     static let account = "A3D0F2C1-0000-4000-8000-00000000ABCD"
@@ -16,7 +16,7 @@ enum Forms {
     static var configuration: CompatibilityConfiguration {
         var configuration = CompatibilityConfiguration()
         guard let topic = Topic(Vectors.bundleID) else { return configuration }
-        configuration.doors[topic] = .init(key: Self.key, accounts: [Self.account])
+        configuration.apps[topic] = .init(key: Self.key, accounts: [Self.account])
         return configuration
     }
 
@@ -60,8 +60,8 @@ extension RunningProvider {
     func post(_ path: String, _ body: Data, _ contentType: String) async throws -> (status: Int, text: String) {
         var client = self.api
         client.apiKey = nil
-        let answer = try await client.call("POST", path, body, headers: ["content-type": contentType])
-        return (answer.status, String(decoding: answer.body, as: UTF8.self))
+        let response = try await client.call("POST", path, body, headers: ["content-type": contentType])
+        return (response.status, String(decoding: response.body, as: UTF8.self))
     }
 
     func devices() async throws -> [JSONValue] {

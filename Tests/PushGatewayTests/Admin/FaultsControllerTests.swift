@@ -64,9 +64,7 @@ import Testing
         _ time: ManualTime,
         _ body: @escaping @Sendable (JSONClient) async throws -> Void
     ) async throws {
-        let router = Hummingbird.Router(context: AdminContext.self)
-        router.add(middleware: ErrorMiddleware(logger: silentLogger))
-        FaultsController(plan: plan, time: time).addRoutes(to: router.group("v1"))
+        let router = AdminServer.router(FaultsController(plan: plan, time: time).operations, logger: silentLogger)
         let port = OneShotValue<Int>()
         let application = Application(
             router: router,

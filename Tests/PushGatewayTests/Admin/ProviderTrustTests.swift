@@ -10,7 +10,7 @@ import X509
 
 @testable import PushGateway
 
-/// Apps, keys and certificates at the admin door.
+/// Apps, keys and certificates in the admin API.
 @Suite(.timeLimit(.minutes(5))) struct ProviderTrustTests {
     // MARK: Apps
 
@@ -27,13 +27,13 @@ import X509
             #expect(off.json["broadcast"] == false)
             #expect(try await admin.post("/v1/apps", Self.app).json["broadcast"] == false, "it was there already")
             #expect(try await admin.delete(path).status == 204)
-            for answer in [
+            for response in [
                 try await admin.get(path), try await admin.delete(path),
                 try await admin.call("PATCH", path, Data(#"{"broadcast":true}"#.utf8)),
                 try await admin.get("/v1/apps/é"),
             ] {
-                #expect(answer.status == 404)
-                #expect(answer.code == "no_such_app")
+                #expect(response.status == 404)
+                #expect(response.code == "no_such_app")
             }
         }
     }
@@ -50,9 +50,9 @@ import X509
             #expect(second["apps"].elements.map { $0["bundleId"].stringValue } == ["c"])
             #expect(second["next"] == .null)
             for limit in ["0", "1001", "x"] {
-                let answer = try await admin.get("/v1/keys?limit=\(limit)")
-                #expect(answer.status == 400)
-                #expect(answer.field == "limit")
+                let response = try await admin.get("/v1/keys?limit=\(limit)")
+                #expect(response.status == 400)
+                #expect(response.field == "limit")
             }
         }
     }
@@ -79,14 +79,14 @@ import X509
 
     @Test func aTopicKeyIsStoredWithItsReach() async throws {
         try await Self.withAdmin { admin in
-            let answer = try await admin.post(
+            let response = try await admin.post(
                 "/v1/keys",
                 [
                     "teamId": .string(Vectors.teamID), "generate": true, "scope": "topics", "environment": "sandbox",
                     "topics": ["com.example.MyApp", "com.example.Other"], "relatedKeyId": "TOPICKEY01",
                 ]
             )
-            #expect(answer.status == 201)
+            #expect(response.status == 201)
             let key = try await admin.get("/v1/keys").json["keys"].elements.first
             #expect(key?["scope"] == "topics")
             #expect(key?["environment"] == "sandbox")
@@ -117,10 +117,10 @@ import X509
     func aFaultOfAKeyIsNamed(members: [String: JSONValue], code: String, field: String) async throws {
         try await Self.withAdmin { admin in
             let body = members.merging(["teamId": .string(Vectors.teamID)]) { $1 }
-            let answer = try await admin.post("/v1/keys", .object(body))
-            #expect(answer.status == 400)
-            #expect(answer.code == code)
-            #expect(answer.field == field)
+            let response = try await admin.post("/v1/keys", .object(body))
+            #expect(response.status == 400)
+            #expect(response.code == code)
+            #expect(response.field == field)
         }
     }
 
@@ -130,9 +130,9 @@ import X509
                 "teamId": .string(Vectors.teamID), "generate": true, "scope": "environment", "environment": "sandbox",
             ]
             for _ in 0..<2 { #expect(try await admin.post("/v1/keys", body).status == 201) }
-            let answer = try await admin.post("/v1/keys", body)
-            #expect(answer.status == 409)
-            #expect(answer.code == "too_many")
+            let response = try await admin.post("/v1/keys", body)
+            #expect(response.status == 409)
+            #expect(response.code == "too_many")
         }
     }
 
@@ -141,25 +141,25 @@ import X509
     @Test(arguments: ["rsa", "p256"])
     func aCertificateIsIssuedListedAndRevoked(keyType: String) async throws {
         try await Self.withAdmin { admin in
-            let answer = try await admin.post(
+            let response = try await admin.post(
                 "/v1/certificates",
                 [
                     "topic": "com.example.MyApp", "topics": ["com.example.MyApp.voip"], "environments": ["sandbox"],
                     "keyType": .string(keyType), "passphrase": "secret",
                 ]
             )
-            #expect(answer.status == 201)
-            let pem = try #require(answer.json["certificate"].stringValue)
+            #expect(response.status == 201)
+            let pem = try #require(response.json["certificate"].stringValue)
             let details = CertificateDetails(try Certificate(pemEncoded: pem))
             #expect(details.environments == [.sandbox])
             #expect(details.topics?.map(\.topic.name) == ["com.example.MyApp", "com.example.MyApp.voip"])
             #expect(details.topics?.map(\.kinds) == [["app"], ["voip"]])
-            let key = try #require(answer.json["privateKey"].stringValue)
+            let key = try #require(response.json["privateKey"].stringValue)
             _ = try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)
-            let archive = try #require(answer.json["p12"].stringValue.flatMap { Data(base64Encoded: $0) })
+            let archive = try #require(response.json["p12"].stringValue.flatMap { Data(base64Encoded: $0) })
             _ = try NIOSSLPKCS12Bundle(buffer: Array(archive), passphrase: Array("secret".utf8))
 
-            let serial = try #require(answer.json["serial"].stringValue)
+            let serial = try #require(response.json["serial"].stringValue)
             let listed = try await admin.get("/v1/certificates").json["certificates"].elements
             #expect(listed.map { $0["serial"].stringValue } == [serial])
             #expect(listed.first?["topics"] == ["com.example.MyApp", "com.example.MyApp.voip"])
@@ -172,9 +172,9 @@ import X509
 
     @Test func aCertificateOfOneTopicHasNoListAndServesBothEnvironments() async throws {
         try await Self.withAdmin { admin in
-            let answer = try await admin.post("/v1/certificates", ["topic": "pass.com.example.ticket"])
+            let response = try await admin.post("/v1/certificates", ["topic": "pass.com.example.ticket"])
             let details = CertificateDetails(
-                try Certificate(pemEncoded: try #require(answer.json["certificate"].stringValue))
+                try Certificate(pemEncoded: try #require(response.json["certificate"].stringValue))
             )
             #expect(details.topics == nil)
             #expect(details.userID == "pass.com.example.ticket")
@@ -196,10 +196,10 @@ import X509
     )
     func aFaultOfACertificateIsNamed(members: [String: JSONValue], code: String, field: String) async throws {
         try await Self.withAdmin { admin in
-            let answer = try await admin.post("/v1/certificates", .object(members))
-            #expect(answer.status == 400)
-            #expect(answer.code == code)
-            #expect(answer.field == field)
+            let response = try await admin.post("/v1/certificates", .object(members))
+            #expect(response.status == 400)
+            #expect(response.code == code)
+            #expect(response.field == field)
         }
     }
 

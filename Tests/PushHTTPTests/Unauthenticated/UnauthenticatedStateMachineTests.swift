@@ -3,8 +3,8 @@ import PushHTTP
 import PushTesting
 import Testing
 
-/// The account of connections that have proven nothing.
-@Suite struct UnprovenMachineTests {
+/// The budget of unauthenticated connections.
+@Suite struct UnauthenticatedStateMachineTests {
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
     private static func machine(
@@ -17,7 +17,7 @@ import Testing
         return UnauthenticatedStateMachine(limits: limits)
     }
 
-    @Test func theLargestEndsWhenTooMuchIsHeld() throws {
+    @Test func theLargestIsClosedWhenTooMuchIsHeld() throws {
         var machine = Self.machine()
         let ids = try (0..<3).map { _ in try #require(machine.open(now: Self.start).id) }
         #expect(machine.hold(ids[0], bytes: 300) == nil)
@@ -26,18 +26,18 @@ import Testing
         #expect(machine.hold(ids[2], bytes: 201) == ids[1])
         #expect(machine.bytes == 501)
         #expect(machine.count == 2)
-        // It is gone: what it still says means nothing.
+        // It is closed, so further reports of it are ignored.
         #expect(machine.hold(ids[1], bytes: 5000) == nil)
         #expect(machine.bytes == 501)
         #expect(machine.hold(ids[0], bytes: 1001) == ids[0])
     }
 
-    @Test func whoHasProvenItselfCountsNoMore() throws {
+    @Test func anAuthenticatedConnectionDoesNotCount() throws {
         var machine = Self.machine()
-        let proven = try #require(machine.open(now: Self.start).id)
-        #expect(machine.hold(proven, bytes: 900) == nil)
-        machine.close(proven)
-        machine.close(proven)
+        let authenticated = try #require(machine.open(now: Self.start).id)
+        #expect(machine.hold(authenticated, bytes: 900) == nil)
+        machine.close(authenticated)
+        machine.close(authenticated)
         let other = try #require(machine.open(now: Self.start).id)
         #expect(machine.hold(other, bytes: 1000) == nil)
         #expect(machine.bytes == 1000)
@@ -45,32 +45,32 @@ import Testing
         #expect(machine.bytes == 0)
     }
 
-    @Test func aFullTableRefusesTheNewestUntilTheOldestHasHadItsTime() throws {
+    @Test func aFullTableRejectsTheNewestUntilTheOldestHasItsMinimumAge() throws {
         var machine = Self.machine()
         let ids = try (0..<4).map { try #require(machine.open(now: Self.start + .seconds($0)).id) }
-        for id in ids { machine.heard(id) }
+        for id in ids { machine.firstMessageReceived(id) }
         // The first is the oldest, and 1.999 s old.
         #expect(machine.open(now: Self.start + .milliseconds(1999)).id == nil)
         let next = machine.open(now: Self.start + .seconds(4))
         #expect(next.id != nil)
-        #expect(next.ends == ids[0])
+        #expect(next.closes == ids[0])
         #expect(machine.count == 4)
         machine.close(ids[1])
-        #expect(machine.open(now: Self.start + .seconds(4)).ends == nil)
+        #expect(machine.open(now: Self.start + .seconds(4)).closes == nil)
     }
 
-    @Test func theSilentMakeRoomFirstAndSooner() throws {
+    @Test func silentConnectionsMakeRoomFirstAndSooner() throws {
         var machine = Self.machine()
         let ids = try (0..<4).map { _ in try #require(machine.open(now: Self.start).id) }
-        machine.heard(ids[0])
-        machine.heard(ids[2])
+        machine.firstMessageReceived(ids[0])
+        machine.firstMessageReceived(ids[2])
         #expect(machine.open(now: Self.start + .milliseconds(499)).id == nil)
-        #expect(machine.open(now: Self.start + .milliseconds(500)).ends == ids[1])
-        #expect(machine.open(now: Self.start + .milliseconds(500)).ends == ids[3])
+        #expect(machine.open(now: Self.start + .milliseconds(500)).closes == ids[1])
+        #expect(machine.open(now: Self.start + .milliseconds(500)).closes == ids[3])
         #expect(machine.open(now: Self.start + .milliseconds(500)).id == nil)
     }
 
-    @Test func theTimeForAProofEnds() throws {
+    @Test func connectionsHaveADeadline() throws {
         var machine = Self.machine()
         #expect(machine.nextDeadline() == nil)
         let first = try #require(machine.open(now: Self.start).id)
@@ -83,7 +83,7 @@ import Testing
         #expect(machine.nextDeadline() == nil)
     }
 
-    @Test func theSumIsRightWhateverHappens() {
+    @Test func theSumIsRightAfterAnySequence() {
         var generator = SeededGenerator(seed: 24)
         var machine = Self.machine(bytes: 5000, connections: 50)
         var held: [UnauthenticatedStateMachine.ID: Int] = [:]
@@ -92,8 +92,8 @@ import Testing
             now = now + .milliseconds(Int64.random(in: 0...100, using: &generator))
             switch Int.random(in: 0..<6, using: &generator) {
             case 0, 1:
-                let (id, ends) = machine.open(now: now)
-                if let ends { held[ends] = nil }
+                let (id, closes) = machine.open(now: now)
+                if let closes { held[closes] = nil }
                 if let id { held[id] = 0 }
             case 2:
                 if let id = held.keys.randomElement(using: &generator) {
@@ -110,27 +110,5 @@ import Testing
             #expect(machine.count == held.count && machine.count <= 50)
             #expect(machine.bytes == held.values.reduce(0, +) && machine.bytes <= 5000)
         }
-    }
-
-    // MARK: The log
-
-    @Test func linesOfOneKindAreCountedAfterTheFirst() {
-        var lines = LogRateLimiter<String>(perMinute: 2)
-        var now = Self.start
-        #expect((0..<5).map { _ in lines.note("a", now: now) } == [0, 0, nil, nil, nil])
-        #expect(lines.note("b", now: now) == 0)
-        #expect(lines.takeOmitted(now: now).isEmpty)
-        now = now + .minutes(1)
-        #expect(lines.note("a", now: now) == 3)
-        #expect((0..<3).map { _ in lines.note("a", now: now) } == [0, nil, nil])
-        now = now + .minutes(1)
-        let omitted = lines.takeOmitted(now: now)
-        #expect(omitted.map(\.key) == ["a"] && omitted.map(\.count) == [2])
-        #expect(lines.note("a", now: now) == 0)
-    }
-
-    @Test func thereAreNotEndlesslyManyKinds() {
-        var lines = LogRateLimiter<Int>(perMinute: 1)
-        #expect((0..<1000).count { lines.note($0, now: Self.start) != nil } == 256)
     }
 }

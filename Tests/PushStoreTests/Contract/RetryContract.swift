@@ -1,4 +1,6 @@
+import PushSupport
 import Foundation
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing

@@ -179,7 +179,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
             return self.listener.router.disconnected(session.device, session: session.id)
         }
         self.session = session
-        UnauthenticatedConnections.prove(context.channel)
+        UnauthenticatedConnections.markAuthenticated(context.channel)
         let actions = self.stateMachine.authenticated(
             baseToken: session.baseToken,
             isNew: session.isNewToken,

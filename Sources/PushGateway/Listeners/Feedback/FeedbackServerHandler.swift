@@ -77,7 +77,7 @@ final class FeedbackServerHandler: ChannelInboundHandler {
     private func identify(context: ChannelHandlerContext) {
         switch self.listener.certificates.identity(of: self.certificate(context)) {
         case .success(let identity):
-            UnauthenticatedConnections.prove(context.channel)
+            UnauthenticatedConnections.markAuthenticated(context.channel)
             let queue = self.listener.readerQueue
             context.eventLoop.makeFutureWithTask { await queue.enter(identity.defaultTopic) }
                 .assumeIsolated()

@@ -173,14 +173,14 @@ extension ProviderConnectionHandle: SubmissionDelegate {
         let responses = self.state.withLock { state in
             settlements.compactMap { settlement -> (stream: UInt32, response: ProviderResponse)? in
                 guard let response = state.pending.removeValue(forKey: settlement.ticket) else { return nil }
-                return (settlement.ticket, settlement.refusal.map { self.rejection($0, of: response) } ?? response)
+                return (settlement.ticket, settlement.rejection.map { self.rejection($0, of: response) } ?? response)
             }
         }
         self.respond(responses)
     }
 
     private func rejection(_ reason: Reason, of response: ProviderResponse) -> ProviderResponse {
-        var rejection = ProviderSession.refusal(reason, of: response)
+        var rejection = ProviderSession.rejection(reason, of: response)
         if reason.status == 429 { rejection.retryAfter = self.retryAfter }
         return rejection
     }

@@ -146,8 +146,8 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     /// Frees the memory of an unauthenticated connection, and reports the rest.
     private func reportHeldBytes() {
         guard let context, let unauthenticated else { return }
-        if self.delegate.isAuthenticated { UnauthenticatedConnections.prove(context.channel) }
-        guard unauthenticated.isUnproven else { return self.unauthenticated = nil }
+        if self.delegate.isAuthenticated { UnauthenticatedConnections.markAuthenticated(context.channel) }
+        guard unauthenticated.isUnauthenticated else { return self.unauthenticated = nil }
         if self.events.capacity > Self.unauthenticatedEvents { self.events = [] }
         let unsent = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
         unauthenticated.hold(self.stateMachine.heldBytes + (unsent ?? 0))

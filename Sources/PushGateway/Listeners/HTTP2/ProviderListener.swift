@@ -82,6 +82,6 @@ final class ProviderListener: Sendable {
                 )
             )
         )
-        if session.credential != nil { UnauthenticatedConnections.prove(channel) }
+        if session.credential != nil { UnauthenticatedConnections.markAuthenticated(channel) }
     }
 }

@@ -1,0 +1,56 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import PushHTTP
+import PushStore
+import PushSupport
+
+/// Turns failures of the store and of admission into errors that a caller may see, and counts and logs them.
+struct FailureReporter: Sendable {
+    let metrics: RequestMetrics
+    let logger: Logger
+
+    /// Returns the response that reports an error.
+    func response(to error: any Error, _ request: Request) async -> Response {
+        let place = ["path": Logger.MetadataValue.string(RedactedPath.of(request))]
+        guard let (error, headers) = await self.report(error, place) else {
+            return ErrorMiddleware(logger: self.logger).response(to: error, request)
+        }
+        return .error(error, headers: headers)
+    }
+
+    /// Counts and logs a failure.
+    ///
+    /// - Parameter place: where it happened, for the log.
+    /// - Returns: the error for the caller, with the fields of its response; `nil` for a failure of another kind.
+    func report(_ error: any Error, _ place: Logger.Metadata) async -> (RequestError, HTTPFields)? {
+        switch error {
+        case let damage as DamagedRow:
+            self.logger.error(
+                "stored record is damaged",
+                metadata: place.merging(["error": "\(damage)"]) { $1 }
+            )
+            let message = "\(damage): martlet check names it"
+            return (RequestError(.internalError, code: "damaged", message: message), [:])
+        case StoreError.cannotWrite(let why):
+            self.metrics.countWriteFailure()
+            self.logger.error("store cannot write", metadata: place.merging(["error": "\(why)"]) { $1 })
+            return (.storageUnavailable, [.retryAfter: "5"])
+        default:
+            guard let later = RetryLaterError(error) else { return nil }
+            self.metrics.countThrottled(later.error.code)
+            await later.delayResponse()
+            return (later.error, [.retryAfter: later.seconds])
+        }
+    }
+}
+
+extension RequestError {
+    fileprivate static var storageUnavailable: RequestError {
+        RequestError(
+            .unavailable,
+            code: "storage_unavailable",
+            message: "nothing can be stored now, so nothing was done: try again later"
+        )
+    }
+}

@@ -1,0 +1,34 @@
+import Metrics
+
+/// The counters of requests.
+///
+/// They are `martlet_api_requests_total` by operation and status, `martlet_api_request_seconds` by operation,
+/// `martlet_api_throttled_total` by code, and `martlet_store_write_failures_total`.
+struct RequestMetrics: Sendable {
+    private let factory: any MetricsFactory
+    private let writeFailures: Counter
+
+    init(factory: any MetricsFactory) {
+        self.factory = factory
+        self.writeFailures = Counter(label: "martlet_store_write_failures", dimensions: [], factory: factory)
+    }
+
+    /// - Parameter operation: the id of the operation.
+    func count(_ operation: String, status: Int, duration: Duration) {
+        let label = ("operation", operation)
+        Counter(label: "martlet_api_requests", dimensions: [label, ("status", "\(status)")], factory: self.factory)
+            .increment()
+        Metrics.Timer(label: "martlet_api_request", dimensions: [label], factory: self.factory).record(
+            duration: duration
+        )
+    }
+
+    /// Counts a request that exceeded a limit or was given up.
+    ///
+    /// - Parameter code: the code of its error.
+    func countThrottled(_ code: String) {
+        Counter(label: "martlet_api_throttled", dimensions: [("code", code)], factory: self.factory).increment()
+    }
+
+    func countWriteFailure() { self.writeFailures.increment() }
+}

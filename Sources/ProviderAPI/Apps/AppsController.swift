@@ -1,0 +1,85 @@
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/apps`: the apps that notifications are sent to.
+struct AppsController: Controller {
+    let store: any ProviderStore
+    let time: any TimeSource
+
+    private static let name = Schema.string(length: 1...200)
+    private static let rate = Schema.integer(1...PaceSettings.maximumRate)
+        .described("Pushes per second of all campaigns together; null for no limit.")
+
+    var operations: [ProviderOperation] {
+        [
+            .get("/v1/apps", id: "listApps", "All apps.", self.list)
+                .tag(.apps).scope(.read).responses(.ok(.list("apps", of: AppResponse.schema))),
+            .post("/v1/apps", .audited, id: "addApp", "Adds an app.", self.add)
+                .tag(.apps).scope(.admin)
+                .body(
+                    .object(
+                        required: ["bundleId": .bundleID],
+                        optional: ["name": Self.name, "rate": Self.rate]
+                    ).example(.texts(["bundleId": "com.example.MyApp"]))
+                )
+                .responses(.created(AppResponse.schema), .ok(AppResponse.schema, "It exists already.")),
+            .get("/v1/apps/{app}", id: "showApp", "One app.", self.show)
+                .tag(.apps).scope(.read).responses(.ok(AppResponse.schema)),
+            .patch("/v1/apps/{app}", .audited, id: "changeApp", "Changes an app's name or rate.", self.change)
+                .tag(.apps).scope(.admin).body(.object(optional: ["name": Self.name.orNull, "rate": Self.rate.orNull]))
+                .responses(.ok(AppResponse.schema)),
+        ]
+    }
+
+    /// Adds an app. It responds with 200 and the present state for one that exists.
+    private func add(_ request: OperationRequest) async throws -> Response {
+        let fields = try await request.fields(["bundleId", "name", "rate"])
+        guard let bundleID = Topic(try fields.requiredString("bundleId", maximum: Topic.maximumLength)) else {
+            throw fields.refusal("bundleId", "invalid_bundle_id", "use letters, digits, dots, hyphens or underscores")
+        }
+        let name = try fields.string("name", maximum: 200)
+        let rate = try fields.integer("rate", in: 1...PaceSettings.maximumRate)
+        var (app, isNew) = try await self.store.addApp(bundleID: bundleID, name: name, now: self.time.now)
+        if isNew, let rate {
+            try await self.store.setRate(Int(rate), app: app.id)
+            app.rate = Int(rate)
+        }
+        return try .json(try await self.response(app), status: isNew ? .created : .ok)
+    }
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        var apps: [AppResponse] = []
+        for app in try await self.store.apps() { apps.append(try await self.response(app)) }
+        return try .json(["apps": apps])
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        try .json(try await self.response(try await request.app(self.store)))
+    }
+
+    /// Changes the members that the body names. `null` removes a value.
+    private func change(_ request: OperationRequest) async throws -> Response {
+        var app = try await request.app(self.store)
+        let fields = try await request.fields(["name", "rate"])
+        let name = try fields.string("name", maximum: 200)
+        let rate = try fields.integer("rate", in: 1...PaceSettings.maximumRate).map(Int.init)
+        if name != nil || fields.nulls.contains("name") {
+            try await self.store.setName(name, app: app.id)
+            app.name = name
+        }
+        if rate != nil || fields.nulls.contains("rate") {
+            try await self.store.setRate(rate, app: app.id)
+            app.rate = rate
+        }
+        return try .json(try await self.response(app))
+    }
+
+    private func response(_ app: AppRecord) async throws -> AppResponse {
+        AppResponse(app, environments: try await self.store.environments(app: app.id))
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushSender
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/apps/{app}/credentials`: the credentials of apps at the push service. No response holds a secret.
+struct CredentialsController: Controller {
+    /// In bytes, as the next.
+    private static let maximumPEM = 64 * 1024
+    private static let maximumArchive = 256 * 1024
+    private static let maximumPrivateKey = 16 * 1024
+
+    let store: any AppStore
+    let directory: SenderDirectory
+    let invalidation: TokenInvalidationPolicy
+    let time: any TimeSource
+
+    var operations: [ProviderOperation] {
+        [
+            .get(
+                "/v1/apps/{app}/credentials",
+                id: "listCredentials",
+                "The app's credentials, without their secrets.",
+                self.list
+            )
+            .tag(.apps).scope(.read).responses(.ok(.list("credentials", of: CredentialResponse.schema))),
+            .put(
+                "/v1/apps/{app}/credentials/{environment}",
+                .audited,
+                id: "setCredential",
+                "Sets a token key, a certificate with its key in PEM, or a .p12.",
+                self.set
+            )
+            .tag(.apps).scope(.admin).body(Self.request).responses(.ok(CredentialResponse.schema)),
+            .delete(
+                "/v1/apps/{app}/credentials/{environment}",
+                .audited,
+                id: "deleteCredential",
+                "Removes a credential.",
+                self.delete
+            )
+            .tag(.apps).scope(.admin).responses(.noContent),
+        ]
+    }
+
+    private static let request: Schema = {
+        let passphrase = Schema.string(length: 1...1024)
+        return Schema.any(of: [
+            .object(required: [
+                "teamId": .string(length: 10...10), "keyId": .string(length: 10...10),
+                "privateKey": .string(length: 1...Self.maximumPrivateKey).described("The text of the .p8 file."),
+            ]),
+            .object(
+                required: ["certificate": .string(length: 1...Self.maximumPEM).described("PEM, with the key.")],
+                optional: ["passphrase": passphrase]
+            ),
+            .object(
+                required: ["p12": .string(length: 1...Self.maximumArchive).described("The archive in base64.")],
+                optional: ["passphrase": passphrase]
+            ),
+        ]).named("CredentialRequest")
+    }()
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        var credentials: [CredentialResponse] = []
+        for environment in PushEnvironment.allCases {
+            guard let record = try await self.store.credential(app: app.id, environment: environment) else { continue }
+            credentials.append(CredentialResponse(record, environment: environment))
+        }
+        return try .json(["credentials": credentials])
+    }
+
+    /// Sets the credential of one environment, and discards what depends on the old one.
+    private func set(_ request: OperationRequest) async throws -> Response {
+        let environment = try request.pathEnvironment()
+        let app = try await request.app(self.store)
+        let known: Set = ["teamId", "keyId", "privateKey", "certificate", "p12", "passphrase"]
+        let fields = try await request.fields(known)
+        let record = try Self.record(fields)
+        try Self.check(record, app: app, environment: environment, fields, now: self.time.now)
+        try await self.store.setCredential(record, app: app.id, environment: environment)
+        self.forget(app)
+        return try .json(CredentialResponse(record, environment: environment))
+    }
+
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        let environment = try request.pathEnvironment()
+        let app = try await request.app(self.store)
+        guard try await self.store.removeCredential(app: app.id, environment: environment) else {
+            throw RequestError.noSuch("credential", by: "environment", at: "environment")
+        }
+        self.forget(app)
+        return .noContent
+    }
+
+    /// Discards the state that depends on the old credential.
+    private func forget(_ app: AppRecord) {
+        self.directory.forget(app: app.id)
+        self.invalidation.forget(app: app.id)
+    }
+
+    /// Returns the credential in a request, which holds exactly one kind.
+    private static func record(_ fields: JSONFields) throws -> CredentialRecord {
+        let kinds = [("certificate", ["passphrase"]), ("p12", ["passphrase"])]
+        for (kind, others) in kinds where fields.members[kind] != nil {
+            for name in fields.members.keys.sorted() where name != kind && !others.contains(name) {
+                throw fields.refusal(name, "conflicting_field", "it does not belong to \(kind)")
+            }
+        }
+        let passphrase = try fields.string("passphrase", maximum: 1024)
+        if let pem = try fields.string("certificate", maximum: Self.maximumPEM) {
+            return .certificate(pem: pem, passphrase: passphrase)
+        }
+        if let text = try fields.string("p12", maximum: Self.maximumArchive) {
+            guard let archive = Data(base64Encoded: text, options: .ignoreUnknownCharacters), !archive.isEmpty else {
+                throw fields.refusal("p12", "invalid_value", "write the archive's bytes in base64")
+            }
+            return .archive(p12: Array(archive), passphrase: passphrase)
+        }
+        if passphrase != nil {
+            throw fields.refusal("passphrase", "conflicting_field", "it belongs to certificate or p12")
+        }
+        return .key(
+            teamID: try fields.requiredString("teamId", maximum: 64),
+            keyID: try fields.requiredString("keyId", maximum: 64),
+            privateKey: try fields.requiredString("privateKey", maximum: Self.maximumPrivateKey)
+        )
+    }
+
+    /// Rejects a credential that could not be used now, because otherwise every push would fail.
+    private static func check(
+        _ record: CredentialRecord,
+        app: AppRecord,
+        environment: PushEnvironment,
+        _ fields: JSONFields,
+        now: Timestamp
+    ) throws {
+        let member = record.member
+        do {
+            guard case .certificate(let certificate) = try record.credential() else { return }
+            try certificate.check(environment: environment, now: now)
+            let topics = certificate.topics.map(\.topic)
+            let fits = topics.contains { $0 == app.bundleID || $0.bundleID == app.bundleID }
+            guard topics.isEmpty || fits else {
+                let names = topics.prefix(5).map(\.name).joined(separator: ", ")
+                throw fields.refusal(member, "topic_mismatch", "the certificate is for \(names), not \(app.bundleID)")
+            }
+        } catch let error as CredentialError {
+            let (field, code): (String, String) =
+                switch error {
+                case .badTeamID: ("teamId", "invalid_credential")
+                case .badKeyID: ("keyId", "invalid_credential")
+                case .passphraseMissing, .wrongPassphrase, .unsupportedPassphrase: ("passphrase", "wrong_passphrase")
+                case .expired: (member, "expired_certificate")
+                case .wrongEnvironment: (member, "wrong_environment")
+                default: (member, "invalid_credential")
+                }
+            throw fields.refusal(field, code, error.description)
+        }
+    }
+}
+
+extension CredentialRecord {
+    /// The member of the request that holds this credential.
+    fileprivate var member: String {
+        switch self {
+        case .key: "privateKey"
+        case .certificate: "certificate"
+        case .archive: "p12"
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+
+/// `/v1/apps/{app}/audience`: the devices that an audience selects.
+struct AudiencesController: Controller {
+    let store: any ProviderStore
+    let time: any TimeSource
+
+    var operations: [ProviderOperation] {
+        [
+            .post(
+                "/v1/apps/{app}/audience:count",
+                .readOnly,
+                id: "countAudience",
+                "Counts the active devices that an audience selects.",
+                self.count
+            )
+            .tag(.audiences).scope(.read).cost(.query)
+            .body(.object(required: ["audience": .audience], optional: ["environment": .environment]))
+            .responses(.ok(.object(required: ["count": .integer()]).named("Count"))),
+            .post(
+                "/v1/apps/{app}/audience:preview",
+                .readOnly,
+                id: "previewAudience",
+                "Counts them, and lists some of them with inactive ones.",
+                self.preview
+            )
+            .tag(.audiences).scope(.read).cost(.query)
+            .body(
+                .object(
+                    required: ["audience": .audience],
+                    optional: ["environment": .environment, "limit": .integer(PageSize.range)]
+                )
+            )
+            .responses(
+                .ok(
+                    .object(required: ["count": .integer(), "devices": .array(of: DeviceResponse.schema)])
+                        .named("AudiencePreview")
+                )
+            ),
+        ]
+    }
+
+    /// The number of devices, and some of them.
+    private struct Preview: Encodable {
+        var count: Int
+        var devices: [DeviceResponse]
+    }
+
+    private func count(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(["audience", "environment"])
+        let count = try await self.store.count(
+            app: app.id,
+            audience: try self.audience(fields),
+            environment: try fields.environment("environment")
+        )
+        return try .json(["count": count])
+    }
+
+    /// Counts and lists devices. The list has inactive devices too, the number has not.
+    private func preview(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(["audience", "environment", "limit"])
+        let (audience, environment) = (try self.audience(fields), try fields.environment("environment"))
+        let limit = Int(try fields.integer("limit", in: PageSize.range) ?? 10)
+        let devices = try await self.store.devices(
+            app: app.id,
+            audience: audience,
+            environment: environment,
+            after: 0,
+            limit: limit
+        )
+        let count = try await self.store.count(app: app.id, audience: audience, environment: environment)
+        return try .json(Preview(count: count, devices: devices.map(DeviceResponse.init)))
+    }
+
+    private func audience(_ fields: JSONFields) throws -> AudienceExpression {
+        guard let members = try fields.object("audience") else {
+            throw fields.refusal("audience", "missing_field", "name the devices, for example {\"tag\":\"beta\"}")
+        }
+        return try AudienceExpression(json: members, path: "audience", now: self.time.now)
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+
+/// `/v1/apps/{app}/devices`: registration and lookup of devices.
+struct DevicesController: Controller {
+    /// The most registrations in one request.
+    static let maximumBatch = 1000
+
+    let store: any ProviderStore
+    let time: any TimeSource
+
+    var operations: [ProviderOperation] {
+        [
+            .post(
+                "/v1/apps/{app}/devices",
+                .unaudited,
+                id: "registerDevice",
+                "Adds a device or refreshes it.",
+                self.register
+            )
+            .tag(.devices).scope(.register).body(.deviceRequest, maximum: 64 * 1024)
+            .responses(.created(DeviceResponse.schema), .ok(DeviceResponse.schema)),
+            .post(
+                "/v1/apps/{app}/devices:batch",
+                .unaudited,
+                id: "registerDevices",
+                "Adds or refreshes up to 1,000 devices; each entry has its own result.",
+                self.registerAll
+            )
+            .tag(.devices).scope(.register)
+            .body(
+                .object(required: [
+                    "devices": .array(of: .deviceRequest, count: 1...Self.maximumBatch)
+                ]),
+                maximum: 4 * 1024 * 1024
+            )
+            .responses(.ok(BatchResponse.schema, "The result of each, in the order of the request.")),
+            .get("/v1/apps/{app}/devices", id: "listDevices", "Devices, inactive ones too.", self.list)
+                .tag(.devices).scope(.read).cost(.query)
+                .parameters(
+                    .query("user", "Of this user.", .text),
+                    .query("tag", "With this tag.", .text),
+                    .cursor,
+                    .limit()
+                )
+                .responses(.ok(.page("devices", of: DeviceResponse.schema))),
+            .get(
+                "/v1/apps/{app}/devices/{token}",
+                id: "showDevice",
+                "The devices with this token: one per environment at most.",
+                self.show
+            )
+            .tag(.devices).scope(.read).responses(.ok(.list("devices", of: DeviceResponse.schema))),
+            .delete(
+                "/v1/apps/{app}/devices/{token}",
+                .unaudited,
+                id: "deleteDevice",
+                "Removes the devices with this token.",
+                self.delete
+            )
+            .tag(.devices).scope(.register).parameters(.environment).responses(.noContent),
+        ]
+    }
+
+    /// Registers one device. It responds with 201 for a new device, and with 200 for one that was refreshed.
+    private func register(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let registration = try DeviceRequest.parse(try await request.body())
+        let result = try await self.store.register([registration], app: app.id, now: self.time.now).first
+        if case .rejected(let excess)? = result?.kind { throw RequestError(excess) }
+        let devices = try await self.store.devices(app: app.id, token: registration.token)
+        guard let result, let device = devices.first(where: { $0.id == result.device }) else {
+            throw RequestError.noSuchDevice
+        }
+        return try .json(DeviceResponse(device), status: result.kind == .added ? .created : .ok)
+    }
+
+    /// Registers a batch. An invalid entry has an error of its own and does not affect the others.
+    private func registerAll(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(["devices"])
+        guard case .array(let values)? = fields.members["devices"], (1...Self.maximumBatch).contains(values.count)
+        else {
+            throw fields.refusal("devices", "invalid_value", "an array of 1 to \(Self.maximumBatch) registrations")
+        }
+        var registrations: [DeviceRegistration] = []
+        var results: [BatchResponse.Result?] = []
+        for (index, value) in values.enumerated() {
+            do throws(RequestError) {
+                registrations.append(try Self.registration(value, index))
+                results.append(nil)
+            } catch {
+                results.append(BatchResponse.Result(error))
+            }
+        }
+        var done = try await self.store.register(registrations, app: app.id, now: self.time.now).makeIterator()
+        let all = results.enumerated().map { $1 ?? BatchResponse.Result(done.next(), index: $0) }
+        return try .json(BatchResponse(results: all))
+    }
+
+    private static func registration(_ value: JSONValue, _ index: Int) throws(RequestError) -> DeviceRegistration {
+        let path = "devices[\(index)]"
+        guard case .object(let members) = value else {
+            throw RequestError(.invalid, code: "wrong_type", message: "it must be an object", path: path)
+        }
+        return try DeviceRequest.registration(
+            JSONFields(members: members, path: path, known: DeviceRequest.members)
+        )
+    }
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let page = try request.page(.devices)
+        var conditions: [AudienceExpression] = []
+        if let user = request.query["user"] { conditions.append(.user(user)) }
+        if let tag = request.query["tag"] { conditions.append(.tag(tag)) }
+        let devices = try await self.store.devices(
+            app: app.id,
+            audience: conditions.count > 1 ? .and(conditions) : conditions.first ?? .everyone,
+            after: page.after ?? 0,
+            limit: page.limit
+        )
+        let next = page.next(after: devices, \.id)
+        return try .json(ListResponse("devices", devices.map(DeviceResponse.init), next: next))
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let devices = try await self.store.devices(app: app.id, token: try request.pathToken())
+        guard !devices.isEmpty else { throw RequestError.noSuchDevice }
+        return try .json(["devices": devices.map(DeviceResponse.init)])
+    }
+
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let deleted = try await self.store.deleteDevices(
+            app: app.id,
+            token: try request.pathToken(),
+            environment: try request.environment(),
+            now: self.time.now
+        )
+        guard deleted > 0 else { throw RequestError.noSuchDevice }
+        return .noContent
+    }
+}
+
+/// The results of a batch of registrations.
+struct BatchResponse: Encodable {
+    /// The result of one registration.
+    struct Result: Encodable {
+        /// `added`, `refreshed`, `tokenReplaced` or `refused`.
+        var result: String
+        var id: Int64?
+        var error: RequestError.Content?
+
+        init(_ error: RequestError) {
+            (self.result, self.id, self.error) = ("refused", nil, RequestError.Content(error))
+        }
+
+        /// - Parameter index: the position of the registration in the request.
+        init(_ result: RegistrationResult?, index: Int) {
+            self.id = result?.device
+            switch result?.kind {
+            case .rejected(let excess):
+                (self.result, self.id) = ("refused", nil)
+                self.error = RequestError.Content(RequestError(excess))
+                self.error?.field = "devices[\(index)].\(excess.field)"
+            case .added: self.result = "added"
+            case .tokenReplaced: self.result = "tokenReplaced"
+            case .refreshed, nil: self.result = "refreshed"
+            }
+        }
+    }
+
+    var results: [Result]
+
+    static let schema = Schema.list(
+        "results",
+        of: .object(
+            required: ["result": .choice(["added", "refreshed", "tokenReplaced", "refused"])],
+            optional: ["id": .integer(), "error": RequestError.Content.schema]
+        )
+    ).named("BatchResults")
+}

@@ -1,0 +1,146 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The history of a token, a user or an apns-id, and badge counts.
+struct HistoryController: Controller {
+    /// The devices of one user whose histories are merged.
+    private static let maximumDevices = 50
+    /// The lookups of a device in a campaign for one response, which bound how far back it reaches.
+    private static let maximumLookups = 5000
+
+    let store: any ProviderStore
+
+    private static let badge = Schema.object(required: ["count": .badgeCount])
+        .named("Badge")
+
+    var operations: [ProviderOperation] {
+        [
+            .get(
+                "/v1/apps/{app}/devices/{token}/history",
+                id: "deviceHistory",
+                "Deliveries to a token, registered or not, and the events of the token; newest first.",
+                self.ofToken
+            )
+            .tag(.devices).scope(.read).cost(.query).parameters(.limit(), .cursor)
+            .responses(.ok(HistoryResponse.schema)),
+            .get(
+                "/v1/apps/{app}/users/{user}/history",
+                id: "userHistory",
+                "The same for all devices of a user.",
+                self.ofUser
+            )
+            .tag(.devices).scope(.read).cost(.query).parameters(.limit(), .cursor)
+            .responses(.ok(HistoryResponse.schema)),
+            .get("/v1/apps/{app}/users/{user}/badge", id: "showBadge", "The user's badge count.", self.showBadge)
+                .tag(.devices).scope(.read).responses(.ok(Self.badge)),
+            .put(
+                "/v1/apps/{app}/users/{user}/badge",
+                .unaudited,
+                id: "setBadge",
+                "Sets the user's badge count, from which the next push continues.",
+                self.setBadge
+            )
+            .tag(.devices).scope(.send).body(Self.badge, maximum: 4096).responses(.ok(Self.badge)),
+            .get("/v1/deliveries/{apnsId}", id: "showDelivery", "The delivery with this apns-id.", self.delivery)
+                .tag(.notifications).scope(.read).responses(.ok(DeliveryResponse.schema)),
+        ]
+    }
+
+    private func ofToken(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let token = try request.pathToken()
+        let devices = try await self.store.devices(app: app.id, token: token)
+        return try await self.response(request, app: app.id, devices, tokens: [token])
+    }
+
+    /// Merges the histories of the user's devices.
+    private func ofUser(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let devices = try await self.store.devices(
+            app: app.id,
+            audience: .user(try request.user()),
+            after: 0,
+            limit: Self.maximumDevices
+        )
+        return try await self.response(request, app: app.id, devices, tokens: Set(devices.map(\.token)))
+    }
+
+    private func response(
+        _ request: OperationRequest,
+        app: Int64,
+        _ devices: [DeviceRecord],
+        tokens: Set<DeviceToken>
+    ) async throws -> Response {
+        let (cursor, limit) = (try request.cursor(.history), try request.limit())
+        let horizon = try await self.store.horizon(
+            app: app,
+            before: cursor.map { NotificationCursor(number: $0.position) },
+            campaigns: Self.maximumLookups / max(1, devices.count)
+        )
+        var page = HistoryPage(after: cursor, limit: limit, horizon: horizon)
+        for device in devices {
+            page.add(
+                try await self.store.deliveries(
+                    app: app,
+                    device: device.id,
+                    before: page.deliveriesBefore,
+                    horizon: page.horizon,
+                    limit: page.limit
+                )
+            )
+        }
+        for token in tokens {
+            // A campaign to tokens does not refer to their devices.
+            page.add(
+                try await self.store.deliveries(
+                    app: app,
+                    unregistered: token,
+                    before: page.deliveriesBefore,
+                    horizon: page.horizon,
+                    limit: page.limit
+                )
+            )
+            page.add(
+                try await self.store.tokenEvents(
+                    app: app,
+                    token: token,
+                    action: nil,
+                    before: page.eventsBefore,
+                    limit: page.limit
+                )
+            )
+        }
+        return try .json(HistoryResponse(devices: devices.map(DeviceResponse.init), page))
+    }
+
+    /// Returns the badge count of a user; 0 for a user who has none.
+    private func showBadge(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let count = try await self.store.badge(app: app.id, holder: BadgeOwner.user(try request.user()))
+        return try .json(["count": count])
+    }
+
+    private func setBadge(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let user = try request.user()
+        let fields = try await request.fields(["count"])
+        guard let count = try fields.integer("count", in: 0...Int64(BadgeChange.maximumCount)) else {
+            throw fields.refusal("count", "missing_field", "this member is required")
+        }
+        try await self.store.setBadge(Int(count), app: app.id, holder: BadgeOwner.user(user))
+        return try .json(["count": count])
+    }
+
+    private func delivery(_ request: OperationRequest) async throws -> Response {
+        guard let id = DeliveryID.parse(request.path("apnsId")),
+            let delivery = try await self.store.delivery(of: id.notification, recipient: id.recipient)
+        else { throw RequestError.noSuch("delivery", by: "apns-id", at: "apnsId") }
+        return try .json(DeliveryResponse(delivery))
+    }
+}

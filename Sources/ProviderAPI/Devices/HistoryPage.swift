@@ -1,0 +1,77 @@
+import Foundation
+import PushHTTP
+import PushStore
+
+/// A page of the merged history of several devices: deliveries and token events, each newest first.
+struct HistoryPage {
+    /// The entries of each list. All deliveries of one notification stay together, so there may be a few more.
+    let limit: Int
+    let deliveriesBefore: NotificationCursor?
+    let eventsBefore: Int64?
+    /// The oldest notification that was searched; `nil` for all.
+    let horizon: NotificationCursor?
+    /// The deliveries without duplicates.
+    private var allDeliveries: [DeliveryKey: DeliveryRecord] = [:]
+    private var allEvents: [TokenEventRecord] = []
+    /// Is set if one of the lists that were added continues.
+    private var hasMoreDeliveries = false
+    private var hasMoreEvents = false
+
+    /// The identity of a delivery.
+    private struct DeliveryKey: Hashable {
+        var notification: UUID
+        var recipient: Int64
+    }
+
+    /// - Parameters:
+    ///   - cursor: the end of the page before.
+    ///   - horizon: the oldest notification that is searched.
+    init(after cursor: Cursor?, limit: Int, horizon: NotificationCursor? = nil) {
+        self.horizon = horizon
+        self.limit = max(1, limit)
+        self.deliveriesBefore = cursor.map { NotificationCursor(number: $0.position) }
+        self.eventsBefore = cursor?.second
+    }
+
+    /// Adds the newest deliveries of one device or token, up to ``limit``.
+    mutating func add(_ deliveries: [DeliveryRecord]) {
+        for delivery in deliveries {
+            let key = DeliveryKey(notification: delivery.notification, recipient: delivery.recipient)
+            self.allDeliveries[key] = delivery
+        }
+        if deliveries.count >= self.limit { self.hasMoreDeliveries = true }
+    }
+
+    /// Adds the newest events of one token, up to ``limit``.
+    mutating func add(_ events: [TokenEventRecord]) {
+        self.allEvents += events
+        if events.count >= self.limit { self.hasMoreEvents = true }
+    }
+
+    /// The deliveries of the page, newest first.
+    var deliveries: [DeliveryRecord] {
+        let sorted = self.allDeliveries.values.sorted {
+            ($0.position.number, $0.at, $0.recipient) > ($1.position.number, $1.at, $1.recipient)
+        }
+        guard sorted.count > self.limit else { return sorted }
+        let last = sorted[self.limit - 1].position
+        return Array(sorted.prefix { $0.position.number >= last.number })
+    }
+
+    /// The token events of the page, newest first.
+    var events: [TokenEventRecord] {
+        Array(self.allEvents.sorted { $0.id > $1.id }.prefix(self.limit))
+    }
+
+    /// The cursor of the next page; `nil` after the last one.
+    var next: Cursor? {
+        let (deliveries, events) = (self.deliveries, self.events)
+        let isFull = self.hasMoreDeliveries || deliveries.count < self.allDeliveries.count
+        let next = (
+            deliveries: (isFull ? deliveries.last?.position : self.horizon)?.number,
+            events: self.hasMoreEvents || events.count < self.allEvents.count ? events.last?.id : nil
+        )
+        guard next.deliveries != nil || next.events != nil else { return nil }
+        return Cursor(list: .history, position: next.deliveries ?? 0, second: next.events ?? 0)
+    }
+}

@@ -1,0 +1,61 @@
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The body of a request to send; docs/content.md explains the members of the content.
+extension Schema {
+    static let notificationRequest = Schema.notification(with: [:]).named("NotificationRequest")
+
+    static let previewRequest = Schema.notification(with: [
+        "device": .text.described("The token of a registered device to render for."),
+        "subject": .object(optional: [
+            "user": .text, "locale": .text, "timeZone": .text, "appVersion": .text,
+            "attributes": .map(of: .attribute), "badge": .badgeCount,
+        ]).described("An invented device to render for."),
+    ]).named("PreviewRequest")
+
+    private static let alert = Schema.any(of: [
+        .string(), .object(optional: ["title": .any, "subtitle": .string(), "body": .any], isOpen: true),
+    ])
+
+    private static let to: Schema = {
+        let tokens = Schema.object(required: [
+            "tokens": .array(of: .string(length: 2...2048), count: 1...NotificationRequest.maximumTokens)
+        ])
+        return .any(of: [tokens, .audience])
+    }()
+
+    /// Returns the schema of a notification, with further members for a preview.
+    private static func notification(with more: KeyValuePairs<String, Schema>) -> Schema {
+        let open = Schema.object(isOpen: true)
+        let text = Schema.string(length: 1...4096)
+        var members: [(key: String, value: Schema)] = [
+            ("environment", .environment),
+            ("guarantee", .choice(of: NotificationRecord.Guarantee.self)),
+            ("urgent", .bool), ("when", .deliveryTime), ("pace", .pace),
+            ("pushType", .choice(of: PushType.self)), ("topic", .string(length: 1...255)),
+            ("priority", .integer(1...10)), ("expiration", .integer(0...4_102_444_800)),
+            ("collapseId", .string(length: 1...64)), ("alert", Self.alert),
+            (
+                "badge",
+                .any(of: [
+                    .integer(), .string(pattern: "^[+-][0-9]+$"),
+                    .object(required: ["increment": .integer(-1000...1000)]),
+                ])
+            ), ("sound", .any(of: [.string(), open])), ("threadId", text), ("category", text),
+            ("contentAvailable", .bool), ("mutableContent", .bool), ("targetContentId", text),
+            ("interruptionLevel", .choice(["passive", "active", "time-sensitive", "critical"])),
+            ("relevanceScore", .number), ("filterCriteria", text), ("data", open), ("liveActivity", open),
+            ("mdm", .object(required: ["pushMagic": text])), ("wallet", .bool), ("contentChanged", .bool),
+            ("fileProvider", open), ("pushToTalk", open), ("payload", open), ("localizations", .map(of: open)),
+            ("template", .bool),
+        ]
+        members += more.map { $0 }
+        return .object(required: [(key: "to", value: Self.to)], optional: members)
+            .example(
+                .object(["to": .texts(["user": "alice"]), "alert": .texts(["title": "Hello", "body": "World"])])
+            )
+    }
+}

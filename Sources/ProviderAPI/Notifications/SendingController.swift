@@ -1,0 +1,213 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `POST /v1/apps/{app}/notifications`, and its preview.
+struct SendingController: Controller {
+    /// In bytes.
+    private static let maximumIdempotencyKey = 200
+
+    let store: any ProviderStore
+    let acceptor: NotificationAcceptor
+    let time: any TimeSource
+
+    var operations: [ProviderOperation] {
+        let key = ParameterDescription.header(
+            "idempotency-key",
+            "The same request with the same key is accepted once.",
+            .string(length: 1...Self.maximumIdempotencyKey, pattern: "^[!-~]+$")
+        )
+        return [
+            .post(
+                "/v1/apps/{app}/notifications",
+                .unaudited,
+                id: "send",
+                "Accepts a notification: it is on disk before the response.",
+                self.send
+            )
+            .tag(.notifications).scope(.send).parameters(key).body(.notificationRequest)
+            .responses(
+                ResponseDescription(
+                    status: 202,
+                    "Accepted.",
+                    NotificationResponse.schema,
+                    headers: [
+                        "location": "The path of the notification.",
+                        "idempotency-replayed": "true if it was accepted before.",
+                    ]
+                )
+            )
+            .errors(.conflict),
+            .post(
+                "/v1/apps/{app}/notifications:preview",
+                .readOnly,
+                id: "previewNotification",
+                "Renders a notification for a device and counts the recipients; sends nothing.",
+                self.preview
+            )
+            .tag(.notifications).scope(.read).cost(.query).body(.previewRequest)
+            .responses(.ok(PreviewResponse.schema, "The push that would be sent.")),
+        ]
+    }
+
+    /// Accepts a notification. It is on disk before the response with 202.
+    private func send(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let key = try Self.idempotencyKey(request.http)
+        let body = try JSONValue(parsing: try await request.body())
+        // The fingerprint of the canonical text is the same for every order of the members.
+        let idempotency = try key.map {
+            Idempotency(key: $0, fingerprint: Array(SHA256.hash(data: try body.text)))
+        }
+        // This precedes all checks that depend on the time: an accepted request must not fail when it is repeated.
+        if let idempotency {
+            switch try await self.store.accepted(idempotency, app: app.id) {
+            case .repeated(let earlier): return try self.repeated(earlier, app, body)
+            case .conflict: throw Self.conflict
+            case .accepted, .scheduleChanged, nil: break
+            }
+        }
+        let wanted = try NotificationRequest(body, bundleID: app.bundleID, now: self.time.now)
+        try await self.checkCredentials(app, wanted)
+        let (notification, acceptance) = try await self.acceptor.accept(wanted, app: app.id, idempotency: idempotency)
+        switch acceptance {
+        case .accepted: return try self.accepted(notification, app, wanted.warnings, isRepeated: false)
+        case .repeated(let earlier): return try self.repeated(earlier, app, body)
+        case .conflict, .scheduleChanged: throw Self.conflict
+        }
+    }
+
+    private static let conflict = RequestError.conflict(
+        "idempotency_conflict",
+        "this key was used for another request: choose a new one",
+        at: "idempotency-key"
+    )
+
+    /// Returns the response to a repeated request, with the warnings of its first time.
+    private func repeated(_ earlier: NotificationRecord, _ app: AppRecord, _ body: JSONValue) throws -> Response {
+        let wanted = try? NotificationRequest(body, bundleID: app.bundleID, now: earlier.createdAt)
+        return try self.accepted(earlier, app, wanted?.warnings ?? [], isRepeated: true)
+    }
+
+    private func accepted(
+        _ notification: NotificationRecord,
+        _ app: AppRecord,
+        _ warnings: [ContentWarning],
+        isRepeated: Bool
+    ) throws -> Response {
+        var headers: HTTPFields = [.location: "/v1/notifications/\(notification.id.uuidString)"]
+        if isRepeated, let name = HTTPField.Name("idempotency-replayed") { headers[name] = "true" }
+        var response = NotificationResponse(notification, app: app.bundleID, now: self.time.now)
+        response.warnings = warnings.map(NotificationResponse.Warning.init)
+        return try .json(response, status: .accepted, headers: headers)
+    }
+
+    private func preview(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(NotificationRequest.members.union(["device", "subject"]))
+        let wanted = try NotificationRequest(fields, bundleID: app.bundleID, now: self.time.now)
+        let (profile, badge) = try await self.subject(fields, app: app)
+        var recipients = 0
+        switch wanted.audience {
+        case .tokens(let tokens): recipients = tokens.count
+        case .devices(let audience):
+            recipients = try await self.store.count(app: app.id, audience: audience, environment: wanted.environment)
+        }
+        return try .json(PreviewResponse(wanted, for: profile, badge: badge, recipients: recipients))
+    }
+
+    /// Returns the profile and the badge count that the preview is rendered for; a profile of `nil` for none.
+    private func subject(_ fields: JSONFields, app: AppRecord) async throws -> (RecipientProfile?, badge: Int?) {
+        let known: Set = ["user", "locale", "timeZone", "appVersion", "attributes", "badge"]
+        guard let text = try fields.string("device", maximum: DeviceToken.maximumLength * 4) else {
+            guard let fields = try fields.fields("subject", known: known) else { return (nil, nil) }
+            return try Self.subject(fields)
+        }
+        guard fields.members["subject"] == nil else {
+            throw fields.refusal("subject", "conflicting_field", "name a device or invent one, not both")
+        }
+        guard let token = DeviceToken(userInput: text) else {
+            throw fields.refusal("device", "invalid_token", "a device token is hex or base64")
+        }
+        guard let device = try await self.store.devices(app: app.id, token: token).first else {
+            throw fields.refusal("device", "no_such_device", "no device of this app has this token")
+        }
+        let profile = device.profile
+        var count = 0
+        if let user = profile.user {
+            count = try await self.store.badge(app: app.id, holder: BadgeOwner.user(user))
+        }
+        return (try RecipientProfile(profile), try BadgeStep(fields)?.applied(to: count))
+    }
+
+    private static func subject(_ fields: JSONFields) throws -> (RecipientProfile?, badge: Int?) {
+        let longest = DeviceRequest.maximumText
+        let profile = RecipientProfile(
+            user: try fields.string("user", maximum: longest),
+            locale: try fields.string("locale", maximum: longest),
+            timeZone: try fields.string("timeZone", maximum: longest),
+            appVersion: try fields.string("appVersion", maximum: longest),
+            attributes: try fields.object("attributes").map { try JSONValue.object($0).text }
+        )
+        return (profile, try fields.integer("badge", in: 0...Int64(BadgeChange.maximumCount)).map(Int.init))
+    }
+
+    /// Rejects a notification that could not be sent for want of a credential.
+    private func checkCredentials(_ app: AppRecord, _ wanted: NotificationRequest) async throws {
+        let environments = try await self.store.environments(app: app.id)
+        let needed: PushEnvironment?
+        switch (wanted.environment, wanted.audience) {
+        case (let environment?, _): needed = environment
+        case (nil, .tokens): needed = .production
+        case (nil, _): needed = nil
+        }
+        guard needed.map(environments.contains) ?? !environments.isEmpty else {
+            throw RequestError.missingCredential(
+                needed?.rawValue ?? "any environment",
+                hint: ": PUT /v1/apps/\(app.bundleID)/credentials/… first",
+                at: "environment"
+            )
+        }
+    }
+
+    /// Returns the idempotency key of a request; `nil` without one.
+    private static func idempotencyKey(_ request: Request) throws -> String? {
+        guard let name = HTTPField.Name("idempotency-key"), let key = request.headers[name] else { return nil }
+        guard !key.isEmpty, key.utf8.count <= Self.maximumIdempotencyKey else {
+            throw RequestError(
+                .invalid,
+                code: "invalid_idempotency_key",
+                message: "an idempotency key has 1 to \(Self.maximumIdempotencyKey) bytes",
+                path: "idempotency-key"
+            )
+        }
+        return key
+    }
+}
+
+/// The change of the badge count by a request, for a preview.
+private struct BadgeStep {
+    let change: BadgeChange
+
+    init?(_ fields: JSONFields) throws {
+        switch fields.members["badge"] {
+        case .string(let text):
+            guard let change = Int64(text).flatMap(BadgeChange.init(increment:)) else { return nil }
+            self.change = change
+        case .object(let members):
+            guard case .integer(let step)? = members["increment"], let change = BadgeChange(increment: step) else {
+                return nil
+            }
+            self.change = change
+        default: return nil
+        }
+    }
+
+    func applied(to count: Int) -> Int { self.change.applied(to: count) }
+}

@@ -1,0 +1,108 @@
+import PushHTTP
+import PushProvider
+import PushStore
+import PushTypes
+
+/// The schemas that several operations use.
+extension Schema {
+    static let environment = Schema.choice(["sandbox", "production", "development"])
+        .described("development is another name for sandbox.")
+
+    static let bundleID = Schema.string(length: 1...255, pattern: "^[A-Za-z0-9._-]+$")
+
+    /// A device token in hexadecimal.
+    static let deviceToken = Schema.string(length: 2...1024, pattern: "^([0-9A-Fa-f]{2})+$")
+
+    /// The badge count of a user.
+    static let badgeCount = Schema.integer(0...Int64(BadgeChange.maximumCount))
+
+    /// The value of an attribute of a device.
+    static let attribute = Schema.any(of: [.string(), .number, .bool])
+
+    /// A text of the length that most members have.
+    static let text = Schema.string(length: 1...DeviceRequest.maximumText)
+
+    /// A condition on devices.
+    static let audience: Schema = {
+        let version = Schema.object(optional: [
+            "is": .text, "atLeast": .text, "above": .text, "atMost": .text, "below": .text,
+        ])
+        let seen = Schema.object(optional: [
+            "is": .timestamp, "atLeast": .timestamp, "above": .timestamp, "atMost": .timestamp, "below": .timestamp,
+            "withinDays": .integer(1...36_500),
+        ])
+        let inner = Schema.reference("Audience")
+        return Schema.object(optional: [
+            "all": .bool, "token": .text, "user": .text, "users": .array(of: .text, count: 1...200), "tag": .text,
+            "attribute": .text, "is": .attribute, "atLeast": .attribute, "above": .attribute, "atMost": .attribute,
+            "below": .attribute,
+            "in": .array(of: .attribute, count: 1...200), "locale": .text, "appVersion": version, "timeZone": .text,
+            "lastSeen": seen, "and": .array(of: inner, count: 1...200), "or": .array(of: inner, count: 1...200),
+            "not": inner,
+        ])
+        .described("A condition on devices. If it has several members, all of them must hold.")
+        .example(.texts(["tag": "beta"]))
+        .named("Audience")
+    }()
+
+    /// The registration of a device.
+    static let deviceRequest = Schema.object(
+        required: [
+            "token": .string(length: 2...DeviceToken.maximumLength * 4).described("Hexadecimal or base64.")
+        ],
+        optional: [
+            "environment": .environment.described("Default production."), "user": .text.orNull,
+            "locale": .text.orNull, "timeZone": .text.orNull.described("Such as Europe/Berlin."),
+            "appVersion": .text.orNull,
+            "installation": .text.described("With it, a changed token replaces the old one."),
+            "capabilities": .array(of: .choice(DeviceCapabilities.named.keys.sorted())),
+            "tags": .array(of: .text, count: 0...DeviceRequest.maximumTags).described(
+                "The tags that replace all earlier ones."
+            ),
+            "attributes": .map(of: Schema.attribute.orNull)
+                .described("The attributes to set, or with null to remove."),
+        ]
+    )
+    .described("A member that is absent keeps its value; null removes it.")
+    .example(.texts(["token": "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "user": "alice"]))
+    .named("DeviceRequest")
+
+    /// A time in RFC 3339 or in milliseconds.
+    static let time = Schema.any(of: [
+        Schema.string(length: 1...40), Schema.integer(0...253_402_300_799_999),
+    ]).described("RFC 3339, or milliseconds since 1970.")
+
+    /// One or more ranges of hours.
+    static let hours: Schema = {
+        let one = Schema.object(isOpen: true).described("from, to (HH:MM), days; see docs/provider.md.")
+        return .any(of: [one, .array(of: one, count: 1...20)])
+    }()
+
+    /// The time of a delivery: absolute, or local to each device.
+    static let deliveryTime = Schema.object(optional: [
+        "at": .time, "localTime": .string(length: 1...32).described("2026-11-25T09:30, in each device's time zone."),
+        "past": .choice(of: DeliveryTime.PastPolicy.self), "window": .hours, "quietHours": .hours,
+        "timeZone": .text.described("device, or one zone for all."), "defaultTimeZone": .text,
+    ]).named("DeliveryTime")
+
+    /// The rate or the waves of a notification.
+    static let pace = Schema.object(optional: [
+        "rate": .integer(1...PaceSettings.maximumRate).described("Recipients per second."),
+        "waves": .object(required: [
+            "size": .integer(1...PaceSettings.maximumWave),
+            "intervalSeconds": .integer(1...PaceSettings.maximumInterval),
+        ]),
+    ]).named("Pace")
+
+    /// The rule of a schedule.
+    static let rule = Schema.object(
+        required: ["cron": .string(length: 1...200), "timeZone": .text],
+        optional: [
+            "missedRuns": .choice(["skip", "runOnce", "runAll"]),
+            "maximumLatenessSeconds": .integer(60...31 * 86_400),
+            "maximumRuns": .integer(1...Int64(RecurringSchedule.maximumRuns)), "from": .time, "until": .time,
+        ]
+    )
+    .example(.texts(["cron": "0 9 * * mon-fri", "timeZone": "Europe/Berlin", "missedRuns": "skip"]))
+    .named("ScheduleRule")
+}

@@ -1,0 +1,78 @@
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+// MARK: Query
+
+extension OperationRequest {
+    /// Returns the query item `environment`.
+    func environment() throws -> PushEnvironment? {
+        try self.value("environment", PushEnvironment.init(named:), orThrow: .invalidEnvironment())
+    }
+
+    /// Returns the query item `token`.
+    func queryToken() throws -> DeviceToken? {
+        try self.value("token", DeviceToken.init(hex:), orThrow: .invalidToken)
+    }
+}
+
+// MARK: Path
+
+extension OperationRequest {
+    /// Returns the app whose bundle id the path holds.
+    func app(_ store: any AppStore) async throws -> AppRecord {
+        guard let app = try await self.context.app(store) else { throw RequestError.noSuch("app", by: "bundle id") }
+        return app
+    }
+
+    /// Returns the environment that the path names.
+    func pathEnvironment() throws -> PushEnvironment {
+        guard let environment = PushEnvironment(named: self.path("environment")) else {
+            throw RequestError.invalidEnvironment(.notFound)
+        }
+        return environment
+    }
+
+    /// Returns the device token that the path holds.
+    func pathToken() throws -> DeviceToken {
+        guard let token = DeviceToken(hex: self.path("token")) else { throw RequestError.invalidToken }
+        return token
+    }
+
+    /// Returns the user whose id the path holds.
+    func user() throws -> String {
+        let user = self.path("user")
+        guard (1...DeviceRequest.maximumText).contains(user.utf8.count) else {
+            throw RequestError.invalid("user", "a user id has 1 to \(DeviceRequest.maximumText) bytes")
+        }
+        return user
+    }
+}
+
+extension APIContext {
+    /// The bundle id in the path; `nil` if it is not valid.
+    var bundleID: Topic? { Topic(self.path("app")) }
+
+    /// Returns the app whose bundle id the path holds; `nil` if there is none.
+    func app(_ store: any AppStore) async throws -> AppRecord? {
+        guard let bundleID else { return nil }
+        return try await store.app(bundleID: bundleID)
+    }
+}
+
+extension RequestError {
+    static var invalidToken: RequestError {
+        RequestError(.invalid, code: "invalid_token", message: "a device token is hexadecimal here", path: "token")
+    }
+
+    static var noSuchDevice: RequestError { .noSuch("device", by: "token", at: "token") }
+
+    /// A credential that has to be set before anything can be sent.
+    ///
+    /// - Parameter environment: the name of the environment that lacks it.
+    static func missingCredential(_ environment: String, hint: String = "", at path: String? = nil) -> RequestError {
+        .conflict("missing_credential", "the app has no credential for \(environment)\(hint)", at: path)
+    }
+}

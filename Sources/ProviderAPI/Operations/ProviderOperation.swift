@@ -1,0 +1,51 @@
+import PushHTTP
+import PushStore
+
+/// An operation of the provider's REST API.
+typealias ProviderOperation = APIOperation<APIScope>
+
+extension OperationTag {
+    static let apps = OperationTag("Apps")
+    static let devices = OperationTag("Devices")
+    static let audiences = OperationTag("Audiences")
+    static let notifications = OperationTag("Notifications")
+    static let schedules = OperationTag("Schedules")
+    static let tokens = OperationTag("Tokens")
+    static let webhooks = OperationTag("Webhooks")
+    static let administration = OperationTag("Administration")
+    static let operation = OperationTag("Operation")
+
+    /// The sections of the document, in their order.
+    static let all: [OperationTag] = [
+        .apps, .devices, .audiences, .notifications, .schedules, .tokens, .webhooks, .administration, .operation,
+    ]
+}
+
+extension Cursor.List {
+    static let devices = Cursor.List("d")
+    static let notifications = Cursor.List("n")
+    static let deliveries = Cursor.List("r")
+    static let tokenEvents = Cursor.List("t")
+    static let audit = Cursor.List("a")
+    static let history = Cursor.List("h", hasTwoPositions: true)
+    static let schedules = Cursor.List("s")
+}
+
+extension ParameterDescription {
+    static let environment = ParameterDescription.query("environment", "Of this environment only.", .environment)
+}
+
+/// The parameters in the paths of the API.
+enum PathParameter {
+    static let all: [String: OpenAPIDocument<APIScope>.PathParameter] = [
+        "app": ("The app's bundle id.", .bundleID),
+        "environment": ("The push service's environment.", .environment),
+        "token": ("A device token in hexadecimal.", .deviceToken),
+        "user": ("A user id, percent-encoded.", .string(length: 1...256)),
+        "notification": ("The notification's id.", .uuid),
+        "schedule": ("The schedule's id.", .uuid),
+        "webhook": ("The webhook's id.", .uuid),
+        "key": ("The API key's id.", .uuid),
+        "apnsId": ("The apns-id of a push.", .uuid),
+    ]
+}

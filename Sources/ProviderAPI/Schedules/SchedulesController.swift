@@ -1,0 +1,262 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/schedules`: recurring notifications.
+struct SchedulesController: Controller {
+    let store: any ProviderStore
+    /// The wake signal of the schedule runner.
+    let wake: WakeSignal
+    let time: any TimeSource
+    var limits = ScheduleLimits()
+
+    /// The longest notification that a list shows, in bytes.
+    private static let maximumListed = 2048
+    /// The attempts at a change that meets concurrent changes of the schedule.
+    private static let maximumAttempts = 16
+
+    private static let request = Schema.object(required: [
+        "name": .string(length: 1...200), "schedule": .rule, "notification": .notificationRequest,
+    ]).named("ScheduleRequest")
+    private static let runs = Schema.list("runs", of: .timestamp).named("Runs")
+    private static let countRange: ClosedRange<Int64> = 1...100
+    private static let count = ParameterDescription.query(
+        "count",
+        "The number of runs; default 10.",
+        .integer(countRange)
+    )
+
+    var operations: [ProviderOperation] {
+        let shown = ResponseDescription.ok(ScheduleResponse.schema)
+        let operations: [ProviderOperation] = [
+            .post("/v1/apps/{app}/schedules", .audited, id: "addSchedule", "Adds a schedule.", self.add)
+                .scope(.send).body(Self.request).responses(.created(ScheduleResponse.schema)).errors(.conflict),
+            .get("/v1/apps/{app}/schedules", id: "listSchedules", "The app's schedules.", self.list)
+                .scope(.read).parameters(.cursor, .limit())
+                .responses(.ok(.page("schedules", of: ScheduleResponse.listed))),
+            .post(
+                "/v1/apps/{app}/schedules:preview",
+                .readOnly,
+                id: "previewSchedule",
+                "The times at which a schedule would run.",
+                self.preview
+            )
+            .scope(.read).parameters(Self.count).body(.object(required: ["schedule": .rule])).responses(.ok(Self.runs)),
+            .get("/v1/schedules/{schedule}", id: "showSchedule", "One schedule.", self.show)
+                .scope(.read).responses(shown),
+            .put("/v1/schedules/{schedule}", .audited, id: "changeSchedule", "Replaces a schedule.", self.change)
+                .scope(.send).body(Self.request).responses(shown).errors(.conflict),
+            .delete("/v1/schedules/{schedule}", .audited, id: "deleteSchedule", "Removes a schedule.", self.delete)
+                .scope(.send).responses(.noContent).errors(.conflict),
+            .post("/v1/schedules/{schedule}:pause", .audited, id: "pauseSchedule", "Stops all runs.") {
+                try await self.pause($0, true)
+            }
+            .scope(.send).responses(shown).errors(.conflict),
+            .post("/v1/schedules/{schedule}:resume", .audited, id: "resumeSchedule", "Continues with the next run.") {
+                try await self.pause($0, false)
+            }
+            .scope(.send).responses(shown).errors(.conflict),
+            .get("/v1/schedules/{schedule}/runs", id: "listRuns", "The next runs of a schedule.", self.nextRuns)
+                .scope(.read).parameters(Self.count).responses(.ok(Self.runs)),
+        ]
+        return operations.map { $0.tag(.schedules) }
+    }
+
+    /// The body of a request to add or replace a schedule.
+    private struct Request {
+        var name: String
+        var rule: RecurringSchedule
+        var notification: Data
+    }
+
+    /// Parses and validates the body of a request to add or replace a schedule.
+    private func parse(_ request: OperationRequest, app: AppRecord) async throws -> Request {
+        let fields = try await request.fields(["name", "schedule", "notification"])
+        let now = self.time.now
+        let name = try fields.requiredString("name", maximum: 200)
+        let rule = try self.rule(in: fields)
+        guard let notification = try fields.fields("notification", known: NotificationRequest.members) else {
+            throw fields.refusal("notification", "missing_field", "name the content and the audience")
+        }
+        _ = try NotificationRequest(notification, bundleID: app.bundleID, now: now)
+        try Self.checkTimes(notification)
+        return Request(name: name, rule: rule, notification: try JSONValue.object(notification.members).text)
+    }
+
+    /// Rejects absolute times in the notification, which cannot suit every run.
+    private static func checkTimes(_ notification: JSONFields) throws {
+        if case .integer(let seconds)? = notification.members["expiration"], seconds > 0 {
+            throw notification.refusal(
+                "expiration",
+                "conflicting_field",
+                "one time cannot suit every run: use 0 or none"
+            )
+        }
+        guard case .object(let when)? = notification.members["when"] else { return }
+        for name in ["at", "localTime"] where when[name] != nil {
+            throw notification.refusal(
+                "when.\(name)",
+                "conflicting_field",
+                "the schedule sets the time: use window alone"
+            )
+        }
+    }
+
+    private func add(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let new = try await self.parse(request, app: app)
+        let now = self.time.now
+        let schedule = ScheduleRecord(
+            id: UUID(),
+            app: app.id,
+            name: new.name,
+            request: new.notification,
+            rule: try new.rule.json.text,
+            nextRunAt: new.rule.nextRun(after: now),
+            createdAt: now
+        )
+        let added = try self.changed(try await self.store.addSchedule(schedule, limits: self.limits))
+        self.wake.signal()
+        return try .json(ScheduleResponse(added, app: app.bundleID), status: .created)
+    }
+
+    /// Lists schedules. Long notifications are left out, see ``maximumListed``.
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let wanted = try request.page(.schedules)
+        let page = try await self.store.schedules(
+            app: app.id,
+            after: wanted.after.map(ScheduleCursor.init),
+            limit: wanted.limit,
+            longestRequest: Self.maximumListed
+        )
+        let schedules = page.entries.map { entry in
+            var response = ScheduleResponse(entry.schedule, app: app.bundleID)
+            if entry.requestBytes > Self.maximumListed { response.notification = nil }
+            response.notificationBytes = entry.requestBytes
+            return response
+        }
+        let next = page.next.map { Cursor(list: .schedules, position: $0.number).text }
+        return try .json(ListResponse("schedules", schedules, next: next))
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let (schedule, app) = try await self.schedule(request)
+        return try .json(ScheduleResponse(schedule, app: app.bundleID))
+    }
+
+    private func change(_ request: OperationRequest) async throws -> Response {
+        let (known, app) = try await self.schedule(request)
+        let new = try await self.parse(request, app: app)
+        let change = ScheduleChange.replace(
+            name: new.name,
+            request: new.notification,
+            rule: try new.rule.json.text,
+            nextRunAt: new.rule.nextRun(after: self.time.now)
+        )
+        let changed = try self.changed(try await self.store.changeSchedule(known.id, change, limits: self.limits))
+        self.wake.signal()
+        return try .json(ScheduleResponse(changed, app: app.bundleID))
+    }
+
+    /// Pauses or resumes a schedule, see ``maximumAttempts``.
+    private func pause(_ request: OperationRequest, _ isPaused: Bool) async throws -> Response {
+        for _ in 0..<Self.maximumAttempts {
+            let (schedule, app) = try await self.schedule(request)
+            // Runs that were missed during the pause are not made up for.
+            let change: ScheduleChange =
+                isPaused
+                ? .pause(version: nil)
+                : .resume(
+                    nextRunAt: schedule.recurring?.nextRun(after: self.time.now),
+                    version: schedule.version
+                )
+            let result = try await self.store.changeSchedule(schedule.id, change, limits: self.limits)
+            // The rule, and so the next run, was changed in the meantime.
+            if result == .stale { continue }
+            let changed = try self.changed(result)
+            self.wake.signal()
+            return try .json(ScheduleResponse(changed, app: app.bundleID))
+        }
+        throw self.error(.stale)
+    }
+
+    /// Returns the record after a change.
+    ///
+    /// - Throws: ``RequestError`` for a change that was not made.
+    private func changed(_ result: ScheduleChangeResult) throws -> ScheduleRecord {
+        guard case .changed(let schedule) = result else { throw self.error(result) }
+        return schedule
+    }
+
+    /// Returns the error for a change that was not made.
+    private func error(_ result: ScheduleChangeResult) -> RequestError {
+        switch result {
+        case .changed, .missing: .noSuch("schedule")
+        case .stale: .conflict("changed_meanwhile", "the schedule is being changed by other requests: try again")
+        case .tooMany:
+            .conflict("too_many_schedules", "an app has at most \(self.limits.count) schedules: remove some first")
+        case .tooLarge:
+            .conflict(
+                "schedules_too_large",
+                "the notifications of an app's schedules have at most \(self.limits.bytes) bytes: remove some first"
+            )
+        }
+    }
+
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        guard let id = request.uuid("schedule"), try await self.store.deleteSchedule(id) else {
+            throw RequestError.noSuch("schedule")
+        }
+        return .noContent
+    }
+
+    private func nextRuns(_ request: OperationRequest) async throws -> Response {
+        let (schedule, _) = try await self.schedule(request)
+        return try self.runs(of: schedule.isPaused ? nil : schedule.recurring, request)
+    }
+
+    private func preview(_ request: OperationRequest) async throws -> Response {
+        _ = try await request.app(self.store)
+        return try self.runs(of: try self.rule(in: try await request.fields(["schedule"])), request)
+    }
+
+    private func runs(of rule: RecurringSchedule?, _ request: OperationRequest) throws -> Response {
+        let count = try request.number("count", in: Self.countRange) ?? 10
+        return try .json(["runs": (rule?.runs(Int(count), after: self.time.now) ?? []).map(\.milliseconds)])
+    }
+
+    private func rule(in fields: JSONFields) throws -> RecurringSchedule {
+        guard let rule = try RecurringSchedule.parse("schedule", in: fields, now: self.time.now) else {
+            throw fields.refusal("schedule", "missing_field", "name the times: cron and timeZone")
+        }
+        return rule
+    }
+
+    private func schedule(_ request: OperationRequest) async throws -> (ScheduleRecord, AppRecord) {
+        guard let id = request.uuid("schedule"), let schedule = try await self.store.schedule(id),
+            let app = try await self.store.app(id: schedule.app)
+        else { throw RequestError.noSuch("schedule") }
+        return (schedule, app)
+    }
+}
+
+extension RecurringSchedule {
+    /// Returns the first `count` runs after `start`.
+    fileprivate func runs(_ count: Int, after start: Timestamp) -> [Timestamp] {
+        var runs: [Timestamp] = []
+        while runs.count < count, let next = self.nextRun(after: runs.last ?? start) { runs.append(next) }
+        return runs
+    }
+}
+
+extension ScheduleRecord {
+    fileprivate var recurring: RecurringSchedule? {
+        (try? JSONValue(parsing: self.rule)).flatMap { try? RecurringSchedule(stored: $0) }
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import PushProvider
+import PushStore
+import PushSupport
+
+/// The admin key that a provider issues while it has no key at all.
+///
+/// The listener is bound first, then the key is written to its file, and only then it is stored and valid. After a
+/// crash at any point the next start has a key that works:
+///
+/// | crash | the next start |
+/// |---|---|
+/// | before the key is stored | deletes the pending file, and issues another key |
+/// | after that, before the file is renamed | renames the file |
+struct FirstAdminKey: Sendable {
+    /// The longest file that is read, in bytes.
+    private static let maximumFileSize = 1024
+
+    /// The text of the key; `nil` if the store has a key already.
+    let text: String?
+    private let keys: APIKeys
+    private let file: String?
+    private let show: @Sendable (String) -> Void
+
+    /// Recovers from a crash, and checks that the file may be written.
+    ///
+    /// - Parameters:
+    ///   - file: the file for the key; `nil` for none.
+    ///   - show: is called with the key, once, when the key is valid or about to be.
+    /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that holds something else than a key.
+    init(_ keys: APIKeys, file: String?, show: @escaping @Sendable (String) -> Void) async throws {
+        (self.keys, self.file, self.show) = (keys, file, show)
+        let isFirst = try await keys.isEmpty
+        self.text = isFirst ? APIKeys.newText() : nil
+        guard let file else { return }
+        try await Self.recover(file, keys)
+        // A file with a key that is not stored may be overwritten: it is from an interrupted start, or an older
+        // database.
+        if isFirst, FileManager.default.fileExists(atPath: file), Self.key(in: file) == nil {
+            throw ProviderError.cannotWriteAdminKey(path: file, why: "File exists")
+        }
+    }
+
+    /// Writes the key to its file and stores it. Call it when the listener is bound.
+    func issue() async throws {
+        guard let text else { return }
+        guard let file else {
+            self.show(text)
+            return try await self.store(text)
+        }
+        let pending = Self.pending(file)
+        guard DurableFile.create(pending, Array("\(text)\n".utf8)) else {
+            throw ProviderError.cannotWriteAdminKey(path: pending, why: DurableFile.lastError)
+        }
+        do {
+            try await self.store(text)
+        } catch {
+            try? FileManager.default.removeItem(atPath: pending)
+            throw error
+        }
+        try Self.name(pending, file)
+        self.show(text)
+    }
+
+    private func store(_ text: String) async throws {
+        _ = try await self.keys.issue(name: "first admin key", scopes: [.admin], text: text)
+    }
+
+    /// Renames or deletes a pending file of an interrupted start.
+    private static func recover(_ file: String, _ keys: APIKeys) async throws {
+        let pending = Self.pending(file)
+        guard FileManager.default.fileExists(atPath: pending), let text = Self.key(in: pending) else { return }
+        if try await keys.check(text) != nil {
+            try Self.name(pending, file)
+        } else {
+            try? FileManager.default.removeItem(atPath: pending)
+        }
+    }
+
+    /// Returns the path of the file before it is renamed.
+    private static func pending(_ file: String) -> String { "\(file).new" }
+
+    private static func name(_ pending: String, _ file: String) throws {
+        guard DurableFile.rename(pending, to: file) else {
+            throw ProviderError.cannotWriteAdminKey(path: file, why: DurableFile.lastError)
+        }
+    }
+
+    /// Returns the key in a file that holds nothing else; `nil` for any other file.
+    private static func key(in path: String) -> String? {
+        let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? .max
+        guard size <= Self.maximumFileSize, let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            return nil
+        }
+        let key = text.trimmingCharacters(in: .newlines)
+        return APIKeys.isKey(key) ? key : nil
+    }
+}

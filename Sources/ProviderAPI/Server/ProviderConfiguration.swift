@@ -1,0 +1,63 @@
+package import PushHTTP
+package import PushProvider
+package import PushStore
+
+/// The configuration of a provider server.
+package struct ProviderConfiguration: Sendable {
+    /// The directory of the database and, by default, of the master key.
+    package var dataDirectory: String
+    /// The file with the 32 bytes that encrypt the private keys in the database. The first start creates it. Default
+    /// `master.key` in the data directory.
+    package var masterKeyPath: String
+    /// The file that is created for the first admin key, readable by its owner only. Default none.
+    package var adminKeyFile: String?
+    /// The address to listen on. Default 127.0.0.1.
+    package var host = "127.0.0.1"
+    /// The port to listen on; 0 for any free one. Default 8080.
+    package var port = 8080
+    package var dispatch = DispatchLimits()
+    /// The limits beyond which no token is deactivated.
+    package var breaker = CircuitBreaker.Limits()
+    package var schedules = ScheduleRunner.Settings()
+    /// The retention of records.
+    package var retention = RetentionSettings()
+    /// Set by an operator who confirms that the wall clock is right, however far it is ahead of the last start.
+    package var confirmsClock = false
+    /// The addresses that webhooks may have. Default public ones.
+    package var webhookAddresses = AddressPolicy()
+    package var limits = Limits()
+    /// The apps that accept compatibility forms. Default none.
+    package var compatibility = CompatibilityConfiguration()
+
+    package init(dataDirectory: String, masterKeyPath: String? = nil) {
+        self.dataDirectory = dataDirectory
+        self.masterKeyPath = masterKeyPath ?? "\(dataDirectory)/master.key"
+    }
+
+    package var databasePath: String { "\(self.dataDirectory)/provider.sqlite" }
+
+    /// The file that exists while a backup replaces the database, which must not be served then. It holds the name
+    /// under which the old database is kept.
+    package var replacementMarker: String { "\(self.databasePath).replacing" }
+
+    /// The limits of the API.
+    package struct Limits: Hashable, Sendable {
+        /// The deadline of a request, and of each piece of a response. Default 30 s.
+        package var request: Duration = .seconds(30)
+        /// The longest file of an import, in bytes. Default 4 GiB, about 20 million devices.
+        package var importFile = 4 * 1024 * 1024 * 1024
+        /// The time that a query may take, without the time for which it waits. Default 10 s.
+        package var query: Duration = .seconds(10)
+        package var queries = QueryLimits()
+        /// The requests per second of one API key, twice as many at once; 0 sets no limit. Default 1,000.
+        package var keyRate = 1000
+        /// The budget of connections without a valid key.
+        package var unauthenticated = UnauthenticatedStateMachine.Limits()
+        /// The idle timeout of a connection. Default 60 s.
+        package var idle: Duration = .seconds(60)
+        /// The most connections; further ones wait until one is closed. Default 1,000.
+        package var connections = 1000
+
+        package init() {}
+    }
+}

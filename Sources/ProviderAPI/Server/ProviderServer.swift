@@ -1,0 +1,330 @@
+import Foundation
+import Hummingbird
+import HummingbirdCore
+package import Logging
+import NIOCore
+package import PushHTTP
+package import PushProvider
+package import PushSender
+import PushStore
+package import PushSupport
+import ServiceLifecycle
+
+/// A provider server: the REST API, the dispatcher and their background services.
+package final class ProviderServer: Service {
+    /// The text of the admin key that the first start issues; `nil` later.
+    ///
+    /// It is valid once ``port()`` has returned, and is kept nowhere but in ``ProviderConfiguration/adminKeyFile``.
+    package var firstAdminKey: String? { self.adminKey.text }
+
+    private let adminKey: FirstAdminKey
+    private let configuration: ProviderConfiguration
+    /// The lock of the data directory: a second process with the same database would send everything twice.
+    private let lock: DirectoryLock
+    let store: SQLiteStore
+    private let dispatcher: Dispatcher
+    private let schedules: ScheduleRunner
+    private let retention: RetentionService
+    private let clock: ClockMonitor
+    private let webhooks: WebhookDelivery
+    private let api: RESTAPI
+    private let unauthenticated: UnauthenticatedConnections
+    private let walMonitor: WALMonitor
+    /// The port, once requests are served.
+    private let bound = OneShotValue<Int>()
+    /// The port, once the listener is bound and before the first admin key is valid.
+    private let listening = OneShotValue<Int>()
+    private let logger: Logger
+
+    /// Opens the database.
+    ///
+    /// - Parameters:
+    ///   - metrics: the metrics that `/metrics` shows besides the gauges of the store.
+    ///   - showAdminKey: is called with the first admin key, once, when the listener is bound: before the key is valid,
+    ///     or when it is in its file.
+    /// - Throws: ``StoreError``, ``ProviderError``.
+    package init(
+        configuration: ProviderConfiguration,
+        senders: any SenderSource,
+        policy: RetryPolicy = RetryPolicy(),
+        metrics: PrometheusRegistry = PrometheusRegistry(),
+        showAdminKey: @escaping @Sendable (String) -> Void = { _ in },
+        time: any TimeSource = SystemTime(),
+        logger: Logger
+    ) async throws {
+        self.configuration = configuration
+        self.logger = logger
+        self.lock = try Self.lock(configuration.dataDirectory)
+        // The restored database may be incomplete or missing, and opening it would create an empty one.
+        guard !FileManager.default.fileExists(atPath: configuration.replacementMarker) else {
+            throw ProviderError.restoreInterrupted(configuration.databasePath)
+        }
+        self.store = try SQLiteStore(
+            path: configuration.databasePath,
+            masterKey: MasterKey.load(
+                orCreateAt: configuration.masterKeyPath,
+                besideDatabase: configuration.databasePath
+            ),
+            limits: configuration.limits.queries
+        )
+        let clock = ClockStateMachine(
+            mark: try await self.store.clockMark(),
+            wall: time.now,
+            isConfirmed: configuration.confirmsClock
+        )
+        let time = ProviderTime(time, startingAt: clock.start)
+        let keys = APIKeys(store: self.store, time: time)
+        let wakes = LaneWakeSignals()
+        let directory = SenderDirectory(
+            store: self.store,
+            source: senders,
+            tokens: ProviderTokenCache(store: self.store, time: time, logger: logger),
+            logger: logger
+        )
+        let invalidation = TokenInvalidationPolicy(store: self.store, limits: configuration.breaker, logger: logger)
+        let acceptor = NotificationAcceptor(store: self.store, wakes: wakes, time: time)
+        self.adminKey = try await FirstAdminKey(keys, file: configuration.adminKeyFile, show: showAdminKey)
+        self.dispatcher = Dispatcher(
+            store: self.store,
+            directory: directory,
+            invalidation: invalidation,
+            wakes: wakes,
+            limits: configuration.dispatch,
+            policy: policy,
+            time: time,
+            logger: logger
+        )
+        let (scheduleWake, webhookWake) = (WakeSignal(), WakeSignal())
+        // Unauthenticated connections are closed for new ones before the listener reaches its limit.
+        var unauthenticated = configuration.limits.unauthenticated
+        unauthenticated.connections = min(unauthenticated.connections, max(1, configuration.limits.connections / 2))
+        self.unauthenticated = UnauthenticatedConnections(limits: unauthenticated, logger: logger)
+        self.walMonitor = WALMonitor(store: self.store, metrics: metrics, logger: logger)
+        let trail = AuditTrail(store: self.store, time: time, logger: logger)
+        let requests = RequestMetrics(factory: metrics)
+        let failures = FailureReporter(metrics: requests, logger: logger)
+        let rates = KeyRateLimiter(rate: configuration.limits.keyRate)
+        self.schedules = ScheduleRunner(
+            store: self.store,
+            acceptor: acceptor,
+            wake: scheduleWake,
+            settings: configuration.schedules,
+            time: time,
+            logger: logger
+        )
+        self.retention = RetentionService(
+            store: self.store,
+            settings: configuration.retention,
+            time: time,
+            logger: logger
+        )
+        self.clock = ClockMonitor(
+            store: self.store,
+            stateMachine: clock,
+            time: time,
+            wakes: [wakes[.urgent], wakes[.bulk], scheduleWake, webhookWake],
+            logger: logger
+        )
+        let store = self.store
+        self.webhooks = WebhookDelivery(
+            store: store,
+            bundleID: { try await store.app(id: $0)?.bundleID },
+            wake: webhookWake,
+            addresses: configuration.webhookAddresses,
+            time: time,
+            logger: logger
+        )
+        self.api = RESTAPI(
+            controllers: [
+                ServerController(
+                    probe: ReadyProbe(store: store),
+                    metrics: ProviderMetrics(
+                        registry: metrics,
+                        store: store,
+                        unauthenticated: self.unauthenticated,
+                        time: time
+                    )
+                ), AppsController(store: store, time: time),
+                CredentialsController(store: store, directory: directory, invalidation: invalidation, time: time),
+                DevicesController(store: store, time: time),
+                DeviceTransferController(
+                    store: store,
+                    time: time,
+                    logger: logger,
+                    maximumFile: configuration.limits.importFile
+                ), HistoryController(store: store),
+                AudiencesController(store: store, time: time),
+                SendingController(store: store, acceptor: acceptor, time: time),
+                NotificationsController(store: store, wakes: wakes, time: time),
+                SchedulesController(store: store, wake: scheduleWake, time: time),
+                TokenStateController(store: store, invalidation: invalidation, time: time),
+                WebhooksController(
+                    store: store,
+                    addresses: configuration.webhookAddresses,
+                    wake: webhookWake,
+                    interrupt: { [webhooks = self.webhooks] in await webhooks.interrupt($0) },
+                    time: time
+                ), KeysController(store: store, keys: keys, trail: trail),
+            ],
+            runner: OperationRunner(
+                keys: keys,
+                rates: rates,
+                queryBudget: configuration.limits.query,
+                audit: trail,
+                metrics: requests,
+                failures: failures
+            ),
+            compatibility: CompatibilityRoutes(
+                configuration: configuration.compatibility,
+                store: store,
+                keys: keys,
+                acceptor: acceptor,
+                rates: rates,
+                metrics: requests,
+                failures: failures,
+                time: time,
+                logger: logger
+            ),
+            logger: logger
+        )
+    }
+
+    /// Returns the port of the API, after waiting until requests are served.
+    ///
+    /// - Throws: the error that ended ``run()`` before that.
+    package func port() async throws -> Int {
+        try await self.bound.value
+    }
+
+    /// Serves until shutdown, which lets open requests and the page in flight finish.
+    package func run() async throws {
+        do {
+            try await withGracefulShutdownHandler {
+                try await self.runServices()
+            } onGracefulShutdown: {
+                // Long queries would delay the end of open requests.
+                self.store.endQueries()
+            }
+            try self.store.close()
+            self.logger.info("provider ended")
+            self.bound.resolve(.failure(ProviderError.ended))
+        } catch {
+            self.bound.resolve(.failure(error))
+            throw error
+        }
+    }
+
+    /// Issues the first admin key and opens the API, once the listener is bound.
+    private func open() async throws {
+        // A listener that could not be bound has thrown its error from `run()`.
+        guard let port = try? await self.listening.value else { return }
+        do {
+            try await self.adminKey.issue()
+        } catch {
+            self.bound.resolve(.failure(error))
+            throw error
+        }
+        self.logger.info("provider is open", metadata: ["api": "http://\(self.configuration.host):\(port)/v1"])
+        self.bound.resolve(.success(port))
+    }
+
+    /// Runs all services until one fails, or all have ended.
+    private func runServices() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.dispatcher.run() }
+            group.addTask { try await self.schedules.run() }
+            group.addTask { try await self.retention.run() }
+            group.addTask { try await self.clock.run() }
+            group.addTask { try await self.webhooks.run() }
+            group.addTask { await self.walMonitor.run() }
+            group.addTask { try await self.serve() }
+            group.addTask { try await self.open() }
+            // The first error ends all services.
+            for try await _ in group {}
+        }
+    }
+
+    /// Listens until shutdown.
+    private func serve() async throws {
+        // This has no effect once the listener is bound.
+        defer { self.listening.resolve(.failure(ProviderError.ended)) }
+        let (host, port) = (self.configuration.host, self.configuration.port)
+        let limits = self.configuration.limits
+        let unauthenticated = self.unauthenticated
+        let application = Application(
+            router: self.api.router,
+            server: .http1(
+                deadline: TimeAmount(limits.request),
+                idle: TimeAmount(limits.idle),
+                decoder: Self.headLimits,
+                unauthenticated: unauthenticated,
+                listener: "api",
+                // `OperationRunner` marks the connection once it knows the key.
+                isAuthenticated: { _, _ in false }
+            ),
+            configuration: .init(
+                address: .hostname(host, port: port),
+                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)
+            ),
+            onServerRunning: { channel in
+                self.listening.resolve(.success(channel.localAddress?.port ?? port))
+                // Requests wait until the first admin key is in its file.
+                _ = try? await self.bound.value
+            },
+            logger: self.logger.forHTTPServer
+        )
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw ProviderError.cannotListen(address: "\(host):\(port)", why: ErrorDescription.of(error))
+        }
+    }
+
+    /// Limits with room for a path, a cursor and a key.
+    private static let headLimits = HTTP1Channel.Configuration.DecoderConfiguration(
+        maxHeaderFieldSize: 16 * 1024,
+        maxHeaderListSize: 32 * 1024,
+        maxHeaderFieldCount: 100
+    )
+
+    /// Creates the data directory if it does not exist, and locks it.
+    private static func lock(_ directory: String) throws -> DirectoryLock {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            return try DirectoryLock(folder: directory)
+        } catch DirectoryLock.Failure.taken {
+            throw ProviderError.dataDirectoryInUse(directory)
+        } catch {
+            throw StoreError.cannotOpen(path: directory, why: ErrorDescription.of(error))
+        }
+    }
+}
+
+/// An error that prevents a provider server from running.
+package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
+    case cannotListen(address: String, why: String)
+    case dataDirectoryInUse(String)
+    case cannotWriteAdminKey(path: String, why: String)
+    /// The replacement of this database by a backup was interrupted.
+    case restoreInterrupted(String)
+    /// The server ended before it was open.
+    case ended
+
+    package var description: String {
+        switch self {
+        case .cannotListen(let address, let why): "the provider cannot listen on \(address): \(why)"
+        case .dataDirectoryInUse(let path): "another provider is using the data directory \(path)"
+        case .cannotWriteAdminKey(let path, let why): "the first admin key cannot be written to \(path): \(why)"
+        case .restoreInterrupted(let path):
+            """
+            a restore of \(path) was interrupted: run martlet restore again, with --replace; the old database is kept \
+            beside it
+            """
+        case .ended: "the provider ended before it was open"
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+
+/// The REST API: all operations, and the document that describes them.
+struct RESTAPI: Sendable {
+    /// The version in the document and at `/metrics`.
+    static let version = MartletVersion.number
+
+    let controllers: [any Controller<APIScope>]
+    let runner: OperationRunner
+    let compatibility: CompatibilityRoutes
+    let logger: Logger
+
+    /// The router of all operations and compatibility forms.
+    var router: Router<APIContext> {
+        let router = Router(context: APIContext.self)
+        router.add(middleware: ErrorMiddleware(logger: self.logger))
+        let (runner, operations) = (self.runner, self.controllers.flatMap { $0.operations })
+        router.add(operations + [Self.documentOperation(of: operations)]) { operation, request, context in
+            await runner.run(operation, request, context)
+        }
+        self.compatibility.addRoutes(to: router.group())
+        router.addMethodNotAllowedResponses()
+        return router
+    }
+
+    /// Returns the operation that responds with the document. The document describes that operation too.
+    private static func documentOperation(of others: [ProviderOperation]) -> ProviderOperation {
+        func operation(_ handler: @escaping ProviderOperation.Handler) -> ProviderOperation {
+            .get("/openapi.json", id: "document", "This document.", handler)
+                .tag(.operation).responses(.ok(.object(isOpen: true), "OpenAPI 3.1."))
+        }
+        let document = OpenAPIDocument(
+            title: "Martlet",
+            version: Self.version,
+            operations: others + [operation { _ in .noContent }],
+            tags: OperationTag.all,
+            pathParameters: PathParameter.all,
+            scopeName: \.rawValue
+        )
+        let text = ByteBuffer(bytes: (try? document.json.text) ?? Data())
+        return operation { _ in .content(text, "application/json") }
+    }
+}

@@ -1,0 +1,31 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PushHTTP
+import PushStore
+import PushSupport
+
+/// `/health`, `/ready` and `/metrics`.
+struct ServerController: Controller {
+    let probe: ReadyProbe
+    let metrics: ProviderMetrics
+
+    private static let status = Schema.object(required: ["status": .string()]).named("Status")
+
+    var operations: [ProviderOperation] {
+        [
+            .get("/health", id: "health", "Reports that the process runs.") { _ in try .json(["status": "ok"]) }
+                .tag(.operation).responses(.ok(Self.status, "It runs.")),
+            .get("/ready", id: "ready", "Checks that the store can be read and written.") { _ in
+                try await self.probe.check()
+                return try .json(["status": "ready"])
+            }
+            .tag(.operation).responses(.ok(Self.status, "It can.")).errors(.unavailable),
+            .get("/metrics", id: "metrics", "Metrics for Prometheus.") { _ in
+                .content(ByteBuffer(string: try await self.metrics.text()), PrometheusText.contentType)
+            }
+            .tag(.operation).scope(.read)
+            .responses(ResponseDescription(status: 200, "Text format 0.0.4.", .string(), contentTypes: ["text/plain"])),
+        ]
+    }
+}

@@ -1,0 +1,69 @@
+import Logging
+import Metrics
+import PushStore
+import ServiceLifecycle
+
+/// Checkpoints the write-ahead log before it grows without bound, and logs a warning where that fails.
+struct WALMonitor: Sendable {
+    /// The lengths at which the monitor acts.
+    struct Limits: Hashable, Sendable {
+        /// The length from which the log is checkpointed, in bytes. It is twice that of the automatic checkpoint.
+        var checkpoint = 64 * 1024 * 1024
+        /// The length from which a checkpointed log causes a warning, in bytes.
+        var warning = 256 * 1024 * 1024
+        /// The time between two checks.
+        var pause: Duration = .seconds(1)
+    }
+
+    /// The shortest time between two warnings.
+    private static let warningInterval: Duration = .seconds(60)
+
+    let store: SQLiteStore
+    let limits: Limits
+    let logger: Logger
+    private let checkpoints: Counter
+    private let unfinished: Counter
+
+    init(store: SQLiteStore, limits: Limits = Limits(), metrics: any MetricsFactory, logger: Logger) {
+        self.store = store
+        self.limits = limits
+        self.logger = logger
+        self.checkpoints = Counter(label: "martlet_store_wal_folds", dimensions: [], factory: metrics)
+        self.unfinished = Counter(label: "martlet_store_wal_folds_unfinished", dimensions: [], factory: metrics)
+    }
+
+    /// Checks the log until shutdown.
+    func run() async {
+        await cancelWhenGracefulShutdown {
+            var warnedAt: ContinuousClock.Instant?
+            while !Task.isCancelled {
+                let length = await self.check()
+                if length > self.limits.warning, warnedAt.map({ .now - $0 >= Self.warningInterval }) ?? true {
+                    warnedAt = .now
+                    self.logger.warning(
+                        "write-ahead log grows: a backup or a check may hold an old snapshot",
+                        metadata: ["bytes": "\(length)"]
+                    )
+                }
+                try? await Task.sleep(for: self.limits.pause, clock: .continuous)
+            }
+        }
+    }
+
+    /// Checkpoints the log if it is too long.
+    ///
+    /// - Returns: the length of the log after that, in bytes.
+    func check() async -> Int {
+        let length = self.store.logBytes
+        guard length > self.limits.checkpoint else { return length }
+        do {
+            let remaining = try await self.store.foldLog()
+            self.checkpoints.increment()
+            if remaining > self.limits.checkpoint { self.unfinished.increment() }
+            return remaining
+        } catch {
+            self.logger.error("write-ahead log could not be checkpointed", metadata: ["error": "\(error)"])
+            return length
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/apps/{app}/hygiene` and `tokens/events`: invalidated tokens, and the circuit breaker of their invalidation.
+struct TokenStateController: Controller {
+    let store: any ProviderStore
+    let invalidation: TokenInvalidationPolicy
+    let time: any TimeSource
+
+    /// The state of the circuit breaker in one environment.
+    private struct Health: Encodable {
+        var environment: String
+        /// `open` while no token is deactivated.
+        var breaker: String
+        var sinceMs: Int64?
+        var reason: String?
+    }
+
+    private static let health = Schema.list(
+        "environments",
+        of: .object(
+            required: [
+                "environment": .environment,
+                "breaker": .choice(["closed", "open"]).described("open: no token is deactivated."),
+            ],
+            optional: ["sinceMs": .timestamp, "reason": .string()]
+        )
+    ).named("Hygiene")
+
+    var operations: [ProviderOperation] {
+        [
+            .get(
+                "/v1/apps/{app}/tokens/events",
+                id: "listTokenEvents",
+                "The events of tokens with their reasons, newest first.",
+                self.events
+            )
+            .tag(.tokens).scope(.read).cost(.query)
+            .parameters(
+                .query("action", "Of this kind.", .choice(of: TokenEventRecord.Action.self)),
+                .query("token", "Of this token, hexadecimal.", .deviceToken),
+                .cursor,
+                .limit()
+            )
+            .responses(.ok(.page("events", of: TokenEventResponse.schema))),
+            .get(
+                "/v1/apps/{app}/hygiene",
+                id: "showHygiene",
+                "The state of the circuit breaker, per environment.",
+                self.show
+            )
+            .tag(.tokens).scope(.read).responses(.ok(Self.health)),
+            self.settle("apply", "Deactivates the withheld tokens, and closes the breaker.", deactivates: true),
+            self.settle("discard", "Keeps the withheld tokens active, and closes the breaker.", deactivates: false),
+        ]
+    }
+
+    /// Returns the operation that decides on the withheld tokens of one environment.
+    private func settle(_ name: String, _ summary: String, deactivates: Bool) -> ProviderOperation {
+        .post("/v1/apps/{app}/hygiene/{environment}:\(name)", .audited, id: "\(name)Withheld", summary) { request in
+            let environment = try request.pathEnvironment()
+            let app = try await request.app(self.store)
+            let tokens = try await self.store.settleWithheld(
+                app: app.id,
+                environment: environment,
+                deactivates: deactivates,
+                now: self.time.now
+            )
+            self.invalidation.forget(app: app.id)
+            return try .json(["tokens": tokens])
+        }
+        .tag(.tokens).scope(.admin)
+        .responses(.ok(.object(required: ["tokens": .integer()]).named("Settled"), "The number of tokens."))
+    }
+
+    private func events(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let page = try request.page(.tokenEvents)
+        let events = try await self.store.tokenEvents(
+            app: app.id,
+            token: try request.queryToken(),
+            action: try request.choice("action", TokenEventRecord.Action.self),
+            before: page.after,
+            limit: page.limit
+        )
+        return try .json(
+            ListResponse("events", events.map(TokenEventResponse.init), next: page.next(after: events, \.id))
+        )
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        var all: [Health] = []
+        for environment in PushEnvironment.allCases {
+            let health = try await self.store.health(app: app.id, environment: environment)
+            all.append(
+                Health(
+                    environment: environment.rawValue,
+                    breaker: health.breakerOpenSince == nil ? "closed" : "open",
+                    sinceMs: health.breakerOpenSince?.milliseconds,
+                    reason: health.breakerReason
+                )
+            )
+        }
+        return try .json(["environments": all])
+    }
+}

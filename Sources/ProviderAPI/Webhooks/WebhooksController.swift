@@ -1,0 +1,177 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/webhooks`: the URLs that events are posted to.
+struct WebhooksController: Controller {
+    let store: any ProviderStore
+    let addresses: AddressPolicy
+    /// The wake signal of webhook delivery.
+    let wake: WakeSignal
+    /// Ends the post in flight to a webhook, before a change of the webhook is confirmed.
+    let interrupt: @Sendable (UUID) async -> Void
+    let time: any TimeSource
+
+    private static let url = Schema.string(length: 1...WebhookAddress.maximumLength)
+    private static let events = Schema.array(of: .choice(of: WebhookRecord.Event.self), count: 1...2)
+
+    var operations: [ProviderOperation] {
+        let add = Schema.object(required: ["url": Self.url], optional: ["events": Self.events])
+            .example(.texts(["url": "https://hooks.example.com/push"]))
+        let change = Schema.object(optional: ["url": Self.url, "events": Self.events, "active": .bool])
+        let replay = Schema.object(optional: ["since": .time, "block": .integer(1...Int64.max)])
+            .described("One of both: a time, or the first number in the id of a post.")
+        let (shown, maximum) = (ResponseDescription.ok(WebhookResponse.schema), 16 * 1024)
+        let operations: [ProviderOperation] = [
+            .post("/v1/apps/{app}/webhooks", .audited, id: "addWebhook", "Adds a webhook, with its secret.", self.add)
+                .body(add, maximum: maximum).responses(.created(WebhookResponse.schema)),
+            .get("/v1/apps/{app}/webhooks", id: "listWebhooks", "The app's webhooks.", self.list)
+                .responses(.ok(.list("webhooks", of: WebhookResponse.schema))),
+            .get("/v1/webhooks/{webhook}", id: "showWebhook", "One webhook.") {
+                try await self.response(try await self.webhook($0))
+            }
+            .responses(shown),
+            .patch("/v1/webhooks/{webhook}", .audited, id: "changeWebhook", "Changes a webhook.", self.change)
+                .body(change, maximum: maximum).responses(shown),
+            .delete("/v1/webhooks/{webhook}", .audited, id: "deleteWebhook", "Removes a webhook.", self.delete)
+                .responses(.noContent),
+            .post("/v1/webhooks/{webhook}:rotate", .audited, id: "rotateSecret", "Adds a secret.", self.rotate)
+                .responses(shown),
+            .post(
+                "/v1/webhooks/{webhook}:finish-rotation",
+                .audited,
+                id: "finishRotation",
+                "Signs with the newest secret only."
+            ) { try await self.update($0) { $0.signing = .newest } }
+            .responses(shown),
+            .post(
+                "/v1/webhooks/{webhook}:replay",
+                .audited,
+                id: "replayWebhook",
+                "Posts events again, from a time or a block on.",
+                self.replay
+            )
+            .body(replay, maximum: maximum).responses(shown),
+            .post(
+                "/v1/webhooks/{webhook}:enable",
+                .audited,
+                id: "enableWebhook",
+                "Continues a webhook that was disabled after failures."
+            ) { try await self.update($0) { $0.isEnabled = true } }
+            .responses(shown),
+        ]
+        return operations.map { $0.tag(.webhooks).scope(.admin) }
+    }
+
+    /// The most webhooks of an app.
+    private static let maximum = 50
+
+    private func add(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(["url", "events"])
+        let url = try fields.requiredString("url", maximum: WebhookAddress.maximumLength)
+        let webhook = WebhookRecord(
+            id: UUID(),
+            app: app.id,
+            url: try WebhookAddress(url, policy: self.addresses).url,
+            secret: WebhookSecret.make(),
+            events: try Self.events(fields) ?? Set(WebhookRecord.Event.allCases),
+            createdAt: self.time.now
+        )
+        guard try await self.store.addWebhook(webhook, limit: Self.maximum) else {
+            throw RequestError.conflict(
+                "too_many_webhooks",
+                "an app has at most \(Self.maximum) webhooks: remove some first"
+            )
+        }
+        self.wake.signal()
+        return try .json(WebhookResponse(webhook, app: app.bundleID, secret: webhook.secret), status: .created)
+    }
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let webhooks = try await self.store.webhooks(app: app.id)
+        return try .json(["webhooks": webhooks.map { WebhookResponse($0, app: app.bundleID) }])
+    }
+
+    private func change(_ request: OperationRequest) async throws -> Response {
+        let fields = try await request.fields(["url", "events", "active"])
+        let url = try fields.string("url", maximum: WebhookAddress.maximumLength)
+            .map { try WebhookAddress($0, policy: self.addresses).url }
+        let (events, isActive) = (try Self.events(fields), try fields.bool("active"))
+        return try await self.update(request) { ($0.url, $0.events, $0.isActive) = (url, events, isActive) }
+    }
+
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        guard let id = request.uuid("webhook"), try await self.store.deleteWebhook(id) else {
+            throw RequestError.noSuch("webhook")
+        }
+        await self.interrupt(id)
+        return .noContent
+    }
+
+    /// Adds a secret. Posts are signed with both secrets until the rotation is finished.
+    private func rotate(_ request: OperationRequest) async throws -> Response {
+        let secret = WebhookSecret.make()
+        return try await self.update(request, newSecret: secret) { $0.signing = .add(secret) }
+    }
+
+    /// Moves the webhook back to a time or a block, from which events are posted again.
+    private func replay(_ request: OperationRequest) async throws -> Response {
+        let webhook = try await self.webhook(request)
+        let fields = try await request.fields(["since", "block"])
+        let start: WebhookReplay.Start
+        switch (try fields.timestamp("since"), try fields.integer("block", in: 1...Int64.max)) {
+        case (let since?, nil): start = .since(since)
+        case (nil, let block?): start = .block(block)
+        default: throw fields.refusal("since", "missing_field", "give either since or block")
+        }
+        guard let moved = try await WebhookReplay(store: self.store).start(webhook.id, from: start) else {
+            throw RequestError.noSuch("webhook")
+        }
+        self.wake.signal()
+        return try await self.response(moved)
+    }
+
+    /// Changes a webhook in one transaction, so that neither a delivery nor another request undoes the change.
+    private func update(
+        _ request: OperationRequest,
+        newSecret: String? = nil,
+        _ set: (inout WebhookChange) -> Void
+    ) async throws -> Response {
+        var change = WebhookChange()
+        set(&change)
+        guard let id = request.uuid("webhook"), let webhook = try await self.store.changeWebhook(id, change) else {
+            throw RequestError.noSuch("webhook")
+        }
+        await self.interrupt(id)
+        self.wake.signal()
+        return try await self.response(webhook, secret: newSecret)
+    }
+
+    private func webhook(_ request: OperationRequest) async throws -> WebhookRecord {
+        guard let id = request.uuid("webhook"), let webhook = try await self.store.webhook(id) else {
+            throw RequestError.noSuch("webhook")
+        }
+        return webhook
+    }
+
+    private func response(_ webhook: WebhookRecord, secret: String? = nil) async throws -> Response {
+        let app = try await self.store.app(id: webhook.app)
+        return try .json(WebhookResponse(webhook, app: app?.bundleID, secret: secret))
+    }
+
+    private static func events(_ fields: JSONFields) throws -> Set<WebhookRecord.Event>? {
+        guard let names = try fields.strings("events", count: 2, maximum: 32) else { return nil }
+        let events = Set(names.compactMap(WebhookRecord.Event.init(rawValue:)))
+        guard !events.isEmpty, events.count == Set(names).count else {
+            throw fields.refusal("events", "invalid_value", "name delivery, token or both")
+        }
+        return events
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushSupport
+import PushTypes
+
+/// An operation of the admin API.
+///
+/// The API has neither credentials nor an audit: it listens on the loopback address only, and the event log records
+/// what happens to devices.
+typealias AdminOperation = APIOperation<Never>
+
+extension BodyDescription {
+    /// A JSON body of 64 KiB at most.
+    static let admin = BodyDescription(.any, maximum: 64 * 1024)
+}
+
+extension ParameterDescription {
+    /// The name of the last entry of the page before, see ``AdminPage``.
+    static let after = ParameterDescription.query("after", "The member next of the page before.")
+    static let environment = ParameterDescription.query("environment", "Of this environment only.")
+    static let topic = ParameterDescription.query("topic", "Of this topic only.")
+}
+
+extension OperationRequest {
+    /// Returns the query item `name`; `nil` if it is absent.
+    ///
+    /// - Throws: ``RequestError`` for an empty item.
+    func text(_ name: String) throws -> String? {
+        try self.value(name, { $0.isEmpty ? nil : $0 }, orThrow: .invalid(name, "it must not be empty"))
+    }
+
+    /// Returns the query item `environment`; `nil` if it is absent.
+    func environment() throws -> PushEnvironment? {
+        try self.value("environment", PushEnvironment.init(rawValue:), orThrow: .invalidEnvironment())
+    }
+
+    /// Returns the query item `name` as the id of a device; `nil` if it is absent.
+    func device(_ name: String) throws -> UUID? {
+        try self.value(name, UUID.init(uuidString:), orThrow: .invalid(name, "a device id is a UUID"))
+    }
+
+    /// Returns the id of the device that the path names.
+    func deviceID() throws -> UUID {
+        guard let id = self.uuid("device") else { throw RequestError.noSuch("device") }
+        return id
+    }
+
+    /// Returns the bundle id or topic that the path holds for `{name}`; `nil` if it is not valid.
+    func topic(_ name: String) -> Topic? { Topic(self.path(name)) }
+}
+
+extension RequestError {
+    /// A table of the gateway that is full.
+    static func full(_ entries: String, _ limit: Int) -> RequestError {
+        .conflict("too_many", "there are \(limit) \(entries), and no room for more")
+    }
+}

@@ -1,0 +1,190 @@
+import HTTPTypes
+package import NIOCore
+package import NIOHTTPTypes
+
+/// The rate of a request body that is read as it arrives.
+///
+/// It is a property of an operation (``BodyDescription``). Once the request is known and allowed, it is fired through
+/// the pipeline of its connection as a user event, and replaces the deadline of the request that is being read.
+package struct StreamedBody: Hashable, Sendable {
+    /// The fewest bytes that must arrive within the time of one deadline.
+    package let minimumBytes: Int
+
+    package init(minimumBytes: Int) {
+        self.minimumBytes = minimumBytes
+    }
+}
+
+/// Closes a connection on which a request does not end in time, however steadily its bytes drip in.
+///
+/// A streamed body has a minimum rate instead, see ``StreamedBody``. Time in which the server itself reads nothing does
+/// not count against it. The idle timeout of the server bounds the time until a request head is complete.
+///
+/// A response that precedes the end of its request is the last one of its connection. The rest of the request is
+/// discarded for a moment, because closing at once would reset the connection and lose the response.
+///
+/// Ends a ``ClientDisconnection`` when the client has closed the connection, or its half of it.
+package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPRequestPart
+    package typealias InboundOut = HTTPRequestPart
+    package typealias OutboundIn = HTTPResponsePart
+    package typealias OutboundOut = HTTPResponsePart
+
+    /// The most bytes that are discarded after an early response.
+    static let maximumDiscarded = 256 * 1024
+    /// The longest time for which they are discarded.
+    static let discardTime: TimeAmount = .seconds(1)
+
+    /// The phase of the connection.
+    private enum Phase {
+        case open
+        /// The response that is being written is the last one.
+        case closing
+        /// The rest of the request is discarded.
+        case discarding
+    }
+
+    private let deadline: TimeAmount
+    private var phase = Phase.open
+    private var startedRequests = 0
+    private var endedResponses = 0
+    /// Is set while the last request has not ended.
+    private var isReading = false
+    /// The rate of the body that is being read; `nil` for one that has a deadline.
+    private var stream: StreamedBody?
+    /// The bytes of this window, or since discarding began.
+    private var received = 0
+    /// The time in this window in which the server read nothing, and since when it reads nothing now.
+    private var pausedTime: TimeAmount = .zero
+    private var pausedSince: NIODeadline?
+    private var timer: Scheduled<Void>?
+    private var disconnection: ClientDisconnection?
+    private var isInputClosed = false
+
+    /// - Parameter deadline: the time from the head of a request to its end.
+    package init(deadline: TimeAmount) {
+        self.deadline = deadline
+    }
+
+    // MARK: Requests
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = Self.unwrapInboundIn(data)
+        if case .discarding = self.phase { return self.discard(part, context) }
+        switch part {
+        case .head:
+            self.startedRequests += 1
+            (self.isReading, self.stream) = (true, nil)
+            self.startTimer(context)
+        case .body(let bytes): self.received += bytes.readableBytes
+        case .end:
+            self.isReading = false
+            self.timer?.cancel()
+        }
+        context.fireChannelRead(data)
+    }
+
+    package func channelReadComplete(context: ChannelHandlerContext) {
+        if case .discarding = self.phase { return context.read() }
+        self.pausedSince = context.eventLoop.now
+        context.fireChannelReadComplete()
+    }
+
+    package func read(context: ChannelHandlerContext) {
+        if let since = self.pausedSince.take() { self.pausedTime = self.pausedTime + (context.eventLoop.now - since) }
+        context.read()
+    }
+
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let stream as StreamedBody:
+            guard self.isReading, self.stream == nil else { return }
+            self.stream = stream
+            self.startTimer(context)
+        case let disconnection as ClientDisconnection:
+            if self.isInputClosed { disconnection.end() } else { self.disconnection = disconnection }
+        case ChannelEvent.inputClosed:
+            self.inputClosed()
+            context.fireUserInboundEventTriggered(event)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    private func startTimer(_ context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        (self.received, self.pausedTime) = (0, .zero)
+        if self.pausedSince != nil { self.pausedSince = context.eventLoop.now }
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {
+            guard self.hasMinimumRate(context.eventLoop.now) else { return context.close(promise: nil) }
+            self.startTimer(context)
+        }
+    }
+
+    /// Returns `true` for a streamed body that has brought enough, or that the server has not read for half of the
+    /// time.
+    private func hasMinimumRate(_ now: NIODeadline) -> Bool {
+        guard let stream else { return false }
+        let paused = self.pausedTime + (self.pausedSince.map { now - $0 } ?? .zero)
+        return self.received >= stream.minimumBytes || paused + paused >= self.deadline
+    }
+
+    // MARK: Responses
+
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch Self.unwrapOutboundIn(data) {
+        case .head(var head):
+            // A response to an earlier, whole request says nothing about the one that is being read.
+            let isEarly = self.isReading && self.startedRequests == self.endedResponses + 1
+            if isEarly { head.headerFields[.connection] = "close" }
+            if head.headerFields[.connection] == "close" { self.phase = .closing }
+            context.write(Self.wrapOutboundOut(.head(head)), promise: promise)
+        case .body: context.write(data, promise: promise)
+        case .end:
+            self.endedResponses += 1
+            self.disconnection = nil
+            guard case .closing = self.phase else { return context.write(data, promise: promise) }
+            let promise = promise ?? context.eventLoop.makePromise()
+            promise.futureResult.assumeIsolated().whenComplete { _ in self.lastResponseWritten(context) }
+            context.writeAndFlush(data, promise: promise)
+        }
+    }
+
+    private func lastResponseWritten(_ context: ChannelHandlerContext) {
+        guard self.isReading, context.channel.isActive else { return context.close(promise: nil) }
+        self.phase = .discarding
+        self.received = 0
+        self.timer?.cancel()
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.discardTime) {
+            context.close(promise: nil)
+        }
+        context.close(mode: .output, promise: nil)
+        context.read()
+    }
+
+    private func discard(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+        switch part {
+        case .body(let bytes):
+            self.received += bytes.readableBytes
+            if self.received > Self.maximumDiscarded { context.close(promise: nil) }
+        case .head, .end: context.close(promise: nil)
+        }
+    }
+
+    // MARK: Closing
+
+    private func inputClosed() {
+        self.isInputClosed = true
+        self.disconnection.take()?.end()
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        self.inputClosed()
+        context.fireChannelInactive()
+    }
+
+    package func handlerRemoved(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        self.inputClosed()
+    }
+}

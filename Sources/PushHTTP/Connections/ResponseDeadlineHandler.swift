@@ -1,0 +1,102 @@
+package import NIOCore
+package import NIOHTTPTypes
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Closes a connection whose client does not read a response in time. ``RequestBodyHandler`` bounds requests.
+///
+/// Each ``pieceSize`` bytes of a response have one deadline. A client that reads faster gains time, at most
+/// ``maximumGain`` deadlines: some clients keep to a rate by reading megabytes at once and then nothing for a minute.
+/// The socket buffers little that is unsent, so that a client that stops reading is noticed early.
+package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableChannelHandler {
+    package typealias OutboundIn = HTTPResponsePart
+    package typealias OutboundOut = HTTPResponsePart
+
+    /// The bytes that have one deadline. A longer part of a response is written in several pieces.
+    static let pieceSize = 64 * 1024
+    /// The most time that a fast client gains, in deadlines.
+    static let maximumGain: Int64 = 10
+    /// The unsent bytes that the socket accepts; bytes in flight do not count.
+    ///
+    /// Without this bound it accepts up to 4 MB and then nothing until a good part of them was sent, which takes
+    /// minutes with a slow client.
+    static let maximumUnsent = 128 * 1024
+    static let unsentOption = NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT)
+
+    private let deadline: TimeAmount
+    /// The pieces that the socket has not accepted.
+    private var pendingPieces = 0
+    private var timer: Scheduled<Void>?
+    /// The time by which the next piece must be accepted. Time that was gained in one response counts in the next one
+    /// too.
+    private var pieceDeadline = NIODeadline.uptimeNanoseconds(0)
+
+    /// - Parameter deadline: the time for each piece of a response.
+    package init(deadline: TimeAmount) {
+        self.deadline = deadline
+    }
+
+    package func handlerAdded(context: ChannelHandlerContext) {
+        // Only a TCP connection has this option.
+        try? context.channel.syncOptions?.setOption(.tcpOption(Self.unsentOption), value: Self.maximumUnsent)
+    }
+
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard case .body(var rest) = Self.unwrapOutboundIn(data) else {
+            return self.write(data, promise, context)
+        }
+        while rest.readableBytes > Self.pieceSize, let piece = rest.readSlice(length: Self.pieceSize) {
+            self.write(Self.wrapOutboundOut(.body(piece)), nil, context, bytes: Self.pieceSize)
+        }
+        let last = rest.readableBytes
+        self.write(Self.wrapOutboundOut(.body(rest)), promise, context, bytes: last)
+    }
+
+    private func write(
+        _ data: NIOAny,
+        _ promise: EventLoopPromise<Void>?,
+        _ context: ChannelHandlerContext,
+        bytes: Int = 0
+    ) {
+        let promise = promise ?? context.eventLoop.makePromise()
+        self.pendingPieces += 1
+        if self.pendingPieces == 1 {
+            self.pieceDeadline = max(self.pieceDeadline, context.eventLoop.now + self.deadline)
+            self.startTimer(context)
+        }
+        promise.futureResult.assumeIsolated().whenComplete { _ in
+            self.pendingPieces -= 1
+            self.pieceWritten(bytes, at: context.eventLoop.now)
+            if self.pendingPieces == 0 { self.timer?.cancel() }
+        }
+        context.write(data, promise: promise)
+    }
+
+    private func pieceWritten(_ bytes: Int, at now: NIODeadline) {
+        let gained = TimeAmount.nanoseconds(self.deadline.nanoseconds / Int64(Self.pieceSize) * Int64(bytes))
+        let extended = min(self.pieceDeadline + gained, now + self.deadline * Self.maximumGain)
+        self.pieceDeadline = max(now + self.deadline, extended)
+    }
+
+    private func startTimer(_ context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: self.pieceDeadline) {
+            // The deadline may have been extended since.
+            if context.eventLoop.now < self.pieceDeadline {
+                self.startTimer(context)
+            } else {
+                context.close(promise: nil)
+            }
+        }
+    }
+
+    package func handlerRemoved(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+    }
+}

@@ -1,0 +1,45 @@
+package import Hummingbird
+
+/// The path of a request as a log line may show it: device tokens, users and keys in it are shortened.
+///
+/// Every log line that names the path of a request takes it from here.
+package enum RedactedPath {
+    /// Components of at most so many bytes are shown whole.
+    private static let shortLength = 12
+    /// The characters that are shown of a longer component.
+    private static let shownLength = 6
+    /// The longest path that is shown, in bytes.
+    private static let maximumLength = 300
+
+    package static func of(_ request: Request) -> String { self.of(request.uri.path) }
+
+    package static func of(_ path: String) -> String {
+        // The compatibility forms have secrets of any shape in their paths.
+        let isOwnAPI = path.hasPrefix("/v1/")
+        let parts = path.prefix(Self.maximumLength).split(separator: "/", omittingEmptySubsequences: false)
+        return parts.enumerated().map { index, part in
+            // A user id may have any shape.
+            let isUser = index > 0 && parts[index - 1] == "users"
+            guard isUser || !Self.isHarmless(part, isOwnAPI: isOwnAPI) else { return String(part) }
+            return "\(part.prefix(min(Self.shownLength, part.count / 2)))…"
+        }.joined(separator: "/")
+    }
+
+    /// Returns `true` for a short component, a name of ours such as `notifications:preview`, a bundle id, or a UUID.
+    private static func isHarmless(_ part: Substring, isOwnAPI: Bool) -> Bool {
+        if part.utf8.count <= Self.shortLength { return true }
+        guard isOwnAPI else { return false }
+        return Self.isName(part) || part.contains(".") || Self.isUUID(part)
+    }
+
+    private static func isName(_ part: Substring) -> Bool {
+        part.utf8.count <= 32
+            && part.utf8.allSatisfy { (97...122).contains($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "-") }
+    }
+
+    private static func isUUID(_ part: Substring) -> Bool {
+        let lengths = part.split(separator: "-", omittingEmptySubsequences: false).map(\.utf8.count)
+        return lengths == [8, 4, 4, 4, 12]
+            && part.utf8.allSatisfy { $0 == UInt8(ascii: "-") || Character(UnicodeScalar($0)).isHexDigit }
+    }
+}

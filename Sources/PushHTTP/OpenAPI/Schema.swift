@@ -1,0 +1,137 @@
+package import PushSupport
+
+/// The shape of a JSON value, in the dialect of OpenAPI 3.1 (JSON Schema 2020-12).
+package struct Schema: Sendable {
+    private(set) var members: [String: JSONValue]
+    /// The named schemas that this one refers to.
+    private(set) var components: [String: JSONValue] = [:]
+
+    var json: JSONValue { .object(self.members) }
+
+    /// Any value.
+    package static let any = Schema(members: [:])
+    package static let bool = Schema(members: ["type": .string("boolean")])
+    package static let number = Schema(members: ["type": .string("number")])
+    package static let uuid = Schema(members: ["type": .string("string"), "format": .string("uuid")])
+    /// A time in milliseconds since 1970.
+    package static let timestamp = Schema.integer().described("Milliseconds since 1970.")
+
+    package static func string(length: ClosedRange<Int>? = nil, pattern: String? = nil) -> Schema {
+        var members: [String: JSONValue] = ["type": .string("string")]
+        if let length {
+            members["minLength"] = .integer(Int64(length.lowerBound))
+            members["maxLength"] = .integer(Int64(length.upperBound))
+        }
+        members["pattern"] = pattern.map { .string($0) }
+        return Schema(members: members)
+    }
+
+    package static func integer(_ range: ClosedRange<Int64>? = nil) -> Schema {
+        var members: [String: JSONValue] = ["type": .string("integer")]
+        if let range {
+            members["minimum"] = .integer(range.lowerBound)
+            members["maximum"] = .integer(range.upperBound)
+        }
+        return Schema(members: members)
+    }
+
+    package static func choice(_ values: [String]) -> Schema {
+        Schema(members: ["type": .string("string"), "enum": .array(values.map { .string($0) })])
+    }
+
+    package static func choice<Value: RawRepresentable<String> & CaseIterable>(of type: Value.Type) -> Schema {
+        .choice(type.allCases.map(\.rawValue))
+    }
+
+    package static func array(of element: Schema, count: ClosedRange<Int>? = nil) -> Schema {
+        var members: [String: JSONValue] = ["type": .string("array"), "items": element.json]
+        if let count {
+            members["minItems"] = .integer(Int64(count.lowerBound))
+            members["maxItems"] = .integer(Int64(count.upperBound))
+        }
+        return Schema(members: members, components: element.components)
+    }
+
+    /// - Parameter isOpen: allows members that are not named here.
+    package static func object(
+        required: KeyValuePairs<String, Schema> = [:],
+        optional: KeyValuePairs<String, Schema> = [:],
+        isOpen: Bool = false
+    ) -> Schema {
+        self.object(required: required.map { $0 }, optional: optional.map { $0 }, isOpen: isOpen)
+    }
+
+    /// As ``object(required:optional:isOpen:)``, from members that were put together by code.
+    package static func object(
+        required: [(key: String, value: Schema)],
+        optional: [(key: String, value: Schema)],
+        isOpen: Bool = false
+    ) -> Schema {
+        var properties: [String: JSONValue] = [:]
+        var components: [String: JSONValue] = [:]
+        for (name, schema) in required + optional {
+            properties[name] = schema.json
+            components.merge(schema.components) { $1 }
+        }
+        var members: [String: JSONValue] = ["type": .string("object"), "properties": .object(properties)]
+        if !required.isEmpty { members["required"] = .array(required.map { .string($0.key) }) }
+        if !isOpen { members["additionalProperties"] = .bool(false) }
+        return Schema(members: members, components: components)
+    }
+
+    /// An object whose members all have one shape.
+    package static func map(of value: Schema) -> Schema {
+        let members: [String: JSONValue] = ["type": .string("object"), "additionalProperties": value.json]
+        return Schema(members: members, components: value.components)
+    }
+
+    package static func any(of schemas: [Schema]) -> Schema {
+        let components = schemas.reduce(into: [:]) { $0.merge($1.components) { $1 } }
+        return Schema(members: ["anyOf": .array(schemas.map(\.json))], components: components)
+    }
+
+    /// A reference to a named schema, for schemas that contain themselves.
+    package static func reference(_ name: String) -> Schema {
+        Schema(members: ["$ref": .string("#/components/schemas/\(name)")])
+    }
+
+    /// Returns a reference to this schema, which becomes a component of the document under this name.
+    package func named(_ name: String) -> Schema {
+        var reference = Schema.reference(name)
+        reference.components = self.components.merging([name: self.json]) { $1 }
+        return reference
+    }
+
+    package func described(_ text: String) -> Schema { self.with("description", .string(text)) }
+
+    package func example(_ value: JSONValue) -> Schema { self.with("examples", .array([value])) }
+
+    private func with(_ name: String, _ value: JSONValue) -> Schema {
+        var schema = self
+        schema.members[name] = value
+        return schema
+    }
+
+    /// This schema or `null`.
+    package var orNull: Schema { .any(of: [self, Schema(members: ["type": .string("null")])]) }
+}
+
+extension Schema {
+    /// A page of a list.
+    package static func page(_ name: String, of element: Schema) -> Schema {
+        .object(
+            required: [name: .array(of: element)],
+            optional: ["next": .string().described("The cursor of the next page; absent at the end.")]
+        )
+    }
+
+    /// A list without pages.
+    package static func list(_ name: String, of element: Schema) -> Schema {
+        .object(required: [name: .array(of: element)])
+    }
+}
+
+extension JSONValue {
+    /// Returns an object whose members are strings.
+    package static func texts(_ members: [String: String]) -> JSONValue { .object(members.mapValues { .string($0) }) }
+}

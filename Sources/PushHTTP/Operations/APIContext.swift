@@ -1,0 +1,20 @@
+import Foundation
+package import Hummingbird
+package import NIOCore
+
+/// The context of a request to one of the HTTP APIs.
+package struct APIContext: RequestContext {
+    package var coreContext: CoreRequestContextStorage
+    /// The connection that carries the request.
+    package let channel: any Channel
+
+    package init(source: ApplicationRequestContextSource) {
+        self.coreContext = .init(source: source)
+        self.channel = source.channel
+    }
+
+    /// Returns the percent-decoded path component for `{name}`; empty if it cannot be decoded.
+    package func path(_ name: String) -> String {
+        self.parameters.get(name)?.removingPercentEncoding ?? ""
+    }
+}

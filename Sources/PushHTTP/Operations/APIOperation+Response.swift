@@ -1,0 +1,75 @@
+package import Hummingbird
+import PushSupport
+
+extension APIOperation {
+    /// The treatment of query items that an operation does not declare.
+    package enum QueryPolicy: Sendable {
+        /// An unknown or repeated item is an error, as an unknown member of a body is.
+        case strict
+        /// Unknown items are ignored, and the first of repeated ones counts.
+        case lenient
+    }
+
+    /// Carries out a request whose caller may make it.
+    ///
+    /// - Parameter bodyDelay: returns the time to wait before a body of the given length is parsed; it may throw.
+    /// - Throws: ``RequestError``, or any error of the handler.
+    package func respond(
+        to request: Request,
+        _ context: APIContext,
+        query policy: QueryPolicy,
+        bodyDelay: @escaping @Sendable (Int) throws -> Duration = { _ in .zero }
+    ) async throws -> Response {
+        let checked = OperationRequest(
+            http: request,
+            context: context,
+            query: try self.query(of: request, policy),
+            maximumBody: self.body?.maximum ?? 0,
+            bodyDelay: bodyDelay
+        )
+        if let stream = self.body?.stream { context.channel.pipeline.fireUserInboundEventTriggered(stream) }
+        switch self.cost {
+        case .small: return try await self.handler(checked)
+        case .query: return try await context.channel.withClientConnected { try await self.handler(checked) }
+        }
+    }
+
+    private func query(of request: Request, _ policy: QueryPolicy) throws -> [String: String] {
+        let known = self.parameters.filter { $0.place == .query }.map(\.name)
+        let items = request.uri.queryParameters.map { (String($0.key), String($0.value)) }
+        guard policy == .strict else {
+            return Dictionary(items.filter { known.contains($0.0) }, uniquingKeysWith: { first, _ in first })
+        }
+        var query: [String: String] = [:]
+        for (name, value) in items {
+            guard known.contains(name) else {
+                throw RequestError(
+                    .invalid,
+                    code: "unknown_parameter",
+                    message: "known here: \(known.isEmpty ? "nothing" : known.joined(separator: ", "))",
+                    path: String(name.prefix(100))
+                )
+            }
+            guard query.updateValue(value, forKey: name) == nil else {
+                throw RequestError.invalid(name, "give it once")
+            }
+        }
+        return query
+    }
+}
+
+extension Router where Context == APIContext {
+    /// Adds a route for each operation.
+    ///
+    /// - Parameter respond: carries out a request, usually by ``APIOperation/respond(to:_:query:bodyDelay:)``.
+    package func add<Scope>(
+        _ operations: [APIOperation<Scope>],
+        respond: @escaping @Sendable (APIOperation<Scope>, Request, APIContext) async throws -> Response
+    ) {
+        for operation in operations {
+            self.on(RouterPath(operation.path), method: operation.method) { request, context in
+                try await respond(operation, request, context)
+            }
+        }
+    }
+}

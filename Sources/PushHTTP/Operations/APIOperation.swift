@@ -1,0 +1,142 @@
+package import HTTPTypes
+package import Hummingbird
+package import PushSupport
+
+/// One operation of an HTTP API: a method and a path, with everything that decides how a request is treated.
+///
+/// The router and the OpenAPI document are both made from these values, so that they cannot disagree. Scope, audit,
+/// streaming, limits and cost are properties here and never follow from the spelling of an id or a path. A table of
+/// operations reads:
+///
+/// ```swift
+/// .post("/v1/apps", .audited, id: "addApp", "Adds an app.", self.add)
+///     .tag(.apps).scope(.admin).body(Self.request).responses(.created(AppResponse.schema)),
+/// ```
+///
+/// `Scope` is what a credential may allow. An API without credentials uses `Never`.
+package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
+    package typealias Handler = @Sendable (OperationRequest) async throws -> Response
+
+    package let method: HTTPRequest.Method
+    /// The path with parameters in braces, such as `/v1/apps/{app}`.
+    package let path: String
+    package let effect: OperationEffect
+    /// The name of the operation in generated clients and metrics; unique in its API.
+    package let id: String
+    /// One sentence for the document.
+    let summary: String
+    let handler: Handler
+    /// The section of the document; `nil` in an API that has no document.
+    private(set) var tag: OperationTag?
+    /// The scope that a caller needs; `nil` for an operation that needs no credential.
+    package private(set) var scope: Scope?
+    /// The parameters of the query and the header. Those of the path follow from it.
+    private(set) var parameters: [ParameterDescription] = []
+    private(set) var body: BodyDescription?
+    /// The responses to requests that are carried out.
+    private(set) var responses: [ResponseDescription] = []
+    /// The errors besides those that follow from the other properties, see ``errorKinds``.
+    private(set) var errors: Set<RequestError.Kind> = []
+    private(set) var cost = OperationCost.small
+
+    /// The kinds of errors that a response may report.
+    var errorKinds: Set<RequestError.Kind> {
+        var kinds = self.errors.union([.invalid, .methodNotAllowed])
+        if self.scope != nil { kinds.formUnion([.unauthenticated, .forbidden, .rateLimited, .unavailable]) }
+        if !self.pathParameters.isEmpty { kinds.insert(.notFound) }
+        if self.body != nil { kinds.insert(.tooLarge) }
+        return kinds
+    }
+
+    /// The names in braces in the path, in their order.
+    var pathParameters: [String] {
+        self.path.split(separator: "{").dropFirst().compactMap { $0.split(separator: "}").first.map(String.init) }
+    }
+}
+
+// MARK: Construction
+
+extension APIOperation {
+    /// Makes an operation that reads.
+    package static func get(
+        _ path: String,
+        id: String,
+        _ summary: String,
+        _ handler: @escaping Handler
+    ) -> APIOperation {
+        APIOperation(method: .get, path: path, effect: .readOnly, id: id, summary: summary, handler: handler)
+    }
+
+    package static func post(
+        _ path: String,
+        _ effect: OperationEffect,
+        id: String,
+        _ summary: String,
+        _ handler: @escaping Handler
+    ) -> APIOperation {
+        APIOperation(method: .post, path: path, effect: effect, id: id, summary: summary, handler: handler)
+    }
+
+    package static func put(
+        _ path: String,
+        _ effect: OperationEffect,
+        id: String,
+        _ summary: String,
+        _ handler: @escaping Handler
+    ) -> APIOperation {
+        APIOperation(method: .put, path: path, effect: effect, id: id, summary: summary, handler: handler)
+    }
+
+    package static func patch(
+        _ path: String,
+        _ effect: OperationEffect,
+        id: String,
+        _ summary: String,
+        _ handler: @escaping Handler
+    ) -> APIOperation {
+        APIOperation(method: .patch, path: path, effect: effect, id: id, summary: summary, handler: handler)
+    }
+
+    package static func delete(
+        _ path: String,
+        _ effect: OperationEffect,
+        id: String,
+        _ summary: String,
+        _ handler: @escaping Handler
+    ) -> APIOperation {
+        APIOperation(method: .delete, path: path, effect: effect, id: id, summary: summary, handler: handler)
+    }
+
+    package func tag(_ tag: OperationTag) -> APIOperation { self.with { $0.tag = tag } }
+    package func scope(_ scope: Scope) -> APIOperation { self.with { $0.scope = scope } }
+    package func cost(_ cost: OperationCost) -> APIOperation { self.with { $0.cost = cost } }
+
+    package func parameters(_ parameters: ParameterDescription...) -> APIOperation {
+        self.with { $0.parameters += parameters }
+    }
+
+    package func parameters(_ parameters: [ParameterDescription]) -> APIOperation {
+        self.with { $0.parameters += parameters }
+    }
+
+    package func body(_ body: BodyDescription) -> APIOperation { self.with { $0.body = body } }
+
+    /// Sets a JSON body.
+    ///
+    /// - Parameter maximum: the longest body, in bytes.
+    package func body(_ schema: Schema, maximum: Int = BodyDescription.defaultMaximum) -> APIOperation {
+        self.body(BodyDescription(schema, maximum: maximum))
+    }
+
+    package func responses(_ responses: ResponseDescription...) -> APIOperation {
+        self.with { $0.responses = responses }
+    }
+
+    package func errors(_ errors: RequestError.Kind...) -> APIOperation { self.with { $0.errors = Set(errors) } }
+
+    private func with(_ change: (inout APIOperation) -> Void) -> APIOperation {
+        var operation = self
+        change(&operation)
+        return operation
+    }
+}

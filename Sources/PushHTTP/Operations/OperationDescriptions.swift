@@ -1,0 +1,104 @@
+import PushSupport
+
+/// A parameter in the query or the header of a request.
+package struct ParameterDescription: Sendable {
+    /// The part of a request that holds a parameter.
+    enum Place: String, Sendable {
+        case query, header
+    }
+
+    let name: String
+    let place: Place
+    let summary: String
+    let schema: Schema
+
+    package static func query(
+        _ name: String,
+        _ summary: String,
+        _ schema: Schema = .string()
+    ) -> ParameterDescription {
+        ParameterDescription(name: name, place: .query, summary: summary, schema: schema)
+    }
+
+    package static func header(
+        _ name: String,
+        _ summary: String,
+        _ schema: Schema = .string()
+    ) -> ParameterDescription {
+        ParameterDescription(name: name, place: .header, summary: summary, schema: schema)
+    }
+
+    /// The query item `limit`, see ``PageSize``.
+    package static func limit(default value: Int64 = PageSize.standard) -> ParameterDescription {
+        .query("limit", "Entries in the response; default \(value).", .integer(PageSize.range))
+    }
+
+    /// The query item `cursor`, see ``Cursor``.
+    package static let cursor = ParameterDescription.query(
+        "cursor",
+        "The member next of the page before.",
+        .string(length: 1...Cursor.maximumLength)
+    )
+}
+
+/// The entries of one page of a list.
+package enum PageSize {
+    package static let standard: Int64 = 100
+    package static let range: ClosedRange<Int64> = 1...1000
+}
+
+/// The body that an operation takes.
+package struct BodyDescription: Sendable {
+    let schema: Schema
+    /// The longest body, in bytes.
+    let maximum: Int
+    let contentTypes: [String]
+    /// The rate of a body that is read as it arrives; `nil` for a body that is read as a whole within the deadline of a
+    /// request.
+    let stream: StreamedBody?
+
+    /// 1 MiB.
+    package static let defaultMaximum = 1024 * 1024
+
+    package init(
+        _ schema: Schema,
+        maximum: Int = BodyDescription.defaultMaximum,
+        contentTypes: [String] = ["application/json"],
+        stream: StreamedBody? = nil
+    ) {
+        (self.schema, self.maximum, self.contentTypes, self.stream) = (schema, maximum, contentTypes, stream)
+    }
+}
+
+/// A response to a request that was carried out.
+package struct ResponseDescription: Sendable {
+    let status: Int
+    let summary: String
+    /// `nil` for an empty body.
+    let schema: Schema?
+    /// The media types of the body, all of the same schema.
+    let contentTypes: [String]
+    /// The header fields by name, with their meaning.
+    let headers: [String: String]
+
+    package init(
+        status: Int,
+        _ summary: String,
+        _ schema: Schema? = nil,
+        contentTypes: [String] = ["application/json"],
+        headers: [String: String] = [:]
+    ) {
+        (self.status, self.summary, self.schema) = (status, summary, schema)
+        (self.contentTypes, self.headers) = (contentTypes, headers)
+    }
+
+    package static let noContent = ResponseDescription(status: 204, "Done.")
+
+    package static func ok(_ schema: Schema, _ summary: String = "The present state.") -> ResponseDescription {
+        ResponseDescription(status: 200, summary, schema)
+    }
+
+    package static func created(_ schema: Schema) -> ResponseDescription {
+        ResponseDescription(status: 201, "It is new.", schema)
+    }
+}

@@ -1,0 +1,116 @@
+package import Foundation
+package import Hummingbird
+import NIOCore
+package import PushSupport
+
+/// A request to an operation, after its caller and its query have been checked.
+package struct OperationRequest: Sendable {
+    package let http: Request
+    package let context: APIContext
+    /// The declared query items, percent-decoded.
+    package let query: [String: String]
+    /// The longest body, in bytes.
+    let maximumBody: Int
+    /// Returns the time to wait before a body of the given length is parsed.
+    let bodyDelay: @Sendable (Int) throws -> Duration
+}
+
+// MARK: Body
+
+extension OperationRequest {
+    /// Reads the whole body.
+    ///
+    /// - Throws: ``RequestError`` for a body that is too long, or that exceeds the caller's rate.
+    package func body() async throws -> Data {
+        let body = try await self.http.wholeBody(maximum: self.maximumBody)
+        let delay = try self.bodyDelay(body.count)
+        if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
+        return body
+    }
+
+    /// Reads the members of the body.
+    ///
+    /// - Throws: ``RequestError`` for a body that is not a JSON object, or has other members than `known`.
+    package func fields(_ known: Set<String>) async throws -> JSONFields {
+        try JSONFields(parsing: try await self.body(), known: known)
+    }
+
+    /// Decodes the body. Unknown members are ignored.
+    package func decode<Body: Decodable>(_ type: Body.Type) async throws -> Body {
+        try RequestError.decode(type, from: try await self.body())
+    }
+}
+
+extension Request {
+    /// Reads the whole body.
+    ///
+    /// - Parameter maximum: in bytes.
+    /// - Throws: ``RequestError`` for a body that is longer.
+    package func wholeBody(maximum: Int) async throws -> Data {
+        do {
+            return Data(try await self.body.collect(upTo: maximum).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw RequestError.bodyTooLarge(maximum: maximum)
+        }
+    }
+}
+
+// MARK: Path
+
+extension OperationRequest {
+    /// Returns the percent-decoded path component for `{name}`; empty if it cannot be decoded.
+    package func path(_ name: String) -> String { self.context.path(name) }
+
+    /// Returns the path component for `{name}` as a UUID.
+    package func uuid(_ name: String) -> UUID? { UUID(uuidString: self.path(name)) }
+}
+
+// MARK: Query
+
+extension OperationRequest {
+    /// Returns the query item `name`, converted by `parse`; `nil` if it is absent.
+    ///
+    /// - Throws: `error` if `parse` returns `nil`.
+    package func value<Value>(
+        _ name: String,
+        _ parse: (String) -> Value?,
+        orThrow error: @autoclosure () -> RequestError
+    ) throws -> Value? {
+        guard let text = self.query[name] else { return nil }
+        guard let value = parse(text) else { throw error() }
+        return value
+    }
+
+    /// Returns the query item `name` as an integer; `nil` if it is absent.
+    package func number(_ name: String, in range: ClosedRange<Int64>) throws -> Int64? {
+        try self.value(
+            name,
+            { Int64($0).flatMap { range.contains($0) ? $0 : nil } },
+            orThrow: .invalid(name, "use a number from \(range.lowerBound) to \(range.upperBound)")
+        )
+    }
+
+    /// Returns the query item `name` as a case of an enumeration; `nil` if it is absent.
+    package func choice<Value: RawRepresentable<String> & CaseIterable>(
+        _ name: String,
+        _ type: Value.Type
+    ) throws -> Value? {
+        let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
+        return try self.value(name, Value.init(rawValue:), orThrow: .invalid(name, "use one of \(names)"))
+    }
+
+    /// Returns the entries that a page of a list may have.
+    package func limit(default value: Int64 = PageSize.standard) throws -> Int {
+        Int(try self.number("limit", in: PageSize.range) ?? value)
+    }
+
+    /// Returns the end of the page before; `nil` at the beginning of the list.
+    package func cursor(_ list: Cursor.List) throws -> Cursor? {
+        try self.query["cursor"].map { try Cursor(text: $0, list: list) }
+    }
+
+    /// Returns the part of a list that the request asks for.
+    package func page(_ list: Cursor.List) throws -> PageRequest {
+        PageRequest(list: list, limit: try self.limit(), after: try self.cursor(list)?.position)
+    }
+}

@@ -1,0 +1,44 @@
+import HTTPTypes
+package import Hummingbird
+package import Logging
+import PushSupport
+
+/// Turns every error into a response of one shape. The cause of an internal failure goes to the log, not to the caller.
+package struct ErrorMiddleware: RouterMiddleware {
+    private let logger: Logger
+
+    package init(logger: Logger) {
+        self.logger = logger
+    }
+
+    package func handle(
+        _ request: Request,
+        context: APIContext,
+        next: @concurrent (Request, APIContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch {
+            return self.response(to: error, request)
+        }
+    }
+
+    /// Returns the response that reports an error.
+    package func response(to error: any Error, _ request: Request) -> Response {
+        switch error {
+        case let error as RequestError: return .error(error)
+        case let error as any HTTPResponseError: return .error(Self.error(error.status), status: error.status)
+        default:
+            self.logger.error("request failed", metadata: ["path": "\(RedactedPath.of(request))", "error": "\(error)"])
+            return .error(.internalFailure)
+        }
+    }
+
+    /// Returns the error for a status that the HTTP server itself responds with.
+    private static func error(_ status: HTTPResponse.Status) -> RequestError {
+        switch status {
+        case .notFound: RequestError(.notFound, code: "not_found", message: "there is nothing at this path")
+        default: RequestError(.invalid, code: "refused", message: status.reasonPhrase)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import PushSupport
+import Testing
+
+@testable import ProviderAPI
+
+/// The rates of API keys.
+@Suite(.timeLimit(.minutes(5))) struct KeyRateLimiterTests {
+    private let start = ContinuousClock.now
+
+    @Test func aBucketFillsAtItsRate() {
+        var bucket = TokenBucket(rate: 10, burst: 20, now: self.start)
+        let taken = (0..<25).filter { _ in bucket.take(now: self.start) == nil }
+        #expect(taken.count == 20)
+        #expect(bucket.take(now: self.start) == .milliseconds(100))
+        let later = self.start + .seconds(1)
+        #expect((0..<25).filter { _ in bucket.take(now: later) == nil }.count == 10)
+        let fullness = [later, later + .seconds(2)].map { bucket.isFull(now: $0) }
+        #expect(fullness == [false, true])
+        // A clock never goes back here, but nothing breaks if it did.
+        #expect(bucket.take(now: self.start) == nil)
+    }
+
+    @Test func eachKeyHasARateOfItsOwn() throws {
+        let rates = KeyRateLimiter(rate: 1) { [start] in start }
+        let (one, other) = (UUID(), UUID())
+        for _ in 0..<2 { try rates.take(one) }
+        let error = #expect(throws: RetryLaterError.self) { try rates.take(one) }
+        #expect(error?.error.kind == .rateLimited)
+        #expect(error?.seconds == "2")
+        #expect(throws: Never.self) { try rates.take(other) }
+        // Long bodies wait longer and longer, short ones never do.
+        #expect(try rates.delay(of: one, bytes: 8 << 20) == .zero)
+        #expect(try rates.delay(of: one, bytes: 8 << 20) == .seconds(1))
+        #expect(try rates.delay(of: one, bytes: 1000) == .zero)
+        #expect(throws: RetryLaterError.self) { try rates.delay(of: one, bytes: 100 << 20) }
+        #expect(try rates.delay(of: one, bytes: 8 << 20) == .seconds(2))
+        #expect(try rates.delay(of: other, bytes: 8 << 20) == .zero)
+        let free = KeyRateLimiter(rate: 0)
+        for _ in 0..<10_000 { try free.take(one) }
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import ProviderAPI
+import PushSupport
+import PushTesting
+import Testing
+
+/// Previews, lists, states, schedules.
+@Suite(.timeLimit(.minutes(5))) struct NotificationsControllerTests {
+    static let app = "/v1/apps/\(Vectors.bundleID)"
+
+    @Test func aPreviewRendersForADeviceAndSendsNothing() async throws {
+        let sender = ScriptedSender()
+        try await withProvider(senders: sender) { provider in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA, ["attributes": ["name": "Ann"], "locale": "de"])
+            var body: [String: JSONValue] = [
+                "to": ["all": true], "alert": "Hi {{name|you}}", "template": true,
+                "localizations": ["de": ["alert": "Hallo {{name|du}}"]],
+            ]
+            let path = "\(Self.app)/notifications:preview"
+            let plain = try await provider.api.post(path, .object(body)).json
+            #expect(plain["recipients"] == 1)
+            #expect(plain["payload"]["aps"]["alert"] == "Hi you")
+            body["device"] = .string(Vectors.tokenA)
+            let real = try await provider.api.post(path, .object(body)).json
+            #expect(real["payload"]["aps"]["alert"] == "Hallo Ann")
+            #expect(real["locale"] == "de")
+            body["subject"] = ["attributes": ["name": "Bob"]]
+            #expect(try await provider.api.post(path, .object(body)).field == "subject")
+            body["device"] = nil
+            #expect(try await provider.api.post(path, .object(body)).json["payload"]["aps"]["alert"] == "Hi Bob")
+            body["alert"] = "{{missing}}"
+            body["localizations"] = nil
+            let problem = try await provider.api.post(path, .object(body)).json
+            #expect(problem["problem"].stringValue?.contains("missing") == true)
+            #expect(problem["payload"] == .null)
+            #expect(problem["warnings"].elements.isEmpty == false)
+            #expect(sender.sent.isEmpty)
+        }
+    }
+
+    @Test func notificationsAreListedByAppAndState() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA)
+            var ids: [JSONValue] = []
+            for _ in 0..<3 {
+                let response = try await provider.send(["to": ["all": true], "alert": "Hi"])
+                _ = try await provider.finished(response)
+                ids.append(response.json["id"])
+            }
+            let page = try await provider.api.get("\(Self.app)/notifications?limit=2&state=done").json
+            #expect(page["notifications"].elements.map { $0["id"] } == [ids[2], ids[1]])
+            let cursor = page["next"].stringValue ?? ""
+            let rest = try await provider.api.get("/v1/notifications?limit=2&cursor=\(cursor)").json
+            #expect(rest["notifications"].elements.map { $0["id"] } == [ids[0]])
+            #expect(rest["next"] == .null)
+            #expect(rest["notifications"].elements.first?["app"] == .string(Vectors.bundleID))
+            #expect(try await provider.api.get("/v1/notifications?state=paused").json["notifications"] == [])
+            #expect(try await provider.api.get("/v1/notifications?state=lost").field == "state")
+            let shown = try await provider.api.get("/v1/notifications/\(ids[0].stringValue ?? "")").json
+            #expect(shown["to"] == ["all": true])
+            #expect(shown["recipients"] == 1)
+        }
+    }
+
+    @Test func aScheduledNotificationIsPausedResumedAndCancelled() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA)
+            let later = Int64(Date(timeIntervalSinceNow: 3600).timeIntervalSince1970 * 1000)
+            let sent = try await provider.send(["to": ["all": true], "alert": "Hi", "when": ["at": .integer(later)]])
+            #expect(sent.json["state"] == "scheduled")
+            #expect(sent.json["startsAtMs"] == .integer(later))
+            let path = "/v1/notifications/\(sent.json["id"].stringValue ?? "")"
+            #expect(try await provider.api.post("\(path):pause", [:]).json["state"] == "paused")
+            #expect(try await provider.api.post("\(path):resume", [:]).json["state"] == "scheduled")
+            #expect(try await provider.api.post("\(path):cancel", [:]).json["state"] == "cancelled")
+            let late = try await provider.api.post("\(path):resume", [:])
+            #expect(late.status == 409)
+            #expect(late.code == "wrong_state")
+            #expect(try await provider.api.post("/v1/notifications/x:pause", [:]).status == 404)
+        }
+    }
+
+    @Test func deliveriesAreFilteredByState() async throws {
+        let sender = ScriptedSender()
+        try await withProvider(senders: sender) { provider in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA)
+            let response = try await provider.send(["to": ["all": true], "alert": "Hi"])
+            _ = try await provider.finished(response)
+            let path = "/v1/notifications/\(response.json["id"].stringValue ?? "")/deliveries"
+            #expect(try await provider.api.get("\(path)?state=accepted").json["deliveries"].elements.count == 1)
+            #expect(try await provider.api.get("\(path)?state=failed").json["deliveries"] == [])
+            #expect(try await provider.api.get("\(path)?state=1").field == "state")
+        }
+    }
+
+    private static let schedule: JSONValue = [
+        "name": "daily", "schedule": ["cron": "0 9 * * *", "timeZone": "Europe/Berlin"],
+        "notification": ["to": ["tag": "beta"], "alert": "Good morning"],
+    ]
+
+    @Test func aScheduleLives() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            let added = try await provider.api.post("\(Self.app)/schedules", Self.schedule)
+            #expect(added.status == 201)
+            let path = "/v1/schedules/\(added.json["id"].stringValue ?? "")"
+            #expect(try await provider.api.get(path).json == added.json)
+            #expect(try await provider.api.get("\(Self.app)/schedules").json["schedules"].elements == [added.json])
+            let runs = try await provider.api.get("\(path)/runs?count=3").json["runs"].elements
+            #expect(runs.count == 3)
+            #expect(runs.first == added.json["nextRunAtMs"])
+            let preview = try await provider.api.post(
+                "\(Self.app)/schedules:preview?count=3",
+                ["schedule": Self.schedule["schedule"]]
+            )
+            #expect(preview.json["runs"].elements == runs)
+            #expect(try await provider.api.post("\(path):pause", [:]).json["paused"] == true)
+            #expect(try await provider.api.get("\(path)/runs").json["runs"] == [])
+            #expect(try await provider.api.post("\(path):resume", [:]).json["nextRunAtMs"] == runs.first)
+            #expect(try await provider.api.put(path, Self.schedule).json["name"] == "daily")
+            #expect(try await provider.api.delete(path).status == 204)
+            #expect(try await provider.api.get(path).code == "no_such_schedule")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("schedule", ["cron": "nonsense", "timeZone": "Europe/Berlin"], "schedule.cron"),
+            (
+                "notification", ["to": ["all": true], "alert": "x", "expiration": 4_000_000_000],
+                "notification.expiration"
+            ),
+            (
+                "notification", ["to": ["all": true], "alert": "x", "when": ["at": 4_000_000_000_000]],
+                "notification.when.at"
+            ),
+            ("notification", ["alert": "x"], "notification.to"), ("name", .null, "name"),
+        ] as [(String, JSONValue, String)]
+    )
+    func aScheduleThatCannotRunIsRejected(member: String, value: JSONValue, field: String) async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            guard case .object(var body) = Self.schedule else { return }
+            body[member] = value
+            let response = try await provider.api.post("\(Self.app)/schedules", .object(body))
+            #expect(response.status == 400)
+            #expect(response.field == field)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Metrics
+import PushHTTP
+import Testing
+
+/// The text format of Prometheus.
+@Suite struct PrometheusTests {
+    @Test func gaugesKeepTheirOrderAndShareAHead() async throws {
+        let gauges = GaugeRegistry()
+        let (connections, memory) = (Metric("connections", "Open ones."), Metric("memory", "In bytes.", .counter))
+        gauges.add(connections, ["listener": "http2"]) { 2 }
+        gauges.add(memory) { 3 }
+        gauges.add(connections, ["listener": "admin", "environment": "a\"b\\c\nd"]) { 1 }
+        gauges.add(Metric("none", "Without samples.")) { [] }
+        #expect(
+            try await gauges.text() == """
+                # HELP connections Open ones.
+                # TYPE connections gauge
+                connections{listener="http2"} 2
+                connections{environment="a\\"b\\\\c\\nd",listener="admin"} 1
+                # HELP memory In bytes.
+                # TYPE memory counter
+                memory 3
+                # HELP none Without samples.
+                # TYPE none gauge
+
+                """
+        )
+    }
+
+    @Test func countersAndTimersAreNamedBySuffix() {
+        let registry = PrometheusRegistry()
+        let one = Counter(label: "requests", dimensions: [("status", "200")], factory: registry)
+        Counter(label: "requests_total", dimensions: [("status", "200")], factory: registry).increment(by: 2)
+        one.increment()
+        Gauge(label: "queue", dimensions: [], factory: registry).record(1.5)
+        let timer = Metrics.Timer(label: "duration", dimensions: [], factory: registry)
+        timer.recordMilliseconds(30)
+        timer.recordSeconds(60)
+        let text = registry.text
+        #expect(text.contains("# TYPE requests_total counter\nrequests_total{status=\"200\"} 3\n"))
+        #expect(text.contains("# TYPE queue gauge\nqueue 1.5\n"))
+        #expect(text.contains("# TYPE duration_seconds histogram\n"))
+        #expect(text.contains("duration_seconds_bucket{le=\"0.025\"} 0\n"))
+        #expect(text.contains("duration_seconds_bucket{le=\"0.05\"} 1\n"))
+        #expect(text.contains("duration_seconds_bucket{le=\"10.0\"} 1\n"))
+        #expect(text.contains("duration_seconds_bucket{le=\"+Inf\"} 2\n"))
+        #expect(text.contains("duration_seconds_sum 60.03\n"))
+        #expect(text.contains("duration_seconds_count 2\n"))
+    }
+}

@@ -1,0 +1,56 @@
+import PushHTTP
+import PushSupport
+import PushTesting
+import Testing
+
+/// The document of a small API.
+@Suite struct OpenAPIDocumentTests {
+    private enum Scope: String {
+        case admin
+    }
+
+    private static let document = OpenAPIDocument<Scope>(
+        title: "Things",
+        version: "1",
+        operations: [
+            .post("/v1/{shelf}/things", .audited, id: "addThing", "Adds a thing.") { _ in .noContent }
+                .tag(OperationTag("Things")).scope(.admin).parameters(.limit())
+                .body(.object(required: ["name": .string()]).named("Thing"))
+                .responses(.created(.reference("Thing"))).errors(.conflict),
+            .get("/health", id: "health", "Reports.") { _ in .noContent }.responses(.ok(.bool)),
+        ],
+        tags: [OperationTag("Things")],
+        pathParameters: ["shelf": ("The shelf.", .uuid)],
+        scopeName: \.rawValue
+    ).json
+
+    @Test func propertiesOfAnOperationImplyItsErrors() {
+        let add = Self.document["paths"]["/v1/{shelf}/things"]["post"]
+        guard case .object(let responses) = add["responses"] else {
+            Issue.record("there are no responses")
+            return
+        }
+        #expect(responses.keys.sorted() == ["201", "400", "401", "403", "404", "405", "409", "413", "429", "503"])
+        guard case .object(let open) = Self.document["paths"]["/health"]["get"]["responses"] else {
+            Issue.record("there are no responses")
+            return
+        }
+        #expect(open.keys.sorted() == ["200", "400", "405"])
+    }
+
+    @Test func scopesAndParametersAreDescribed() {
+        let add = Self.document["paths"]["/v1/{shelf}/things"]["post"]
+        #expect(add["security"] == [["key": []]])
+        #expect(add["description"].stringValue?.contains("admin") == true)
+        #expect(add["parameters"].elements.map { $0["name"] } == ["shelf", "limit"])
+        #expect(add["parameters"].elements.map { $0["in"] } == ["path", "query"])
+        #expect(Self.document["paths"]["/health"]["get"]["security"] == [])
+    }
+
+    @Test func namedSchemasAreComponents() {
+        let schema = Self.document["paths"]["/v1/{shelf}/things"]["post"]["requestBody"]["content"]["application/json"]
+        #expect(schema["schema"]["$ref"] == "#/components/schemas/Thing")
+        #expect(Self.document["components"]["schemas"]["Thing"]["required"] == ["name"])
+        #expect(Self.document["components"]["schemas"]["Error"] != .null)
+    }
+}

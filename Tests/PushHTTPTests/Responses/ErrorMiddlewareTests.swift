@@ -1,0 +1,70 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import PushHTTP
+import PushSupport
+import PushTesting
+import Synchronization
+import Testing
+
+/// The mapping of errors to responses.
+@Suite struct ErrorMiddlewareTests {
+    @Test(arguments: [
+        (RequestError.Kind.invalid, 400), (.unauthenticated, 401), (.forbidden, 403), (.notFound, 404),
+        (.methodNotAllowed, 405), (.timeout, 408), (.conflict, 409), (.tooLarge, 413), (.unsupportedType, 415),
+        (.rateLimited, 429), (.internalError, 500), (.unavailable, 503),
+    ])
+    func eachKindHasAStatus(kind: RequestError.Kind, status: Int) async throws {
+        #expect(kind.status.code == status)
+        let router = InProcessRouter()
+        router.router.get("/fails") { _, _ -> String in
+            throw RequestError(kind, code: "some_code", message: "why", path: "to.tokens[3]")
+        }
+        let response = try await router.respond(.get, "/fails")
+        #expect(response.status == status)
+        #expect(response.headers[.contentType] == "application/json")
+        #expect(response.headers[.wwwAuthenticate] == (kind == .unauthenticated ? "Bearer" : nil))
+        let error: JSONValue = ["code": "some_code", "message": "why", "field": "to.tokens[3]"]
+        #expect(response.json == ["error": error])
+    }
+
+    @Test func everyKindIsTested() {
+        #expect(RequestError.Kind.allCases.count == 12)
+    }
+
+    @Test func anErrorWithoutAPathHasNoField() async throws {
+        let router = InProcessRouter()
+        router.router.get("/fails") { _, _ -> String in throw RequestError.conflict("busy", "try again") }
+        #expect(try await router.respond(.get, "/fails").json == ["error": ["code": "busy", "message": "try again"]])
+    }
+
+    @Test func anUnknownPathIsNotFound() async throws {
+        let response = try await InProcessRouter().respond(.get, "/nowhere")
+        #expect(response.status == 404)
+        #expect(response.json["error"]["code"] == "not_found")
+    }
+
+    @Test func anErrorOfTheServerKeepsItsStatus() async throws {
+        let router = InProcessRouter()
+        router.router.get("/fails") { _, _ -> String in throw HTTPError(.notAcceptable) }
+        let response = try await router.respond(.get, "/fails")
+        #expect(response.status == 406)
+        #expect(response.json["error"]["code"] == "refused")
+    }
+
+    @Test func theCauseOfAFailureIsLoggedAndNotShown() async throws {
+        struct Failure: Error {}
+        let token = String(repeating: "0a1b2c3d", count: 8)
+        let log = LogLines()
+        let router = InProcessRouter(logger: Logger(label: "test") { _ in log })
+        router.router.get("/v1/devices/{token}") { _, _ -> String in throw Failure() }
+        let response = try await router.respond(.get, "/v1/devices/\(token)")
+        #expect(response.status == 500)
+        #expect(response.json["error"]["code"] == "internal")
+        let lines = log.lines.withLock { $0 }
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains("Failure()") == true)
+        #expect(lines.first?.contains("/v1/devices/0a1b2c…") == true)
+        #expect(lines.first?.contains(token) == false)
+    }
+}
