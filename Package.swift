@@ -144,7 +144,8 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "BuildInformation", "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider", "PushSender",
+                "BuildInformation", "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider",
+                "PushSender",
                 "PushStore", "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration,
                 .crypto, .logging, .metrics, .nioCore, .nioHTTP1, .serviceLifecycle, .unixSignals,
             ],

@@ -69,7 +69,8 @@ import Testing
                     logger: silentLogger
                 )
                 let identity = try await gateway.activate()
-                let token = try await withDeviceConnected(to: ports.courier, identity, time: SystemTime()) { device in
+                let token = try await withDeviceConnected(to: ports.deviceLink, identity, time: SystemTime()) {
+                    device in
                     let token = try await device.deviceToken(for: Vectors.bundleID)
                     let pushes = try [token, token, Vectors.tokenA].enumerated().map { number, token in
                         try Self.push("[\(number)]", to: token)

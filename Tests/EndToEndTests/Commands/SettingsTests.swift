@@ -84,7 +84,7 @@ import Testing
         #expect("\(try ServeCommand.configuration(none))" == provider)
         #expect("\(try ServeCommand.configuration(explicit))" == provider)
         let (gateway, other) = (GatewayRunCommand.configuration(none), GatewayRunCommand.configuration(explicit))
-        #expect(gateway.doors == GatewayConfiguration.defaults.doors && other.doors == gateway.doors)
+        #expect(gateway.listeners == GatewayConfiguration.defaults.listeners && other.listeners == gateway.listeners)
         #expect(gateway.admin == GatewayConfiguration.defaults.admin && other.admin == gateway.admin)
         #expect(gateway.rules == .lenient && other.rules == gateway.rules)
         #expect("\(gateway.limits)" == "\(GatewayConfiguration.defaults.limits)")
@@ -159,10 +159,12 @@ import Testing
     @Test func freePortsAreTakenWhereNoPortIsNamed() async throws {
         let settings = try await self.settings(GatewaySettings.Listeners.self, "--binary-port", "4000")
         let configuration = GatewayRunCommand.configuration(settings, freePorts: true)
-        #expect(configuration.doors[.sandbox]?.http2.port == 0 && configuration.doors[.sandbox]?.binary.port == 4000)
-        #expect(configuration.doors[.production]?.http2.port == 0 && configuration.admin.port == 0)
+        #expect(
+            configuration.listeners[.sandbox]?.http2.port == 0 && configuration.listeners[.sandbox]?.binary.port == 4000
+        )
+        #expect(configuration.listeners[.production]?.http2.port == 0 && configuration.admin.port == 0)
         let usual = GatewayRunCommand.configuration(settings)
-        #expect(usual.doors[.production]?.binary.port == 4100 && usual.doors[.production]?.http2.port == 2297)
+        #expect(usual.listeners[.production]?.binary.port == 4100 && usual.listeners[.production]?.http2.port == 2297)
     }
 
     @Test func formsOfOlderSystemsAreOpenedByApp() async throws {
@@ -174,7 +176,7 @@ import Testing
             "--account",
             "b.c=me"
         )
-        let doors = try ServeSettings.Compatibility.configuration(settings).doors
+        let doors = try ServeSettings.Compatibility.configuration(settings).apps
         #expect(doors.count == 2)
         #expect(Topic("com.example.MyApp").flatMap { doors[$0] }?.key == key)
         #expect(Topic("b.c").flatMap { doors[$0] }?.accounts == ["me"])

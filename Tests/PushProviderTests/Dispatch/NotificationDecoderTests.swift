@@ -32,7 +32,6 @@ import Testing
         #expect(decoded.pace == .rate(5))
         #expect(decoded.hours?.window?.windows.count == 1)
         #expect(decoded.renderer?.needs == .user)
-        #expect(decoded.retryNeeds == [.user, .timeZone])
     }
 
     @Test func plainContentHasThePayloadOfEveryRecipient() throws {

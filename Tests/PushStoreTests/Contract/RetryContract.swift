@@ -1,4 +1,3 @@
-import PushSupport
 import Foundation
 import PushSupport
 import PushTesting

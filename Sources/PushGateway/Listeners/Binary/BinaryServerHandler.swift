@@ -162,7 +162,9 @@ final class BinaryServerHandler: ChannelInboundHandler {
             return .ignored
         case nil: break
         }
-        if case .reject(let reason, _) = fault?.response { return .rejected(BinaryStatus(rawValue: reason.legacyStatus)) }
+        if case .reject(let reason, _) = fault?.response {
+            return .rejected(BinaryStatus(rawValue: reason.legacyStatus))
+        }
         switch fault?.before {
         case .wait(let delay): return self.check(notification, delay: delay)
         case .stall: return .ignored
