@@ -10,7 +10,7 @@ package struct NotificationContent: Hashable, Sendable {
     package var collapseID: String?
     /// The payload in JSON; for a template, the text from which the payload of each recipient is rendered.
     package var payload: Data
-    /// Whether the payload depends on the recipient.
+    /// `true` if the payload depends on the recipient.
     package var isTemplate: Bool
 
     package init(

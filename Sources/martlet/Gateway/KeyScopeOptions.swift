@@ -4,7 +4,7 @@ import PushTypes
 
 /// The options that bound the use of a provider key.
 struct KeyScopeOptions: ParsableArguments {
-    /// The scopes of keys that Apple issues (reference 2.4).
+    /// The scopes of keys that Apple issues (reference 2.1).
     enum Scope: String, CaseIterable, ExpressibleByArgument {
         case team, environment, topics
     }

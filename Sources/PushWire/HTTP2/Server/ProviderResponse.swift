@@ -11,7 +11,7 @@ package struct ProviderResponse: Hashable, Sendable {
     package var uniqueID: String?
     /// The header `apns-channel-id`, for a new channel.
     package var channelID: String?
-    /// The header `retry-after` in seconds, if the gateway is configured to send it (reference 12, row 4).
+    /// The header `retry-after` in seconds, if the gateway is configured to send it (reference 11, row 4).
     package var retryAfter: Int?
     /// The JSON body, in one DATA frame. It is `nil` for a response of one HEADERS frame (reference 7.10 row 4).
     package var body: String?
