@@ -98,7 +98,7 @@ struct KeysController: Controller {
         let scopes = Set(texts.compactMap(APIScope.init(rawValue:)))
         guard !scopes.isEmpty, scopes.count == Set(texts).count else {
             let known = APIScope.allCases.map(\.rawValue).joined(separator: ", ")
-            throw fields.refusal("scopes", "invalid_scopes", "name at least one of \(known)")
+            throw fields.error("scopes", "invalid_scopes", "name at least one of \(known)")
         }
         let (key, text) = try await self.keys.issue(name: name, scopes: scopes)
         return try .json(Key(key, text: text), status: .created)

@@ -40,7 +40,7 @@ struct AppsController: Controller {
     private func add(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(["bundleId", "name", "rate"])
         guard let bundleID = Topic(try fields.requiredString("bundleId", maximum: Topic.maximumLength)) else {
-            throw fields.refusal("bundleId", "invalid_bundle_id", "use letters, digits, dots, hyphens or underscores")
+            throw fields.error("bundleId", "invalid_bundle_id", "use letters, digits, dots, hyphens or underscores")
         }
         let name = try fields.string("name", maximum: 200)
         let rate = try fields.integer("rate", in: 1...PaceSettings.maximumRate)

@@ -110,7 +110,7 @@ struct CredentialsController: Controller {
         let kinds = [("certificate", ["passphrase"]), ("p12", ["passphrase"])]
         for (kind, others) in kinds where fields.members[kind] != nil {
             for name in fields.members.keys.sorted() where name != kind && !others.contains(name) {
-                throw fields.refusal(name, "conflicting_field", "it does not belong to \(kind)")
+                throw fields.error(name, "conflicting_field", "it does not belong to \(kind)")
             }
         }
         let passphrase = try fields.string("passphrase", maximum: 1024)
@@ -119,12 +119,12 @@ struct CredentialsController: Controller {
         }
         if let text = try fields.string("p12", maximum: Self.maximumArchive) {
             guard let archive = Data(base64Encoded: text, options: .ignoreUnknownCharacters), !archive.isEmpty else {
-                throw fields.refusal("p12", "invalid_value", "write the archive's bytes in base64")
+                throw fields.error("p12", "invalid_value", "write the archive's bytes in base64")
             }
             return .archive(p12: Array(archive), passphrase: passphrase)
         }
         if passphrase != nil {
-            throw fields.refusal("passphrase", "conflicting_field", "it belongs to certificate or p12")
+            throw fields.error("passphrase", "conflicting_field", "it belongs to certificate or p12")
         }
         return .key(
             teamID: try fields.requiredString("teamId", maximum: 64),
@@ -149,7 +149,7 @@ struct CredentialsController: Controller {
             let fits = topics.contains { $0 == app.bundleID || $0.bundleID == app.bundleID }
             guard topics.isEmpty || fits else {
                 let names = topics.prefix(5).map(\.name).joined(separator: ", ")
-                throw fields.refusal(member, "topic_mismatch", "the certificate is for \(names), not \(app.bundleID)")
+                throw fields.error(member, "topic_mismatch", "the certificate is for \(names), not \(app.bundleID)")
             }
         } catch let error as CredentialError {
             let (field, code): (String, String) =
@@ -161,7 +161,7 @@ struct CredentialsController: Controller {
                 case .wrongEnvironment: (member, "wrong_environment")
                 default: (member, "invalid_credential")
                 }
-            throw fields.refusal(field, code, error.description)
+            throw fields.error(field, code, error.description)
         }
     }
 }

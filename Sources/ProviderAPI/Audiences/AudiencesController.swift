@@ -81,7 +81,7 @@ struct AudiencesController: Controller {
 
     private func audience(_ fields: JSONFields) throws -> AudienceExpression {
         guard let members = try fields.object("audience") else {
-            throw fields.refusal("audience", "missing_field", "name the devices, for example {\"tag\":\"beta\"}")
+            throw fields.error("audience", "missing_field", "name the devices, for example {\"tag\":\"beta\"}")
         }
         return try AudienceExpression(json: members, path: "audience", now: self.time.now)
     }

@@ -86,7 +86,7 @@ struct DevicesController: Controller {
         let fields = try await request.fields(["devices"])
         guard case .array(let values)? = fields.members["devices"], (1...Self.maximumBatch).contains(values.count)
         else {
-            throw fields.refusal("devices", "invalid_value", "an array of 1 to \(Self.maximumBatch) registrations")
+            throw fields.error("devices", "invalid_value", "an array of 1 to \(Self.maximumBatch) registrations")
         }
         var registrations: [DeviceRegistration] = []
         var results: [BatchResponse.Result?] = []

@@ -131,7 +131,7 @@ struct HistoryController: Controller {
         let user = try request.user()
         let fields = try await request.fields(["count"])
         guard let count = try fields.integer("count", in: 0...Int64(BadgeChange.maximumCount)) else {
-            throw fields.refusal("count", "missing_field", "this member is required")
+            throw fields.error("count", "missing_field", "this member is required")
         }
         try await self.store.setBadge(Int(count), app: app.id, holder: BadgeOwner.user(user))
         return try .json(["count": count])

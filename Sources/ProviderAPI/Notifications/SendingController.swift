@@ -130,13 +130,13 @@ struct SendingController: Controller {
             return try Self.subject(fields)
         }
         guard fields.members["subject"] == nil else {
-            throw fields.refusal("subject", "conflicting_field", "name a device or invent one, not both")
+            throw fields.error("subject", "conflicting_field", "name a device or invent one, not both")
         }
         guard let token = DeviceToken(userInput: text) else {
-            throw fields.refusal("device", "invalid_token", "a device token is hex or base64")
+            throw fields.error("device", "invalid_token", "a device token is hex or base64")
         }
         guard let device = try await self.store.devices(app: app.id, token: token).first else {
-            throw fields.refusal("device", "no_such_device", "no device of this app has this token")
+            throw fields.error("device", "no_such_device", "no device of this app has this token")
         }
         let profile = device.profile
         var count = 0

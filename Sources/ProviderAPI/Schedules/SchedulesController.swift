@@ -81,7 +81,7 @@ struct SchedulesController: Controller {
         let name = try fields.requiredString("name", maximum: 200)
         let rule = try self.rule(in: fields)
         guard let notification = try fields.fields("notification", known: NotificationRequest.members) else {
-            throw fields.refusal("notification", "missing_field", "name the content and the audience")
+            throw fields.error("notification", "missing_field", "name the content and the audience")
         }
         _ = try NotificationRequest(notification, bundleID: app.bundleID, now: now)
         try Self.checkTimes(notification)
@@ -91,7 +91,7 @@ struct SchedulesController: Controller {
     /// Rejects absolute times in the notification, which cannot suit every run.
     private static func checkTimes(_ notification: JSONFields) throws {
         if case .integer(let seconds)? = notification.members["expiration"], seconds > 0 {
-            throw notification.refusal(
+            throw notification.error(
                 "expiration",
                 "conflicting_field",
                 "one time cannot suit every run: use 0 or none"
@@ -99,7 +99,7 @@ struct SchedulesController: Controller {
         }
         guard case .object(let when)? = notification.members["when"] else { return }
         for name in ["at", "localTime"] where when[name] != nil {
-            throw notification.refusal(
+            throw notification.error(
                 "when.\(name)",
                 "conflicting_field",
                 "the schedule sets the time: use window alone"
@@ -233,7 +233,7 @@ struct SchedulesController: Controller {
 
     private func rule(in fields: JSONFields) throws -> RecurringSchedule {
         guard let rule = try RecurringSchedule.parse("schedule", in: fields, now: self.time.now) else {
-            throw fields.refusal("schedule", "missing_field", "name the times: cron and timeZone")
+            throw fields.error("schedule", "missing_field", "name the times: cron and timeZone")
         }
         return rule
     }

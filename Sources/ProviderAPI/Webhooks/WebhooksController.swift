@@ -129,7 +129,7 @@ struct WebhooksController: Controller {
         switch (try fields.timestamp("since"), try fields.integer("block", in: 1...Int64.max)) {
         case (let since?, nil): start = .since(since)
         case (nil, let block?): start = .block(block)
-        default: throw fields.refusal("since", "missing_field", "give either since or block")
+        default: throw fields.error("since", "missing_field", "give either since or block")
         }
         guard let moved = try await WebhookReplay(store: self.store).start(webhook.id, from: start) else {
             throw RequestError.noSuch("webhook")
@@ -170,7 +170,7 @@ struct WebhooksController: Controller {
         guard let names = try fields.strings("events", count: 2, maximum: 32) else { return nil }
         let events = Set(names.compactMap(WebhookRecord.Event.init(rawValue:)))
         guard !events.isEmpty, events.count == Set(names).count else {
-            throw fields.refusal("events", "invalid_value", "name delivery, token or both")
+            throw fields.error("events", "invalid_value", "name delivery, token or both")
         }
         return events
     }

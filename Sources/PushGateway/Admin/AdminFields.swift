@@ -19,13 +19,13 @@ extension JSONFields {
     }
 
     private func badIdentifier(_ name: String) -> RequestError {
-        self.refusal(name, "invalid_identifier", "team and key ids have 10 letters or digits")
+        self.error(name, "invalid_identifier", "team and key ids have 10 letters or digits")
     }
 
     /// Returns a required bundle id or topic.
     func topic(_ name: String) throws -> Topic {
         guard let topic = Topic(try self.requiredString(name, maximum: 1024)) else {
-            throw self.refusal(name, "invalid_bundle_id", Self.topicRule)
+            throw self.error(name, "invalid_bundle_id", Self.topicRule)
         }
         return topic
     }
@@ -36,7 +36,7 @@ extension JSONFields {
             all,
             entry in
             guard let topic = Topic(entry.element) else {
-                throw self.refusal("\(name)[\(entry.offset)]", "invalid_bundle_id", Self.topicRule)
+                throw self.error("\(name)[\(entry.offset)]", "invalid_bundle_id", Self.topicRule)
             }
             if !all.contains(topic) { all.append(topic) }
         }
@@ -58,7 +58,7 @@ extension JSONFields {
     }
 
     private func badEnvironment(_ name: String) -> RequestError {
-        self.refusal(name, "invalid_environment", "environments are sandbox and production")
+        self.error(name, "invalid_environment", "environments are sandbox and production")
     }
 
     private static var topicRule: String {

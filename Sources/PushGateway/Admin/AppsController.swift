@@ -83,7 +83,7 @@ struct AppsController: Controller {
             change.tokenLength = length
         }
         guard change != ProviderAppChange() else {
-            throw fields.refusal("broadcast", "missing_field", "this member or tokenLength is required")
+            throw fields.error("broadcast", "missing_field", "this member or tokenLength is required")
         }
         guard let app = try await self.registry.update(app: bundleID, change) else { throw Self.noSuchApp }
         if change.allowsBroadcast == false { try await self.deleteChannels(of: bundleID) }
@@ -94,7 +94,7 @@ struct AppsController: Controller {
         guard let length = try fields.integer("tokenLength", in: 0...Int64(TokenMinter.shortLength)).map({ Int($0) })
         else { return nil }
         guard ProviderApp.tokenLengths.contains(length) else {
-            throw fields.refusal("tokenLength", "invalid_value", "use 32, or 0 for tokens of varying length")
+            throw fields.error("tokenLength", "invalid_value", "use 32, or 0 for tokens of varying length")
         }
         return length
     }

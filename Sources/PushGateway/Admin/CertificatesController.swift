@@ -79,7 +79,7 @@ struct CertificatesController: Controller {
         do {
             issued = try self.authority.issue(order, now: self.time.now)
         } catch ProviderAuthority.Failure.badSigningRequest {
-            throw fields.refusal(
+            throw fields.error(
                 "csr",
                 "invalid_csr",
                 "the signing request must be PKCS#10 in PEM, signed by its own key"
@@ -125,10 +125,10 @@ struct CertificatesController: Controller {
         switch (csr, try fields.string("keyType", maximum: 64)) {
         case (let csr?, nil): return .signingRequest(csr)
         case (_?, _):
-            throw fields.refusal("keyType", "invalid_value", "a signing request has a key already")
+            throw fields.error("keyType", "invalid_value", "a signing request has a key already")
         case (nil, nil), (nil, "rsa"): return .newRSA
         case (nil, "p256"): return .newP256
-        default: throw fields.refusal("keyType", "invalid_value", "key types are rsa and p256")
+        default: throw fields.error("keyType", "invalid_value", "key types are rsa and p256")
         }
     }
 

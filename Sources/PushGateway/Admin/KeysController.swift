@@ -118,7 +118,7 @@ extension KeysController {
         /// Returns an id for a generated key; a given key needs a given id.
         func keyID(_ fields: JSONFields) throws -> String {
             guard self.privateKey != nil else {
-                throw fields.refusal("keyId", "missing_field", "this member is required with a key")
+                throw fields.error("keyId", "missing_field", "this member is required with a key")
             }
             let characters = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
             var generator = SystemRandomNumberGenerator()
@@ -129,7 +129,7 @@ extension KeysController {
     private static func material(_ fields: JSONFields) throws -> Material {
         if try fields.bool("generate") == true {
             guard fields.members["key"] == nil else {
-                throw fields.refusal("key", "invalid_value", "a key that is to be generated cannot be given")
+                throw fields.error("key", "invalid_value", "a key that is to be generated cannot be given")
             }
             let key = P256.Signing.PrivateKey()
             return Material(
@@ -139,7 +139,7 @@ extension KeysController {
         }
         let pem = try fields.requiredString("key", maximum: 16_384)
         guard let publicKey = Self.publicKey(pem: pem) else {
-            throw fields.refusal(
+            throw fields.error(
                 "key",
                 "invalid_key",
                 "the key must be P-256 in PEM: BEGIN PUBLIC KEY, or the text of a .p8 file"
@@ -163,22 +163,22 @@ extension KeysController {
         let topics = try fields.topics("topics", count: ProviderRegistry.maximumTopicsPerKey)
         let related = try fields.optionalIdentifier("relatedKeyId")
         if name != "topics", topics != nil || related != nil {
-            throw fields.refusal("scope", "invalid_value", "topics and relatedKeyId belong to scope topics")
+            throw fields.error("scope", "invalid_value", "topics and relatedKeyId belong to scope topics")
         }
         switch (name, environment) {
         case ("team", nil): return .team
         case ("team", _):
-            throw fields.refusal("environment", "invalid_value", "a key of scope team serves both environments")
+            throw fields.error("environment", "invalid_value", "a key of scope team serves both environments")
         case ("environment", let environment?): return .environment(environment)
         case ("topics", let environment?):
             guard let topics, !topics.isEmpty else {
-                throw fields.refusal("topics", "missing_field", "this member is required with scope topics")
+                throw fields.error("topics", "missing_field", "this member is required with scope topics")
             }
             return .topics(.init(topics: Set(topics), environment: environment, relatedKeyID: related))
         case ("environment", nil), ("topics", nil):
-            throw fields.refusal("environment", "missing_field", "this member is required with scope \(name)")
+            throw fields.error("environment", "missing_field", "this member is required with scope \(name)")
         default:
-            throw fields.refusal("scope", "invalid_value", "scopes are team, environment and topics")
+            throw fields.error("scope", "invalid_value", "scopes are team, environment and topics")
         }
     }
 }

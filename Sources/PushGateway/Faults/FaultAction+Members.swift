@@ -19,13 +19,13 @@ extension FaultAction {
     init(_ fields: JSONFields) throws(RequestError) {
         let names = Self.names.filter { fields.members[$0] != nil }
         guard let name = names.first else {
-            throw fields.refusal("latency", "missing_field", "use one of: \(Self.names.joined(separator: ", "))")
+            throw fields.error("latency", "missing_field", "use one of: \(Self.names.joined(separator: ", "))")
         }
         if let other = names.dropFirst().first {
-            throw fields.refusal(other, "invalid_value", "a fault does one thing, and this one has \(name) already")
+            throw fields.error(other, "invalid_value", "a fault does one thing, and this one has \(name) already")
         }
         for (detail, owner) in Self.details where owner != name && fields.members[detail] != nil {
-            throw fields.refusal(detail, "not_applicable", "this is only for \(owner)")
+            throw fields.error(detail, "not_applicable", "this is only for \(owner)")
         }
         self = try Self.read(name, fields)
     }
@@ -58,7 +58,7 @@ extension FaultAction {
     private static func latency(_ fields: JSONFields) throws(RequestError) -> FaultLatency {
         let text = try fields.requiredString("latency", maximum: 256)
         guard let latency = FaultLatency(text) else {
-            throw fields.refusal(
+            throw fields.error(
                 "latency",
                 "invalid_value",
                 "use 50ms, 50ms..200ms, normal:100ms/20ms or p50:20ms/p95:80ms, up to 10m"
@@ -70,7 +70,7 @@ extension FaultAction {
     private static func reason(_ fields: JSONFields) throws(RequestError) -> FaultAction {
         let text = try fields.requiredString("reason", maximum: 64)
         guard let reason = Reason(rawValue: text) else {
-            throw fields.refusal("reason", "invalid_value", "use a reason of the provider API, like TooManyRequests")
+            throw fields.error("reason", "invalid_value", "use a reason of the provider API, like TooManyRequests")
         }
         return .reject(reason, retryAfter: try fields.integer("retryAfter", in: 0...86_400).map(Int.init))
     }
@@ -80,7 +80,7 @@ extension FaultAction {
         if fields.members["code"] != nil { goAway.code = try self.code("code", fields) }
         goAway.text = try fields.string("text", maximum: 64)
         guard goAway.text?.utf8.allSatisfy(FaultText.isPlain) ?? true else {
-            throw fields.refusal("text", "invalid_value", "use letters, digits, dots, hyphens and underscores")
+            throw fields.error("text", "invalid_value", "use letters, digits, dots, hyphens and underscores")
         }
         goAway.finishesStreams = try fields.choice("streams").map { (streams: Streams) in streams == .finish } ?? true
         return goAway
@@ -88,7 +88,7 @@ extension FaultAction {
 
     private static func code(_ name: String, _ fields: JSONFields) throws(RequestError) -> FaultErrorCode {
         guard let code = FaultErrorCode(try fields.requiredString(name, maximum: 32)) else {
-            throw fields.refusal(name, "invalid_value", "use an error code of HTTP/2, like REFUSED_STREAM")
+            throw fields.error(name, "invalid_value", "use an error code of HTTP/2, like REFUSED_STREAM")
         }
         return code
     }
@@ -96,7 +96,7 @@ extension FaultAction {
     private static func delay(_ fields: JSONFields) throws(RequestError) -> Duration {
         let delay = FaultDuration.read(try fields.requiredString("feedbackDelay", maximum: 32))
         guard let delay, delay <= self.longestDelay else {
-            throw fields.refusal("feedbackDelay", "invalid_value", "use a duration like 90s or 2h, up to 30d")
+            throw fields.error("feedbackDelay", "invalid_value", "use a duration like 90s or 2h, up to 30d")
         }
         return delay
     }

@@ -10,13 +10,13 @@ extension FaultMatch {
     init(_ fields: JSONFields) throws(RequestError) {
         if let text = try fields.string("topic", maximum: Topic.maximumLength) {
             guard let topic = Topic(text) else {
-                throw fields.refusal("topic", "invalid_value", "use letters, digits, dots, hyphens and underscores")
+                throw fields.error("topic", "invalid_value", "use letters, digits, dots, hyphens and underscores")
             }
             self.topic = topic
         }
         if let text = try fields.string("token", maximum: DeviceToken.maximumLength * 2) {
             guard text.utf8.count >= Self.shortestToken, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
-                throw fields.refusal(
+                throw fields.error(
                     "token",
                     "invalid_value",
                     "use the first \(Self.shortestToken) hexadecimal digits or more"
@@ -26,7 +26,7 @@ extension FaultMatch {
         }
         if let text = try fields.string("credential", maximum: 64) {
             guard text.utf8.allSatisfy(FaultText.isPlain) else {
-                throw fields.refusal("credential", "invalid_value", "use a key id or a hexadecimal serial number")
+                throw fields.error("credential", "invalid_value", "use a key id or a hexadecimal serial number")
             }
             self.credential = text
         }
@@ -65,7 +65,7 @@ extension JSONFields {
         guard let text = try self.string(name, maximum: 64) else { return nil }
         guard let value = Value(rawValue: text) else {
             let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
-            throw self.refusal(name, "invalid_value", "use one of: \(known)")
+            throw self.error(name, "invalid_value", "use one of: \(known)")
         }
         return value
     }
@@ -80,7 +80,7 @@ extension JSONFields {
         default: throw self.wrongType(name, "a number")
         }
         guard range.contains(value) else {
-            throw self.refusal(name, "invalid_value", "use \(range.lowerBound) to \(range.upperBound)")
+            throw self.error(name, "invalid_value", "use \(range.lowerBound) to \(range.upperBound)")
         }
         return value
     }

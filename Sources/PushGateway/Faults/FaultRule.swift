@@ -24,7 +24,7 @@ extension FaultRule {
         let fields = try JSONFields(members: members, path: path, known: known)
         self.id = try fields.string("id", maximum: Self.longestID) ?? ""
         guard self.id.utf8.allSatisfy(FaultText.isPlain) else {
-            throw fields.refusal("id", "invalid_value", "use letters, digits, dots, hyphens and underscores")
+            throw fields.error("id", "invalid_value", "use letters, digits, dots, hyphens and underscores")
         }
         self.match = try FaultMatch(fields)
         self.action = try FaultAction(fields)
@@ -35,10 +35,10 @@ extension FaultRule {
     private func check(_ fields: JSONFields) throws(RequestError) {
         if let listener = self.match.listener, !self.action.listeners.contains(listener) {
             let listeners = self.action.listeners.map(\.rawValue).sorted().joined(separator: ", ")
-            throw fields.refusal("door", "invalid_value", "this fault is for: \(listeners)")
+            throw fields.error("door", "invalid_value", "this fault is for: \(listeners)")
         }
         for name in self.action.point.unknownMembers where fields.members[name] != nil {
-            throw fields.refusal(name, "not_applicable", "this is not known yet when the fault is decided")
+            throw fields.error(name, "not_applicable", "this is not known yet when the fault is decided")
         }
     }
 

@@ -28,7 +28,7 @@ package enum DeviceRequest {
     package static func registration(_ fields: JSONFields) throws(RequestError) -> DeviceRegistration {
         let text = try fields.requiredString("token", maximum: DeviceToken.maximumLength * 4)
         guard let token = DeviceToken(userInput: text) else {
-            throw fields.refusal("token", "invalid_token", "a device token is hex or base64, 1 to 512 bytes")
+            throw fields.error("token", "invalid_token", "a device token is hex or base64, 1 to 512 bytes")
         }
         var registration = DeviceRegistration(
             environment: try fields.environment("environment") ?? .production,
@@ -56,7 +56,7 @@ package enum DeviceRequest {
     private static func timeZone(_ fields: JSONFields) throws(RequestError) -> Update<String>? {
         let update = try fields.update("timeZone")
         if case .set(let name)? = update, TimeZone(named: name) == nil {
-            throw fields.refusal("timeZone", "invalid_time_zone", "use a name such as Europe/Berlin")
+            throw fields.error("timeZone", "invalid_time_zone", "use a name such as Europe/Berlin")
         }
         return update
     }
@@ -64,7 +64,7 @@ package enum DeviceRequest {
     private static func appVersion(_ fields: JSONFields) throws(RequestError) -> Update<String>? {
         let update = try fields.update("appVersion")
         if case .set(let text)? = update, AppVersion(text) == nil {
-            throw fields.refusal("appVersion", "invalid_version", "use numbers such as 2.10.1")
+            throw fields.error("appVersion", "invalid_version", "use numbers such as 2.10.1")
         }
         return update
     }
@@ -76,7 +76,7 @@ package enum DeviceRequest {
         for (index, name) in names.enumerated() {
             guard let capability = all[name] else {
                 let known = all.keys.sorted().joined(separator: ", ")
-                throw fields.refusal("capabilities[\(index)]", "invalid_capability", "use some of \(known)")
+                throw fields.error("capabilities[\(index)]", "invalid_capability", "use some of \(known)")
             }
             capabilities.insert(capability)
         }
@@ -86,17 +86,17 @@ package enum DeviceRequest {
     private static func attributes(_ fields: JSONFields) throws(RequestError) -> [String: Update<JSONValue>] {
         guard let members = try fields.object("attributes") else { return [:] }
         guard members.count <= Self.maximumAttributes else {
-            throw fields.refusal("attributes", "too_many", "at most \(Self.maximumAttributes) attributes")
+            throw fields.error("attributes", "too_many", "at most \(Self.maximumAttributes) attributes")
         }
         var attributes: [String: Update<JSONValue>] = [:]
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             guard (1...Self.maximumText).contains(name.utf8.count) else {
-                throw fields.refusal("attributes", "invalid_value", "a name has 1 to \(Self.maximumText) bytes")
+                throw fields.error("attributes", "invalid_value", "a name has 1 to \(Self.maximumText) bytes")
             }
             switch value {
             case .null: attributes[name] = .clear
             case .string(let text) where text.utf8.count > Self.maximumText:
-                throw fields.refusal("attributes.\(name)", "too_long", "at most \(Self.maximumText) bytes")
+                throw fields.error("attributes.\(name)", "too_long", "at most \(Self.maximumText) bytes")
             case .string, .integer, .number, .bool: attributes[name] = .set(value)
             case .array, .object:
                 throw fields.wrongType("attributes.\(name)", "a text, a number, true, false or null")
@@ -136,7 +136,7 @@ extension JSONFields {
     package func environment(_ name: String) throws(RequestError) -> PushEnvironment? {
         guard let text = try self.string(name, maximum: 32) else { return nil }
         guard let environment = PushEnvironment(named: text) else {
-            throw self.refusal(name, "invalid_environment", "use sandbox or production")
+            throw self.error(name, "invalid_environment", "use sandbox or production")
         }
         return environment
     }

@@ -74,7 +74,7 @@ package struct NotificationRequest: Hashable, Sendable {
         self.pace = try PaceSettings.parse("pace", in: fields)
         let isUrgent = try fields.bool("urgent")
         if self.pace != nil, isUrgent == true {
-            throw fields.refusal("urgent", "conflicting_field", "a notification that is sent at a pace is not urgent")
+            throw fields.error("urgent", "conflicting_field", "a notification that is sent at a pace is not urgent")
         }
         self.lane = isUrgent.map { $0 ? .urgent : .bulk } ?? Self.lane(self.audience, isPaced: self.pace != nil)
     }
@@ -82,23 +82,23 @@ package struct NotificationRequest: Hashable, Sendable {
     private static func audience(_ fields: JSONFields, now: Timestamp) throws(RequestError) -> Audience {
         let known = AudienceExpression.members.union(["tokens"])
         guard let to = try fields.fields("to", known: known) else {
-            throw fields.refusal("to", "missing_field", "name the audience, for example a user, a tag or tokens")
+            throw fields.error("to", "missing_field", "name the audience, for example a user, a tag or tokens")
         }
         guard let texts = try to.strings("tokens", count: Self.maximumTokens, maximum: DeviceToken.maximumLength * 4)
         else { return .devices(try AudienceExpression(to, now: now)) }
         guard to.members.count == 1 else {
-            throw to.refusal(
+            throw to.error(
                 "tokens",
                 "conflicting_field",
                 "tokens cannot be combined with conditions: leave those out"
             )
         }
-        guard !texts.isEmpty else { throw to.refusal("tokens", "invalid_value", "name at least one token") }
+        guard !texts.isEmpty else { throw to.error("tokens", "invalid_value", "name at least one token") }
         var tokens: [DeviceToken] = []
         var seen: Set<DeviceToken> = []
         for (index, text) in texts.enumerated() {
             guard let token = DeviceToken(userInput: text) else {
-                throw to.refusal("tokens[\(index)]", "invalid_token", "a device token is hex or base64")
+                throw to.error("tokens[\(index)]", "invalid_token", "a device token is hex or base64")
             }
             if seen.insert(token).inserted { tokens.append(token) }
         }
@@ -108,7 +108,7 @@ package struct NotificationRequest: Hashable, Sendable {
     private static func guarantee(_ fields: JSONFields) throws(RequestError) -> NotificationRecord.Guarantee {
         guard let text = try fields.string("guarantee", maximum: 32) else { return .atLeastOnce }
         guard let guarantee = NotificationRecord.Guarantee(rawValue: text) else {
-            throw fields.refusal("guarantee", "invalid_value", "use atLeastOnce or atMostOnce")
+            throw fields.error("guarantee", "invalid_value", "use atLeastOnce or atMostOnce")
         }
         return guarantee
     }

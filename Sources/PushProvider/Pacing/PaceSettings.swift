@@ -35,10 +35,10 @@ package enum PaceSettings: Hashable, Sendable {
             self = .rate(Int(rate))
         case (nil, let waves?):
             guard let size = try waves.integer("size", in: 1...Self.maximumWave) else {
-                throw waves.refusal("size", "missing_field", "the number of recipients of a wave is required")
+                throw waves.error("size", "missing_field", "the number of recipients of a wave is required")
             }
             guard let interval = try waves.integer("intervalSeconds", in: 1...Self.maximumInterval) else {
-                throw waves.refusal(
+                throw waves.error(
                     "intervalSeconds",
                     "missing_field",
                     "the number of seconds between two waves is required"
@@ -46,9 +46,9 @@ package enum PaceSettings: Hashable, Sendable {
             }
             self = .waves(size: Int(size), interval: Int(interval))
         case (nil, nil):
-            throw fields.refusal("rate", "missing_field", "give rate or waves")
+            throw fields.error("rate", "missing_field", "give rate or waves")
         default:
-            throw fields.refusal("waves", "conflicting_field", "give rate or waves, not both")
+            throw fields.error("waves", "conflicting_field", "give rate or waves, not both")
         }
     }
 

@@ -32,15 +32,15 @@ extension DailyHours {
         let days = try Self.days(fields)
         switch (from, to) {
         case (let from?, let to?):
-            guard from != to else { throw fields.refusal("to", "invalid_value", "it must differ from from") }
+            guard from != to else { throw fields.error("to", "invalid_value", "it must differ from from") }
             self.init(from: from, to: to, days: days ?? Set(Weekday.allCases))
         case (nil, nil):
-            guard let days else { throw fields.refusal("from", "missing_field", "give from and to, or days, or all") }
+            guard let days else { throw fields.error("from", "missing_field", "give from and to, or days, or all") }
             self.init(from: .midnight, to: .midnight, days: days)
         case (nil, _):
-            throw fields.refusal("from", "missing_field", "from and to come together")
+            throw fields.error("from", "missing_field", "from and to come together")
         case (_, nil):
-            throw fields.refusal("to", "missing_field", "from and to come together")
+            throw fields.error("to", "missing_field", "from and to come together")
         }
     }
 
@@ -50,11 +50,11 @@ extension DailyHours {
         for (index, name) in names.enumerated() {
             guard let day = Weekday(rawValue: name.lowercased()) else {
                 let known = Weekday.allCases.map(\.rawValue).joined(separator: ", ")
-                throw fields.refusal("days[\(index)]", "invalid_value", "use \(known)")
+                throw fields.error("days[\(index)]", "invalid_value", "use \(known)")
             }
             days.insert(day)
         }
-        guard !days.isEmpty else { throw fields.refusal("days", "invalid_value", "name at least one day") }
+        guard !days.isEmpty else { throw fields.error("days", "invalid_value", "name at least one day") }
         return days
     }
 
@@ -78,7 +78,7 @@ extension JSONFields {
     func localTime(_ name: String) throws(RequestError) -> LocalTime? {
         guard let text = try self.string(name, maximum: 16) else { return nil }
         guard let time = LocalTime(text) else {
-            throw self.refusal(name, "invalid_time", "write it as 09:30, from 00:00 to 23:59")
+            throw self.error(name, "invalid_time", "write it as 09:30, from 00:00 to 23:59")
         }
         return time
     }

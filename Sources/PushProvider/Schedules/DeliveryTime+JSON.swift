@@ -33,7 +33,7 @@ extension DeliveryTime {
         let zone = try Self.zone(fields)
         let beginning = try Self.beginning(fields, zone: zone)
         if beginning == .now, window == nil {
-            throw fields.refusal("at", "missing_field", "name at, localTime, window or quietHours")
+            throw fields.error("at", "missing_field", "name at, localTime, window or quietHours")
         }
         self.init(beginning: beginning, window: window, zone: zone)
         try self.checkZoneIsUsed(fields)
@@ -43,17 +43,17 @@ extension DeliveryTime {
         let at = try fields.timestamp("at")
         let past = try Self.past(fields)
         guard let text = try fields.string("localTime", maximum: 32) else {
-            if past != nil { throw fields.refusal("past", "conflicting_field", "it belongs to localTime") }
+            if past != nil { throw fields.error("past", "conflicting_field", "it belongs to localTime") }
             return at.map(Beginning.at) ?? .now
         }
         guard at == nil else {
-            throw fields.refusal("localTime", "conflicting_field", "give at or localTime, not both")
+            throw fields.error("localTime", "conflicting_field", "give at or localTime, not both")
         }
         guard let local = LocalDateTime(text), local.date.year >= 1970 else {
-            throw fields.refusal("localTime", "invalid_time", "write it as 2026-11-25T09:30, without a time zone")
+            throw fields.error("localTime", "invalid_time", "write it as 2026-11-25T09:30, without a time zone")
         }
         if case .fixed = zone, past != nil {
-            throw fields.refusal("past", "conflicting_field", "with one time zone for all devices it has no effect")
+            throw fields.error("past", "conflicting_field", "with one time zone for all devices it has no effect")
         }
         return .local(local, past: past ?? .send)
     }
@@ -61,7 +61,7 @@ extension DeliveryTime {
     private static func past(_ fields: JSONFields) throws(RequestError) -> PastPolicy? {
         guard let text = try fields.string("past", maximum: 16) else { return nil }
         guard let past = PastPolicy(rawValue: text) else {
-            throw fields.refusal("past", "invalid_value", "use send, skip or nextDay")
+            throw fields.error("past", "invalid_value", "use send, skip or nextDay")
         }
         return past
     }
@@ -73,7 +73,7 @@ extension DeliveryTime {
         }
         guard let zone = try fields.timeZone("timeZone") else { return .device(standard: standard ?? .gmt) }
         guard standard == nil else {
-            throw fields.refusal("defaultTimeZone", "conflicting_field", "timeZone holds for all devices already")
+            throw fields.error("defaultTimeZone", "conflicting_field", "timeZone holds for all devices already")
         }
         return .fixed(zone)
     }
@@ -82,7 +82,7 @@ extension DeliveryTime {
         if case .local = self.beginning { return }
         guard self.window == nil else { return }
         for name in ["timeZone", "defaultTimeZone"] where fields.members[name] != nil {
-            throw fields.refusal(name, "conflicting_field", "only localTime, window and quietHours need a time zone")
+            throw fields.error(name, "conflicting_field", "only localTime, window and quietHours need a time zone")
         }
     }
 }
@@ -102,10 +102,10 @@ extension DeliveryTime {
             (name, latest) = ("localTime", Timestamp(seconds: local.localSeconds + 12 * 3600))
         }
         guard latest >= acceptedAt.advanced(by: .zero - Self.tolerance) else {
-            throw fields.refusal(name, "past_time", "it is in the past; leave it out to send now")
+            throw fields.error(name, "past_time", "it is in the past; leave it out to send now")
         }
         guard latest <= acceptedAt.advanced(by: Self.maximumDelay) else {
-            throw fields.refusal(name, "too_far_ahead", "at most 366 days ahead")
+            throw fields.error(name, "too_far_ahead", "at most 366 days ahead")
         }
     }
 
@@ -126,7 +126,7 @@ extension DeliveryTime {
             case .at: "at"
             case .now: self.window?.windows.isEmpty == false ? "window" : "quietHours"
             }
-        throw fields.refusal(
+        throw fields.error(
             name,
             "starts_after_expiration",
             "sending would begin at \(start.rfc3339), when the notification has expired"

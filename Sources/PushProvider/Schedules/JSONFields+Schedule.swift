@@ -15,7 +15,7 @@ extension JSONFields {
     func timeZone(_ name: String) throws(RequestError) -> TimeZone? {
         guard let text = try self.string(name, maximum: DeviceRequest.maximumText) else { return nil }
         guard let zone = TimeZone(named: text) else {
-            throw self.refusal(name, "invalid_time_zone", "use a name such as Europe/Berlin")
+            throw self.error(name, "invalid_time_zone", "use a name such as Europe/Berlin")
         }
         return zone
     }
@@ -26,12 +26,12 @@ extension JSONFields {
         case nil: return nil
         case .integer(let milliseconds):
             guard (0...253_402_300_799_999).contains(milliseconds) else {
-                throw self.refusal(name, "invalid_time", "milliseconds since 1970, up to the year 9999")
+                throw self.error(name, "invalid_time", "milliseconds since 1970, up to the year 9999")
             }
             return Timestamp(milliseconds: milliseconds)
         case .string(let text):
             guard let timestamp = Timestamp(rfc3339: text) else {
-                throw self.refusal(
+                throw self.error(
                     name,
                     "invalid_time",
                     "write it as 2026-11-25T09:30:00Z or 2026-11-25T10:30:00+01:00"
@@ -49,7 +49,7 @@ extension JSONFields {
             return [single]
         }
         guard (1...count).contains(values.count) else {
-            throw self.refusal(name, "invalid_value", "give 1 to \(count) of them, not \(values.count)")
+            throw self.error(name, "invalid_value", "give 1 to \(count) of them, not \(values.count)")
         }
         var objects: [JSONFields] = []
         for (index, value) in values.enumerated() {

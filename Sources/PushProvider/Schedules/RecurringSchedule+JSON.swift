@@ -18,7 +18,7 @@ extension RecurringSchedule {
         guard let fields = try fields.fields(name, known: Self.members) else { return nil }
         let schedule = try RecurringSchedule(fields)
         guard schedule.nextRun(after: now) != nil else {
-            throw fields.refusal("cron", "never_runs", "there is no run between now, from and until")
+            throw fields.error("cron", "never_runs", "there is no run between now, from and until")
         }
         return schedule
     }
@@ -34,14 +34,14 @@ extension RecurringSchedule {
         do throws(CronError) {
             cron = try CronExpression(text)
         } catch {
-            throw fields.refusal("cron", "invalid_cron", error.description)
+            throw fields.error("cron", "invalid_cron", error.description)
         }
         guard let timeZone = try fields.timeZone("timeZone") else {
-            throw fields.refusal("timeZone", "missing_field", "name the time zone, such as Europe/Berlin")
+            throw fields.error("timeZone", "missing_field", "name the time zone, such as Europe/Berlin")
         }
         let (from, until) = (try fields.timestamp("from"), try fields.timestamp("until"))
         if let from, let until, until <= from {
-            throw fields.refusal("until", "invalid_value", "it must be later than from")
+            throw fields.error("until", "invalid_value", "it must be later than from")
         }
         self.init(cron: cron, timeZone: timeZone, missedRuns: try Self.missedRuns(fields), from: from, until: until)
     }
@@ -51,16 +51,16 @@ extension RecurringSchedule {
         let lateness = try fields.integer("maximumLatenessSeconds", in: 60...31 * 86_400)
         let runs = try fields.integer("maximumRuns", in: 1...Int64(Self.maximumRuns))
         if lateness != nil, policy != "runOnce" {
-            throw fields.refusal("maximumLatenessSeconds", "conflicting_field", "it belongs to missedRuns runOnce")
+            throw fields.error("maximumLatenessSeconds", "conflicting_field", "it belongs to missedRuns runOnce")
         }
         if runs != nil, policy != "runAll" {
-            throw fields.refusal("maximumRuns", "conflicting_field", "it belongs to missedRuns runAll")
+            throw fields.error("maximumRuns", "conflicting_field", "it belongs to missedRuns runAll")
         }
         switch policy {
         case "skip": return .skip
         case "runOnce": return .runOnce(maximumLateness: lateness.map { .seconds($0) } ?? Self.standardLateness)
         case "runAll": return .runAll(maximum: runs.map(Int.init) ?? Self.standardRuns)
-        default: throw fields.refusal("missedRuns", "invalid_value", "use skip, runOnce or runAll")
+        default: throw fields.error("missedRuns", "invalid_value", "use skip, runOnce or runAll")
         }
     }
 

@@ -95,7 +95,7 @@ extension SendWindow {
         let quietHours = try Self.hours("quietHours", fields)
         guard !windows.isEmpty || !quietHours.isEmpty else { return nil }
         guard let window = SendWindow(windows: windows, quietHours: quietHours) else {
-            throw fields.refusal(
+            throw fields.error(
                 quietHours.isEmpty ? "window" : "quietHours",
                 "never_open",
                 "no hour is left to send in"

@@ -9,7 +9,7 @@ protocol PushConnectionDelegate: AnyObject, Sendable {
     /// Returns the provider token for requests now, or `nil` with certificate trust.
     /// - Throws: the error of the cryptography library if it cannot sign.
     func providerToken(_ id: Int) throws -> String?
-    /// The service answered a request for the first time, and did not end the connection with the answer.
+    /// The server responded to a request for the first time, and did not end the connection with it.
     func connectionIsConfirmed(_ id: Int)
     /// The service rejected this provider token as too old.
     func providerTokenExpired(_ id: Int, _ token: String)

@@ -128,11 +128,11 @@ private struct AudienceParser {
         guard depth <= AudienceExpression.maximumDepth else { throw Self.tooDeep(fields) }
         if let name = fields.nulls.sorted().first {
             let message = name == "is" ? "for devices without the attribute use not" : "leave it out instead of null"
-            throw fields.refusal(name, "invalid_value", message)
+            throw fields.error(name, "invalid_value", message)
         }
         var all: [AudienceExpression] = []
         if let value = fields.members["all"] {
-            guard value == .bool(true) else { throw fields.refusal("all", "invalid_value", "it can only be true") }
+            guard value == .bool(true) else { throw fields.error("all", "invalid_value", "it can only be true") }
             all.append(.everyone)
         }
         try all.append(contentsOf: self.identities(fields))
@@ -179,13 +179,13 @@ private struct AudienceParser {
         var all: [AudienceExpression] = []
         if let text = try fields.string("token", maximum: DeviceToken.maximumLength * 4) {
             guard let token = DeviceToken(userInput: text) else {
-                throw fields.refusal("token", "invalid_token", "a device token is hex or base64")
+                throw fields.error("token", "invalid_token", "a device token is hex or base64")
             }
             all.append(.token(token))
         }
         if let user = try fields.string("user", maximum: limit) { all.append(.user(user)) }
         if let users = try fields.strings("users", count: AudienceExpression.maximumConditions, maximum: limit) {
-            guard !users.isEmpty else { throw fields.refusal("users", "invalid_value", "name at least one user") }
+            guard !users.isEmpty else { throw fields.error("users", "invalid_value", "name at least one user") }
             all.append(.or(users.map { .user($0) }))
         }
         if let tag = try fields.string("tag", maximum: limit) { all.append(.tag(tag)) }
@@ -202,7 +202,7 @@ private struct AudienceParser {
             for comparison in AudienceExpression.Comparison.allCases {
                 guard let text = try version.string(comparison.rawValue, maximum: limit) else { continue }
                 guard let parsed = AppVersion(text) else {
-                    throw version.refusal(comparison.rawValue, "invalid_version", "use numbers such as 2.10.1")
+                    throw version.error(comparison.rawValue, "invalid_version", "use numbers such as 2.10.1")
                 }
                 all.append(.appVersion(comparison, parsed))
             }
@@ -228,18 +228,18 @@ private struct AudienceParser {
         _ fields: JSONFields
     ) throws(RequestError) {
         if let null = comparisons.nulls.sorted().first {
-            throw comparisons.refusal(null, "invalid_value", "leave it out instead of null")
+            throw comparisons.error(null, "invalid_value", "leave it out instead of null")
         }
         guard comparisons.members.isEmpty else { return }
         let words = AudienceExpression.Comparison.allCases.map(\.rawValue).joined(separator: ", ")
-        throw fields.refusal(name, "missing_field", "compare it with one or more of \(words)")
+        throw fields.error(name, "missing_field", "compare it with one or more of \(words)")
     }
 
     private func attribute(_ fields: JSONFields) throws(RequestError) -> AudienceExpression? {
         let comparisons = AudienceExpression.Comparison.allCases.filter { fields.members[$0.rawValue] != nil }
         guard let name = try fields.string("attribute", maximum: AudienceExpression.maximumText) else {
             for word in comparisons.map(\.rawValue) + ["in"] where fields.members[word] != nil {
-                throw fields.refusal(word, "missing_field", "it belongs to an attribute: give attribute as well")
+                throw fields.error(word, "missing_field", "it belongs to an attribute: give attribute as well")
             }
             return nil
         }

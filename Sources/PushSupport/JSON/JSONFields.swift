@@ -37,7 +37,7 @@ package struct JSONFields: Sendable {
         self.nulls = Set(members.filter { $0.value == .null }.keys)
         self.place = path
         for name in members.keys.sorted() where !known.contains(name) {
-            throw self.refusal(name, "unknown_field", "known here: \(known.sorted().joined(separator: ", "))")
+            throw self.error(name, "unknown_field", "known here: \(known.sorted().joined(separator: ", "))")
         }
     }
 
@@ -46,9 +46,9 @@ package struct JSONFields: Sendable {
         switch self.members[name] {
         case nil: return nil
         case .string(let text):
-            guard !text.isEmpty else { throw self.refusal(name, "invalid_value", "it must not be empty") }
+            guard !text.isEmpty else { throw self.error(name, "invalid_value", "it must not be empty") }
             guard text.utf8.count <= maximum else {
-                throw self.refusal(name, "too_long", "at most \(maximum) bytes, not \(text.utf8.count)")
+                throw self.error(name, "too_long", "at most \(maximum) bytes, not \(text.utf8.count)")
             }
             return text
         default: throw self.wrongType(name, "a string")
@@ -58,7 +58,7 @@ package struct JSONFields: Sendable {
     /// Returns a string that must be present.
     package func requiredString(_ name: String, maximum: Int) throws(RequestError) -> String {
         guard let text = try self.string(name, maximum: maximum) else {
-            throw self.refusal(name, "missing_field", "this member is required")
+            throw self.error(name, "missing_field", "this member is required")
         }
         return text
     }
@@ -69,7 +69,7 @@ package struct JSONFields: Sendable {
         case nil: return nil
         case .integer(let value):
             guard range.contains(value) else {
-                throw self.refusal(name, "invalid_value", "use \(range.lowerBound) to \(range.upperBound)")
+                throw self.error(name, "invalid_value", "use \(range.lowerBound) to \(range.upperBound)")
             }
             return value
         default: throw self.wrongType(name, "an integer")
@@ -90,12 +90,12 @@ package struct JSONFields: Sendable {
         guard let value = self.members[name] else { return nil }
         guard case .array(let values) = value else { throw self.wrongType(name, "an array of strings") }
         guard values.count <= count else {
-            throw self.refusal(name, "too_many", "at most \(count) entries, not \(values.count)")
+            throw self.error(name, "too_many", "at most \(count) entries, not \(values.count)")
         }
         var texts: [String] = []
         for (index, value) in values.enumerated() {
             guard case .string(let text) = value, !text.isEmpty, text.utf8.count <= maximum else {
-                throw self.refusal("\(name)[\(index)]", "invalid_value", "use strings of 1 to \(maximum) bytes")
+                throw self.error("\(name)[\(index)]", "invalid_value", "use strings of 1 to \(maximum) bytes")
             }
             texts.append(text)
         }
@@ -116,13 +116,13 @@ package struct JSONFields: Sendable {
     }
 
     /// Returns the error of a member.
-    package func refusal(_ name: String, _ code: String, _ message: String) -> RequestError {
+    package func error(_ name: String, _ code: String, _ message: String) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: self.pathOf(name))
     }
 
     /// Returns the error of a member that has another type than the `wanted` one.
     package func wrongType(_ name: String, _ wanted: String) -> RequestError {
-        self.refusal(name, "wrong_type", "it must be \(wanted)")
+        self.error(name, "wrong_type", "it must be \(wanted)")
     }
 
     private func pathOf(_ name: String) -> String {

@@ -33,11 +33,11 @@ import Testing
     @Test func aRefusalEchoesTheIDByteForByteOrMakesOne() async throws {
         try await withSession { session in
             let upper = TestRequest.id.uppercased()
-            let echoed = try session.refusal(TestRequest.push(["apns-id": upper, ":path": "/"]))
+            let echoed = try session.error(TestRequest.push(["apns-id": upper, ":path": "/"]))
             #expect(echoed.apnsID == upper)
             #expect(echoed.body == #"{"reason":"BadPath"}"#)
             for id in ["42", nil] {
-                let made = try session.refusal(TestRequest.push(["apns-id": id, "apns-topic": nil]))
+                let made = try session.error(TestRequest.push(["apns-id": id, "apns-topic": nil]))
                 #expect(made.apnsID.map(RequestIDGenerator.isID) == true)
             }
         }
@@ -45,7 +45,7 @@ import Testing
 
     @Test func aTokenThatIsGoneTellsWhen() async throws {
         try await withSession { session in
-            let answer = try session.refusal(TestRequest.push([":path": "/3/device/\(TestDirectory.goneToken)"]))
+            let answer = try session.error(TestRequest.push([":path": "/3/device/\(TestDirectory.goneToken)"]))
             #expect(answer.status == 410)
             #expect(answer.body == #"{"reason":"Unregistered","timestamp":1699999999500}"#)
         }
@@ -66,9 +66,9 @@ import Testing
         rules.deviceRate = .init(requests: 0, window: .seconds(1))
         rules.retryAfter = 7
         try await withSession(rules) { session in
-            let limited = try session.refusal(TestRequest.push())
+            let limited = try session.error(TestRequest.push())
             #expect(limited.retryAfter == 7)
-            let faulty = try session.refusal(TestRequest.push(["apns-topic": nil]))
+            let faulty = try session.error(TestRequest.push(["apns-topic": nil]))
             #expect(faulty.retryAfter == nil)
         }
     }
@@ -201,7 +201,7 @@ final class TestSession {
     }
 
     /// Returns the response to a request that is rejected.
-    func refusal(_ request: ProviderRequest) throws -> ProviderResponse {
+    func error(_ request: ProviderRequest) throws -> ProviderResponse {
         let verdict = self.receive(request)
         guard case .reject(_, let answer) = verdict.decision else {
             throw UnexpectedDecision(description: "\(verdict.decision)")

@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func aTokenThatIsGoneIsUnregisteredSinceThen() {
-        let refusal = Self.refusal(TestRequest.push([":path": "/3/device/\(TestDirectory.goneToken)"]))
+        let refusal = Self.error(TestRequest.push([":path": "/3/device/\(TestDirectory.goneToken)"]))
         #expect(refusal?.reason == .unregistered)
         #expect(refusal?.token?.since == TestDirectory.removal)
         #expect(refusal?.token?.device == TestDirectory.device)
@@ -297,7 +297,7 @@ import Testing
         )
     }
 
-    static func refusal(
+    static func error(
         _ request: ProviderRequest,
         _ rules: ProviderRules = .lenient,
         certificate: CertificateIdentity? = nil
@@ -315,7 +315,7 @@ import Testing
         _ rules: ProviderRules = .lenient,
         certificate: CertificateIdentity? = nil
     ) -> Reason? {
-        Self.refusal(request, rules, certificate: certificate)?.reason
+        Self.error(request, rules, certificate: certificate)?.reason
     }
 
     private static func reason(

@@ -46,7 +46,7 @@ import Testing
         ] as [(String, String, String?)]
     )
     func aFaultNamesItsMember(body: String, code: String, field: String?) {
-        let refusal = Self.refusal(body)
+        let refusal = Self.error(body)
         #expect(refusal?.kind == .invalid)
         #expect(refusal?.code == code)
         #expect(refusal?.path == field)
@@ -56,20 +56,20 @@ import Testing
         let update = #"{"to":{"all":true},"liveActivity":{"event":"update","contentState":{}}"#
         let payload = String(decoding: try Self.parse(update + "}").content.payload, as: UTF8.self)
         #expect(payload.contains(#""timestamp":\#(Vectors.issuedAt.seconds)"#))
-        let later = Self.refusal(update + #","when":{"at":"2023-11-15T00:00:00Z"}}"#)
+        let later = Self.error(update + #","when":{"at":"2023-11-15T00:00:00Z"}}"#)
         #expect(later?.path == "liveActivity.timestamp")
     }
 
     @Test func aCollapseIDIsCountedInBytes() throws {
         let id = String(repeating: "é", count: 32)
         #expect(try Self.parse(#"{"to":{"all":true},"alert":"x","collapseId":"\#(id)"}"#).content.collapseID == id)
-        #expect(Self.refusal(#"{"to":{"all":true},"alert":"x","collapseId":"\#(id)é"}"#)?.path == "collapseId")
+        #expect(Self.error(#"{"to":{"all":true},"alert":"x","collapseId":"\#(id)é"}"#)?.path == "collapseId")
     }
 
     @Test(arguments: [(4076, "alert", true), (4077, "alert", false), (5100, "voip", true), (5101, "voip", false)])
     func thePayloadLimitIsThatOfThePushType(length: Int, type: String, fits: Bool) {
         let text = String(repeating: "a", count: length)
-        let refusal = Self.refusal(#"{"to":{"all":true},"alert":"\#(text)","pushType":"\#(type)"}"#)
+        let refusal = Self.error(#"{"to":{"all":true},"alert":"\#(text)","pushType":"\#(type)"}"#)
         #expect((refusal == nil) == fits)
         if !fits { #expect(refusal?.code == "payload_too_large") }
     }
@@ -135,9 +135,9 @@ import Testing
         let pieces = ["{", "}", "[", "]", "\"to\"", ":", ",", "null", "1e999", "-", "\"\\u0000\"", "true", "\u{fffd}"]
         for _ in 0..<500 {
             let text = (0..<12).compactMap { _ in pieces.randomElement(using: &generator) }.joined()
-            _ = Self.refusal(text)
+            _ = Self.error(text)
         }
-        _ = Self.refusal(String(repeating: "[", count: 100_000))
+        _ = Self.error(String(repeating: "[", count: 100_000))
     }
 
     private static func parse(_ body: String) throws -> NotificationRequest {
@@ -145,7 +145,7 @@ import Testing
         return try NotificationRequest(parsing: Data(body.utf8), bundleID: bundleID, now: Vectors.issuedAt)
     }
 
-    private static func refusal(_ body: String) -> RequestError? {
+    private static func error(_ body: String) -> RequestError? {
         do {
             _ = try Self.parse(body)
             return nil

@@ -35,9 +35,9 @@ import Testing
         ]
     )
     func aFaultNamesItsMember(json: String, code: String, field: String) {
-        let refusal = refusal { _ = try Self.parse(json) }
-        #expect(refusal?.code == code)
-        #expect(refusal?.path == field)
+        let error = requestError { _ = try Self.parse(json) }
+        #expect(error?.code == code)
+        #expect(error?.path == field)
     }
 
     @Test func releasedRecipientsMayBeSentOnceMore() {

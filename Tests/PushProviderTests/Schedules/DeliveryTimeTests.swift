@@ -156,9 +156,9 @@ import Testing
         ]
     )
     func aFaultNamesItsMember(json: String, code: String, field: String) {
-        let refusal = refusal { _ = try Self.parse(json) }
-        #expect(refusal?.code == code)
-        #expect(refusal?.path == field)
+        let error = requestError { _ = try Self.parse(json) }
+        #expect(error?.code == code)
+        #expect(error?.path == field)
     }
 
     @Test(
@@ -171,9 +171,9 @@ import Testing
     )
     func aStartAfterTheExpirationIsRejected(json: String, field: String) throws {
         let expiration = Expiration.at(seconds: try at("2026-11-25T10:00:00Z").seconds)
-        let refusal = refusal { _ = try Self.parse(json, expiration: expiration) }
-        #expect(refusal?.code == "starts_after_expiration")
-        #expect(refusal?.path == field)
+        let error = requestError { _ = try Self.parse(json, expiration: expiration) }
+        #expect(error?.code == "starts_after_expiration")
+        #expect(error?.path == field)
         let later = Expiration.at(seconds: try at("2026-11-25T10:00:01Z").seconds)
         #expect(throws: Never.self) { try Self.parse(json, expiration: later) }
         #expect(throws: Never.self) { try Self.parse(json, expiration: .immediate) }

@@ -113,8 +113,8 @@ import Testing
     func aFaultNamesItsMember(text: String, code: String, field: String) throws {
         let outer = try fields(#"{"schedule":\#(text)}"#, known: ["schedule"])
         let now = try at("2026-11-25T00:00:00Z")
-        let refusal = refusal { _ = try RecurringSchedule.parse("schedule", in: outer, now: now) }
-        #expect(refusal?.code == code)
-        #expect(refusal?.path == field)
+        let error = requestError { _ = try RecurringSchedule.parse("schedule", in: outer, now: now) }
+        #expect(error?.code == code)
+        #expect(error?.path == field)
     }
 }

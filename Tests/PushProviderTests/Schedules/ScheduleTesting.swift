@@ -19,7 +19,7 @@ func fields(_ json: String, known: Set<String>) throws -> JSONFields {
 }
 
 /// Returns the error that `body` throws.
-func refusal(_ body: () throws -> Void) -> RequestError? {
+func requestError(_ body: () throws -> Void) -> RequestError? {
     do {
         try body()
         return nil

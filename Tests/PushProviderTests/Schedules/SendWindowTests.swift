@@ -140,8 +140,8 @@ import Testing
         ]
     )
     func aFaultNamesItsMember(json: String, code: String, field: String) {
-        let refusal = refusal { _ = try SendWindow.parse(fields(json, known: ["window", "quietHours"])) }
-        #expect(refusal?.code == code)
-        #expect(refusal?.path == field)
+        let error = requestError { _ = try SendWindow.parse(fields(json, known: ["window", "quietHours"])) }
+        #expect(error?.code == code)
+        #expect(error?.path == field)
     }
 }

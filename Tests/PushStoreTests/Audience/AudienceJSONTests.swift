@@ -101,7 +101,7 @@ import Testing
         (#"{"and":[{"tag":"a"},{"not":{"or":[{"tag":"b"},{"tg":"c"}]}}]}"#, "unknown_field", "and[1].not.or[1].tg"),
     ])
     func aFaultNamesItsMember(text: String, code: String, field: String?) {
-        let refusal = self.refusal(text)
+        let refusal = self.error(text)
         #expect(refusal?.code == code)
         #expect(refusal?.path == field)
         #expect(refusal?.kind == .invalid)
@@ -133,7 +133,7 @@ import Testing
         let deepest = AudienceExpression.maximumDepth / (kind == "both" ? 2 : 1)
         let expression = try self.parse(nested(deepest))
         #expect(try self.parse(String(decoding: try expression.json.text, as: UTF8.self)) == expression)
-        for depth in [deepest + 1, 40, 10_000] { #expect(self.refusal(nested(depth))?.code == "too_deep") }
+        for depth in [deepest + 1, 40, 10_000] { #expect(self.error(nested(depth))?.code == "too_deep") }
     }
 
     @Test func conditionsAreLimited() throws {
@@ -151,11 +151,11 @@ import Testing
             #"{"tag":"a","users":[\#(list(limit))]}"#,
             #"{"and":[{"or":[\#(tags(limit / 2))]},{"or":[\#(tags(limit / 2 + 1))]}]}"#,
         ] {
-            #expect(self.refusal(text)?.code == "too_many")
+            #expect(self.error(text)?.code == "too_many")
         }
         let long = String(repeating: "x", count: AudienceExpression.maximumText + 1)
         for member in ["user", "tag", "locale", "timeZone", "attribute"] {
-            #expect(self.refusal(#"{"\#(member)":"\#(long)"}"#)?.code == "too_long")
+            #expect(self.error(#"{"\#(member)":"\#(long)"}"#)?.code == "too_long")
         }
     }
 
@@ -183,7 +183,7 @@ import Testing
         return try AudienceExpression(fields, now: self.now)
     }
 
-    private func refusal(_ text: String) -> RequestError? {
+    private func error(_ text: String) -> RequestError? {
         do {
             _ = try self.parse(text)
             return nil

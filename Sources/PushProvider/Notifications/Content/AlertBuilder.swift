@@ -31,7 +31,7 @@ struct AlertBuilder {
         guard let alert = try self.fields.fields("alert", known: Self.members) else { return nil }
         let object = try self.object(alert)
         guard !object.isEmpty || !alert.nulls.isEmpty else {
-            throw self.fields.refusal("alert", "missing_content", "give title, subtitle or body")
+            throw self.fields.error("alert", "missing_content", "give title, subtitle or body")
         }
         return .object(object)
     }
@@ -75,7 +75,7 @@ struct AlertBuilder {
         if try sound.bool("critical") == true { object["critical"] = .integer(1) }
         object["name"] = try sound.string("name", maximum: 256).map(JSONValue.string)
         object["volume"] = try sound.number("volume")
-        guard !object.isEmpty else { throw self.fields.refusal("sound", "missing_content", "give critical or name") }
+        guard !object.isEmpty else { throw self.fields.error("sound", "missing_content", "give critical or name") }
         return .object(object)
     }
 }

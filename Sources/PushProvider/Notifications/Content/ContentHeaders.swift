@@ -32,7 +32,7 @@ struct ContentHeaders {
         if let text = try fields.string("pushType", maximum: 64) {
             guard let known = PushType(rawValue: text) else {
                 let known = PushType.allCases.map(\.rawValue).joined(separator: ", ")
-                throw fields.refusal("pushType", "invalid_push_type", "use one of \(known)")
+                throw fields.error("pushType", "invalid_push_type", "use one of \(known)")
             }
             type = known
         }
@@ -44,7 +44,7 @@ struct ContentHeaders {
             guard let value = fields.members[member], value != .bool(false) else { continue }
             guard types.contains(type ?? types[0]), type != nil || types.count == 1 else {
                 let names = types.map(\.rawValue).joined(separator: " or ")
-                throw fields.refusal(member, "conflicting_field", "it belongs to the push type \(names)")
+                throw fields.error(member, "conflicting_field", "it belongs to the push type \(names)")
             }
             type = types.count == 1 ? types[0] : type
         }
@@ -55,19 +55,19 @@ struct ContentHeaders {
         let suffix = pushType.topicSuffix
         guard let text = try fields.string("topic", maximum: Topic.maximumLength) else {
             guard let topic = Topic(bundleID.name + suffix) else {
-                throw fields.refusal("pushType", "invalid_topic", "the topic would be too long")
+                throw fields.error("pushType", "invalid_topic", "the topic would be too long")
             }
             return topic
         }
         guard let topic = Topic(text) else {
-            throw fields.refusal("topic", "invalid_topic", "use letters, digits, dots, hyphens and underscores")
+            throw fields.error("topic", "invalid_topic", "use letters, digits, dots, hyphens and underscores")
         }
         let name = pushType.rawValue
         guard suffix.isEmpty || text.hasSuffix(suffix) && text != suffix else {
-            throw fields.refusal("topic", "invalid_topic", "the topic of a push of type \(name) ends with \(suffix)")
+            throw fields.error("topic", "invalid_topic", "the topic of a push of type \(name) ends with \(suffix)")
         }
         guard !suffix.isEmpty || topic == bundleID || topic.bundleID == topic else {
-            throw fields.refusal("topic", "invalid_topic", "a push of type \(name) has a topic without suffix")
+            throw fields.error("topic", "invalid_topic", "a push of type \(name) has a topic without suffix")
         }
         return topic
     }
@@ -77,13 +77,13 @@ struct ContentHeaders {
             return pushType == .background ? .powerAware : .immediate
         }
         guard let priority = UInt8(exactly: value).flatMap(Priority.init(rawValue:)) else {
-            throw fields.refusal("priority", "invalid_priority", "use 10, 5 or 1")
+            throw fields.error("priority", "invalid_priority", "use 10, 5 or 1")
         }
         guard pushType != .background || priority == .powerAware else {
-            throw fields.refusal("priority", "invalid_priority", "a background push has priority 5 only")
+            throw fields.error("priority", "invalid_priority", "a background push has priority 5 only")
         }
         guard pushType != .liveactivity || priority != .low else {
-            throw fields.refusal("priority", "invalid_priority", "a Live Activity push has priority 10 or 5")
+            throw fields.error("priority", "invalid_priority", "a Live Activity push has priority 10 or 5")
         }
         return priority
     }
@@ -92,7 +92,7 @@ struct ContentHeaders {
         // Thirty days are 2,592,000 s: a smaller number is a duration by mistake, not a timestamp.
         guard let seconds = try fields.integer("expiration", in: 0...4_102_444_800) else { return .servicePolicy }
         guard seconds == 0 || seconds > 1_000_000_000 else {
-            throw fields.refusal(
+            throw fields.error(
                 "expiration",
                 "invalid_expiration",
                 "it is a timestamp in UNIX seconds, not a duration"

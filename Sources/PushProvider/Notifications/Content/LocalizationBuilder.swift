@@ -29,16 +29,16 @@ struct LocalizationBuilder {
     func localizations() throws(RequestError) -> [Localization] {
         guard let objects = try self.fields.object("localizations") else { return [] }
         guard objects.count <= Self.maximumCount else {
-            throw self.fields.refusal("localizations", "too_many", "at most \(Self.maximumCount) locales")
+            throw self.fields.error("localizations", "too_many", "at most \(Self.maximumCount) locales")
         }
         var localizations: [Localization] = []
         for (key, value) in objects.sorted(by: { $0.key < $1.key }) {
             let path = "localizations.\(key)"
             guard let tag = LocaleTag(key) else {
-                throw self.fields.refusal(path, "invalid_locale", "use a locale such as de or pt-BR")
+                throw self.fields.error(path, "invalid_locale", "use a locale such as de or pt-BR")
             }
             guard !localizations.contains(where: { $0.tag == tag }) else {
-                throw self.fields.refusal(path, "repeated_locale", "this locale occurs in another spelling")
+                throw self.fields.error(path, "repeated_locale", "this locale occurs in another spelling")
             }
             guard case .object(let members) = value else { throw self.fields.wrongType(path, "an object") }
             let fields = try JSONFields(members: members, path: path, known: self.isRaw ? ["payload"] : Self.members)
@@ -50,7 +50,7 @@ struct LocalizationBuilder {
 
     private func raw(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
         guard let payload = try fields.object("payload") else {
-            throw fields.refusal("payload", "missing_field", "the localization of a payload is a payload")
+            throw fields.error("payload", "missing_field", "the localization of a payload is a payload")
         }
         return payload
     }
@@ -71,7 +71,7 @@ struct LocalizationBuilder {
         if !aps.isEmpty || payload["aps"] != nil { payload["aps"] = .object(aps) }
         for (name, value) in try fields.object("data") ?? [:] {
             guard name != "aps" else {
-                throw fields.refusal("data.aps", "reserved_field", "aps is made from the other members")
+                throw fields.error("data.aps", "reserved_field", "aps is made from the other members")
             }
             payload[name] = value == .null ? nil : value
         }
@@ -84,7 +84,7 @@ struct LocalizationBuilder {
         let shortNulls = fields.nulls.intersection(AlertBuilder.texts)
         let hasShort = !short.isEmpty || !shortNulls.isEmpty
         guard !hasShort || fields.members["alert"] == nil else {
-            throw fields.refusal("alert", "conflicting_field", "give either alert or title, subtitle and body")
+            throw fields.error("alert", "conflicting_field", "give either alert or title, subtitle and body")
         }
         switch try builder.alert() {
         case .object(let alert)?:

@@ -44,7 +44,7 @@ struct PayloadBuilder {
         case .object:
             let badge = try self.fields.fields("badge", known: ["increment"])
             guard let increment = try badge?.integer("increment", in: BadgeChange.range) else {
-                throw self.fields.refusal(
+                throw self.fields.error(
                     "badge.increment",
                     "missing_field",
                     "the number to add to the user's count is required"
@@ -54,7 +54,7 @@ struct PayloadBuilder {
         case .string(let text):
             guard text.hasPrefix("+") || text.hasPrefix("-"),
                 let change = Int64(text).flatMap(BadgeChange.init(increment:))
-            else { throw self.fields.refusal("badge", "wrong_type", "use a number, or \"+1\" to count for the user") }
+            else { throw self.fields.error("badge", "wrong_type", "use a number, or \"+1\" to count for the user") }
             return change
         default: return nil
         }
@@ -62,7 +62,7 @@ struct PayloadBuilder {
 
     private func rejectOthers(than name: String, _ message: String) throws(RequestError) {
         for other in Self.members.sorted() where other != name && self.fields.members[other] != nil {
-            throw self.fields.refusal(other, "conflicting_field", message)
+            throw self.fields.error(other, "conflicting_field", message)
         }
     }
 
@@ -70,7 +70,7 @@ struct PayloadBuilder {
         let aps = try self.aps()
         var object = try self.fields.object("data") ?? [:]
         guard object["aps"] == nil else {
-            throw self.fields.refusal("data.aps", "reserved_field", "aps is made from the other members")
+            throw self.fields.error("data.aps", "reserved_field", "aps is made from the other members")
         }
         if let provider = try self.fields.fields("fileProvider", known: ["containerIdentifier", "domain"]) {
             for (key, name) in [("container-identifier", "containerIdentifier"), ("domain", "domain")] {
@@ -81,7 +81,7 @@ struct PayloadBuilder {
         let badge = try self.badgeChange()
         let hasAps = !aps.isEmpty || badge != nil
         guard hasAps || !object.isEmpty || self.pushType == .location else {
-            throw self.fields.refusal("alert", "missing_content", "give alert, badge, sound, data or payload")
+            throw self.fields.error("alert", "missing_content", "give alert, badge, sound, data or payload")
         }
         if hasAps { object["aps"] = .object(aps) }
         return object
@@ -122,7 +122,7 @@ struct PayloadBuilder {
             alert["sound"] = sound
             aps["alert"] = .object(alert)
         case .string(let body)?: aps["alert"] = .object(["body": .string(body), "sound": sound])
-        default: throw self.fields.refusal("sound", "needs_alert", "a Live Activity has a sound only with an alert")
+        default: throw self.fields.error("sound", "needs_alert", "a Live Activity has a sound only with an alert")
         }
     }
 }

@@ -1,4 +1,4 @@
-/// The peer's settings (RFC 9113 section 6.5.2), as far as they concern an end that pushes or answers pushes.
+/// The peer's settings (RFC 9113 section 6.5.2), as far as they concern an end that sends pushes or responds to them.
 struct HTTP2PeerSettings: Sendable {
     /// The end that sends the settings.
     enum Peer: Sendable { case client, server }

@@ -28,7 +28,7 @@ enum Content {
     }
 
     /// Returns the error that a request is rejected with; `nil` if it is accepted.
-    static func refusal(_ body: String, bundleID: String = Vectors.bundleID) -> RequestError? {
+    static func error(_ body: String, bundleID: String = Vectors.bundleID) -> RequestError? {
         do {
             _ = try Self.parse(body, bundleID: bundleID)
             return nil

@@ -94,30 +94,30 @@ import Testing
         ]
     )
     func aFaultNamesItsMember(localizations: String, code: String, field: String) {
-        let refusal = Content.refusal(#"{"alert":"x","localizations":\#(localizations)}"#)
+        let refusal = Content.error(#"{"alert":"x","localizations":\#(localizations)}"#)
         #expect(refusal?.code == code)
         #expect(refusal?.path == field)
     }
 
     @Test func aLocalisationIsLintedToo() {
         let background = #"{"pushType":"background","data":{"a":1},"localizations":{"de":{"alert":"y"}}}"#
-        #expect(Content.refusal(background)?.code == "not_background")
-        #expect(Content.refusal(background)?.path == "localizations.de.alert")
+        #expect(Content.error(background)?.code == "not_background")
+        #expect(Content.error(background)?.path == "localizations.de.alert")
         let raw = #"{"payload":{"aps":{"alert":"x"}},"localizations":{"de":{}}}"#
-        #expect(Content.refusal(raw)?.path == "localizations.de.payload")
+        #expect(Content.error(raw)?.path == "localizations.de.payload")
     }
 
     @Test func localizationsHaveALimit() {
         let letters = Array("abcdefghijk")
         let tags = letters.flatMap { first in letters.map { "\(first)\($0)" } }
         let variants = tags.map { #""\#($0)":{"alert":"y"}"# }.joined(separator: ",")
-        #expect(Content.refusal(#"{"alert":"x","localizations":{\#(variants)}}"#)?.code == "too_many")
+        #expect(Content.error(#"{"alert":"x","localizations":{\#(variants)}}"#)?.code == "too_many")
     }
 
     @Test func aLargePayloadIsNotCopiedForEachLocale() {
         let large = String(repeating: "a", count: 40_000)
         let locales = (0..<50).map { #""de-x\#($0)":{"alert":"y"}"# }.joined(separator: ",")
-        let refusal = Content.refusal(
+        let refusal = Content.error(
             #"{"alert":"x","data":{"a":"\#(large)"},"localizations":{\#(locales)}}"#
         )
         #expect(refusal?.code == "payload_too_large")

@@ -106,7 +106,7 @@ import Testing
         ]
     )
     func aTopicMustFitThePushType(body: String, field: String) {
-        let refusal = Content.refusal(body)
+        let refusal = Content.error(body)
         #expect(refusal?.code == "invalid_topic")
         #expect(refusal?.path == field)
     }
@@ -146,14 +146,14 @@ import Testing
         ]
     )
     func garbageIsRejected(body: String) {
-        #expect(Content.refusal(body)?.kind == .invalid)
+        #expect(Content.error(body)?.kind == .invalid)
     }
 
     @Test func nestingAndLengthHaveLimits() {
         let deep = String(repeating: "[", count: 70) + String(repeating: "]", count: 70)
-        #expect(Content.refusal(#"{"alert":"x","data":{"a":\#(deep)}}"#)?.code == "too_deep")
+        #expect(Content.error(#"{"alert":"x","data":{"a":\#(deep)}}"#)?.code == "too_deep")
         let long = String(repeating: "ä", count: 200_000)
-        #expect(Content.refusal(#"{"alert":"\#(long)"}"#)?.code == "too_long")
-        #expect(Content.refusal(#"{"payload":{"aps":{"alert":"\#(long)"}}}"#)?.code == "payload_too_large")
+        #expect(Content.error(#"{"alert":"\#(long)"}"#)?.code == "too_long")
+        #expect(Content.error(#"{"payload":{"aps":{"alert":"\#(long)"}}}"#)?.code == "payload_too_large")
     }
 }

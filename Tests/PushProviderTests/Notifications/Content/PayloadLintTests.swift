@@ -62,7 +62,7 @@ import Testing
         ]
     )
     func aFaultNamesItsMember(body: String, code: String, field: String) {
-        let refusal = Content.refusal(body)
+        let refusal = Content.error(body)
         #expect(refusal?.code == code)
         #expect(refusal?.path == field)
     }
@@ -95,16 +95,16 @@ import Testing
         ]
     )
     func aLiveActivityHasTheMembersOfItsEvent(activity: String, code: String, field: String) {
-        let refusal = Content.refusal(#"{"liveActivity":\#(activity)}"#)
+        let refusal = Content.error(#"{"liveActivity":\#(activity)}"#)
         #expect(refusal?.code == code)
         #expect(refusal?.path == field)
     }
 
     @Test func aLiveActivityHasPriorityTenOrFive() {
         let activity = #"{"event":"update","timestamp":1700000000,"contentState":{}}"#
-        #expect(Content.refusal(#"{"liveActivity":\#(activity),"priority":1}"#)?.path == "priority")
-        #expect(Content.refusal(#"{"liveActivity":\#(activity),"priority":5,"relevanceScore":75.5}"#) == nil)
-        #expect(Content.refusal(#"{"liveActivity":\#(activity),"sound":"s"}"#)?.code == "needs_alert")
+        #expect(Content.error(#"{"liveActivity":\#(activity),"priority":1}"#)?.path == "priority")
+        #expect(Content.error(#"{"liveActivity":\#(activity),"priority":5,"relevanceScore":75.5}"#) == nil)
+        #expect(Content.error(#"{"liveActivity":\#(activity),"sound":"s"}"#)?.code == "needs_alert")
     }
 
     @Test(
@@ -139,8 +139,8 @@ import Testing
 
     @Test func everyVariantMustFit() throws {
         let text = String(repeating: "a", count: 4076)
-        #expect(Content.refusal(#"{"alert":"x","localizations":{"de":{"alert":"\#(text)"}}}"#) == nil)
-        let refusal = Content.refusal(
+        #expect(Content.error(#"{"alert":"x","localizations":{"de":{"alert":"\#(text)"}}}"#) == nil)
+        let refusal = Content.error(
             #"{"alert":"x","localizations":{"fr":{"alert":"y"},"de_DE":{"alert":"\#(text)a"}}}"#
         )
         #expect(refusal?.code == "payload_too_large")
@@ -149,8 +149,8 @@ import Testing
 
     @Test func variablesCountWithTheirDefaults() {
         let text = String(repeating: "a", count: 4076)
-        #expect(Content.refusal(#"{"alert":"\#(text){{a-name-that-is-long}}","template":true}"#) == nil)
-        #expect(Content.refusal(#"{"alert":"\#(text){{name|b}}","template":true}"#)?.path == "alert")
+        #expect(Content.error(#"{"alert":"\#(text){{a-name-that-is-long}}","template":true}"#) == nil)
+        #expect(Content.error(#"{"alert":"\#(text){{name|b}}","template":true}"#)?.path == "alert")
     }
 
     @Test func anyPayloadIsReadOrRejected() {
@@ -166,7 +166,7 @@ import Testing
                     return #""\#(name)":\#(values.randomElement(using: &generator) ?? "0")"#
                 }
                 let payload = #"{"aps":{\#(inner.joined(separator: ","))},\#(inner[0])}"#
-                _ = Content.refusal(#"{"payload":\#(payload),"template":true,"pushType":"\#(type.rawValue)"}"#)
+                _ = Content.error(#"{"payload":\#(payload),"template":true,"pushType":"\#(type.rawValue)"}"#)
             }
         }
     }

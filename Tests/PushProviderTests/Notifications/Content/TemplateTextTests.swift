@@ -34,17 +34,17 @@ import Testing
 
     @Test func theMemberAtFaultIsNamed() {
         let payload = #"{"aps":{"alert":"x"},"list":["a",{"b":"{{c"}]}"#
-        let refusal = Content.refusal(#"{"payload":\#(payload),"template":true}"#)
+        let refusal = Content.error(#"{"payload":\#(payload),"template":true}"#)
         #expect(refusal?.code == "invalid_template")
         #expect(refusal?.path == "payload.list[1].b")
-        #expect(Content.refusal(#"{"alert":{"titleLocKey":"{{"},"template":true}"#)?.path == "alert.titleLocKey")
+        #expect(Content.error(#"{"alert":{"titleLocKey":"{{"},"template":true}"#)?.path == "alert.titleLocKey")
         let german = #"{"alert":"x","localizations":{"de_DE":{"body":"{{"}},"template":true}"#
-        #expect(Content.refusal(german)?.path == "localizations.de_DE.alert.body")
+        #expect(Content.error(german)?.path == "localizations.de_DE.alert.body")
     }
 
     @Test func variablesHaveALimit() {
         let text = (0..<65).map { "{{v\($0)|}}" }.joined()
-        #expect(Content.refusal(#"{"alert":"x\#(text)","template":true}"#)?.code == "too_many")
+        #expect(Content.error(#"{"alert":"x\#(text)","template":true}"#)?.code == "too_many")
     }
 
     @Test func anyBracesAreReadOrRejected() {
