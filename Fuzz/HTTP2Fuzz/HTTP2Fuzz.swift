@@ -100,12 +100,12 @@ enum DecoderComparison {
         while let length = input.popFirst() {
             let block = Array(input.prefix(Int(length)))
             input = input.dropFirst(Int(length))
-            let our = try? ours.decode(block.span)
+            let decoded = try? ours.decode(block.span)
             var buffer = ByteBuffer(bytes: block)
             let their = try? theirs.decodeHeaders(from: &buffer)
             // NIOHPACK also rejects names that HTTP forbids. After a rejection the tables may differ.
             guard let their else { return }
-            guard let list = our else { preconditionFailure("only NIOHPACK takes \(block)") }
+            guard let list = decoded else { preconditionFailure("only NIOHPACK takes \(block)") }
             guard !list.isTooLong else { continue }
             let our = list.head
             precondition(our.id == Self.last("apns-id", their), "apns-id of \(block)")

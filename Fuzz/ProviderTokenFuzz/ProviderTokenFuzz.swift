@@ -27,7 +27,7 @@ enum ProviderTokenFuzz {
             )
             if case .success(let claims) = verified {
                 precondition(second.accepts(token), "taken: \(token)")
-                precondition(claims.teamID == SecondCheck.teamID && claims.keyID == SecondCheck.keyID)
+                precondition(claims.key.teamID == SecondCheck.teamID && claims.key.keyID == SecondCheck.keyID)
             }
         }
     }
