@@ -61,7 +61,7 @@ let package = Package(
         ),
         fuzz("AudienceFuzz", [.provider]),
         fuzz("BinaryFrameFuzz", [.sender, .nioCore]),
-        fuzz("CourierFuzz", [.sender, .nioCore]),
+        fuzz("DeviceLinkFuzz", [.sender, .nioCore]),
         fuzz("CronFuzz", [.provider]),
         fuzz("FormFuzz", [.provider]),
         fuzz("HTTP2Fuzz", [.sender, .nioCore, .nioHPACK]),

@@ -52,16 +52,13 @@ enum PayloadFuzz {
     /// Checks that an accepted payload is JSON within the limit and keeps its members. A template is checked with its shortest
     /// payload.
     private static func request(_ body: Data) {
+        let now = Timestamp(milliseconds: 1_700_000_000_000)
         guard let topic = Topic("com.example.MyApp"),
-            let content = try? NotificationRequest(parsing: body, bundleID: topic).definition
+            let content = try? NotificationRequest(parsing: body, bundleID: topic, now: now).content
         else { return }
-        guard
-            let renderer = try? ContentRenderer(
-                payload: content.payload,
-                isTemplate: content.isTemplate,
-                pushType: content.pushType
-            )
-        else { preconditionFailure("what was taken cannot be rendered") }
+        guard let renderer = try? ContentRenderer(content) else {
+            preconditionFailure("the accepted content cannot be rendered")
+        }
         for (_, payload) in renderer.samples() {
             precondition(payload.count <= content.pushType.maximumPayloadSize, "too large")
             guard case .object(let members) = try? JSONValue(parsing: Data(payload)) else {
@@ -75,13 +72,21 @@ enum PayloadFuzz {
 
     /// Checks that a payload keeps its structure for any attributes.
     private static func attributes(_ text: Data) {
-        let content =
+        guard let topic = Topic("com.example.MyApp") else { return }
+        let template =
             #"{"payload":{"aps":{"alert":"{{a|d}}"},"x":"{{b|}}{{user|}}"},"variables":true,"version":1}"#
-        guard
-            var renderer = try? ContentRenderer(payload: Data(content.utf8), isTemplate: true, pushType: .alert)
-        else { preconditionFailure("the content cannot be read") }
-        let subject = RenderSubject(user: String(decoding: text, as: UTF8.self), attributes: text)
-        guard let payload = try? renderer.render(for: subject) else { return }
+        let content = NotificationContent(
+            topic: topic,
+            pushType: .alert,
+            priority: .immediate,
+            expiration: .servicePolicy,
+            collapseID: nil,
+            payload: Data(template.utf8),
+            isTemplate: true
+        )
+        guard var renderer = try? ContentRenderer(content) else { preconditionFailure("the content cannot be read") }
+        let profile = RecipientProfile(user: String(decoding: text, as: UTF8.self), attributes: text)
+        guard let payload = try? renderer.render(for: profile, badge: nil) else { return }
         guard case .object(let members) = try? JSONValue(parsing: Data(payload)), members.count == 2,
             case .object(let aps)? = members["aps"], aps.count == 1, case .string? = aps["alert"],
             case .string? = members["x"]

@@ -5,7 +5,7 @@ package import PushTypes
 /// The hours of the week in which recipients may be sent to, on a local clock: inside one of the windows (always, if there
 /// is none) and outside all quiet hours.
 ///
-/// Where the clocks are changed, the local time counts: a window whose opening is skipped opens right after the gap, and
+/// The local time counts when the clocks change: a window whose opening is skipped opens right after the gap, and
 /// hours that occur twice are open twice.
 package struct SendWindow: Hashable, Sendable {
     /// The maximum number of windows, and of quiet hours, in one request.

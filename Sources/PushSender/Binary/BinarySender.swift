@@ -114,7 +114,7 @@ public actor BinarySender: NotificationSender, Service {
 
     /// Sends pushes in this order and returns their outcomes in the same order.
     ///
-    /// When the calling task is cancelled, pushes that were not written yet end as not sent.
+    /// Cancelling the calling task ends the pushes that were not written yet as not sent.
     public func send(_ pushes: [Push]) async -> [Outcome] {
         let batch = Batch(count: pushes.count)
         self.lastBatch &+= 1

@@ -63,7 +63,7 @@ extension GatewaySettings {
         /// - Parameter freePorts: whether ports that no setting names are free ones, rather than the usual ones.
         static func apply(_ settings: Settings, freePorts: Bool, to configuration: inout GatewayConfiguration) {
             func port(_ setting: Setting, usual: Int) -> Int { settings.integer(setting) ?? (freePorts ? 0 : usual) }
-            // Where the sandbox has a free port, production has one too.
+            // A free port of the sandbox means a free port of production.
             func above(_ port: Int) -> Int { port == 0 ? 0 : port + Self.shift }
             let host = settings.text(Self.host)
             let main = GatewayConfiguration.Listeners(

@@ -5,7 +5,7 @@ import PushWire
 
 /// Fuzzes the packets of the device link and the state machines of both ends. The first byte of an input selects one.
 @main
-enum CourierFuzz {
+enum DeviceLinkFuzz {
     private static let now = Timestamp(seconds: 1_700_000_000)
 
     static func main() {
