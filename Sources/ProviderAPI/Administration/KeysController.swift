@@ -74,18 +74,25 @@ struct KeysController: Controller {
     var operations: [ProviderOperation] {
         let scopes = Schema.array(of: .choice(of: APIScope.self), count: 1...APIScope.allCases.count)
         return [
-            .get("/v1/keys", id: "listKeys", "All API keys, without their texts.", self.list)
+            .init(.get, "/v1/keys", id: "listKeys", "All API keys, without their texts.", self.list)
                 .tag(.administration).scope(.admin).responses(.ok(.list("keys", of: Key.schema))),
-            .post("/v1/keys", .audited, id: "addKey", "Issues an API key; its text is in this response only.", self.add)
-                .tag(.administration).scope(.admin)
-                .body(
-                    .object(required: ["name": .string(length: 1...200), "scopes": scopes]),
-                    maximum: 16 * 1024
-                )
-                .responses(.created(Key.schema)),
-            .delete("/v1/keys/{key}", .audited, id: "deleteKey", "Removes an API key.", self.delete)
+            .init(
+                .post,
+                "/v1/keys",
+                .audited,
+                id: "addKey",
+                "Issues an API key; its text is in this response only.",
+                self.add
+            )
+            .tag(.administration).scope(.admin)
+            .body(
+                .object(required: ["name": .string(length: 1...200), "scopes": scopes]),
+                maximum: 16 * 1024
+            )
+            .responses(.created(Key.schema)),
+            .init(.delete, "/v1/keys/{key}", .audited, id: "deleteKey", "Removes an API key.", self.delete)
                 .tag(.administration).scope(.admin).responses(.noContent).errors(.conflict),
-            .get("/v1/audit", id: "listAudit", "The changes by API key, newest first.", self.audit)
+            .init(.get, "/v1/audit", id: "listAudit", "The changes by API key, newest first.", self.audit)
                 .tag(.administration).scope(.admin).parameters(.cursor, .limit())
                 .responses(.ok(.page("entries", of: Entry.schema))),
         ]

@@ -17,9 +17,9 @@ struct AppsController: Controller {
 
     var operations: [ProviderOperation] {
         [
-            .get("/v1/apps", id: "listApps", "All apps.", self.list)
+            .init(.get, "/v1/apps", id: "listApps", "All apps.", self.list)
                 .tag(.apps).scope(.read).responses(.ok(.list("apps", of: AppResponse.schema))),
-            .post("/v1/apps", .audited, id: "addApp", "Adds an app.", self.add)
+            .init(.post, "/v1/apps", .audited, id: "addApp", "Adds an app.", self.add)
                 .tag(.apps).scope(.admin)
                 .body(
                     .object(
@@ -28,9 +28,9 @@ struct AppsController: Controller {
                     ).example(.texts(["bundleId": "com.example.MyApp"]))
                 )
                 .responses(.created(AppResponse.schema), .ok(AppResponse.schema, "It exists already.")),
-            .get("/v1/apps/{app}", id: "showApp", "One app.", self.show)
+            .init(.get, "/v1/apps/{app}", id: "showApp", "One app.", self.show)
                 .tag(.apps).scope(.read).responses(.ok(AppResponse.schema)),
-            .patch("/v1/apps/{app}", .audited, id: "changeApp", "Changes an app's name or rate.", self.change)
+            .init(.patch, "/v1/apps/{app}", .audited, id: "changeApp", "Changes an app's name or rate.", self.change)
                 .tag(.apps).scope(.admin).body(.object(optional: ["name": Self.name.orNull, "rate": Self.rate.orNull]))
                 .responses(.ok(AppResponse.schema)),
         ]

@@ -22,14 +22,16 @@ struct CredentialsController: Controller {
 
     var operations: [ProviderOperation] {
         [
-            .get(
+            .init(
+                .get,
                 "/v1/apps/{app}/credentials",
                 id: "listCredentials",
                 "The app's credentials, without their secrets.",
                 self.list
             )
             .tag(.apps).scope(.read).responses(.ok(.list("credentials", of: CredentialResponse.schema))),
-            .put(
+            .init(
+                .put,
                 "/v1/apps/{app}/credentials/{environment}",
                 .audited,
                 id: "setCredential",
@@ -37,7 +39,8 @@ struct CredentialsController: Controller {
                 self.set
             )
             .tag(.apps).scope(.admin).body(Self.request).responses(.ok(CredentialResponse.schema)),
-            .delete(
+            .init(
+                .delete,
                 "/v1/apps/{app}/credentials/{environment}",
                 .audited,
                 id: "deleteCredential",

@@ -12,7 +12,8 @@ struct AudiencesController: Controller {
 
     var operations: [ProviderOperation] {
         [
-            .post(
+            .init(
+                .post,
                 "/v1/apps/{app}/audience:count",
                 .readOnly,
                 id: "countAudience",
@@ -22,7 +23,8 @@ struct AudiencesController: Controller {
             .tag(.audiences).scope(.read).cost(.query)
             .body(.object(required: ["audience": .audience], optional: ["environment": .environment]))
             .responses(.ok(.object(required: ["count": .integer()]).named("Count"))),
-            .post(
+            .init(
+                .post,
                 "/v1/apps/{app}/audience:preview",
                 .readOnly,
                 id: "previewAudience",
@@ -36,19 +38,17 @@ struct AudiencesController: Controller {
                     optional: ["environment": .environment, "limit": .integer(PageSize.range)]
                 )
             )
-            .responses(
-                .ok(
-                    .object(required: ["count": .integer(), "devices": .array(of: DeviceResponse.schema)])
-                        .named("AudiencePreview")
-                )
-            ),
+            .responses(.ok(Preview.schema)),
         ]
     }
 
     /// The number of devices, and some of them.
-    private struct Preview: Encodable {
-        var count: Int
-        var devices: [DeviceResponse]
+    private struct Preview: ResponseObject {
+        let count: Int
+        let devices: [DeviceResponse]
+
+        static let schemaName: String? = "AudiencePreview"
+        static let members: [ResponseMember<Self>] = [.required("count", \.count), .required("devices", \.devices)]
     }
 
     private func count(_ request: OperationRequest) async throws -> Response {

@@ -16,7 +16,8 @@ struct DevicesController: Controller {
 
     var operations: [ProviderOperation] {
         [
-            .post(
+            .init(
+                .post,
                 "/v1/apps/{app}/devices",
                 .unaudited,
                 id: "registerDevice",
@@ -25,7 +26,8 @@ struct DevicesController: Controller {
             )
             .tag(.devices).scope(.register).body(.deviceRequest, maximum: 64 * 1024)
             .responses(.created(DeviceResponse.schema), .ok(DeviceResponse.schema)),
-            .post(
+            .init(
+                .post,
                 "/v1/apps/{app}/devices:batch",
                 .unaudited,
                 id: "registerDevices",
@@ -40,7 +42,7 @@ struct DevicesController: Controller {
                 maximum: 4 * 1024 * 1024
             )
             .responses(.ok(BatchResponse.schema, "The result of each, in the order of the request.")),
-            .get("/v1/apps/{app}/devices", id: "listDevices", "Devices, inactive ones too.", self.list)
+            .init(.get, "/v1/apps/{app}/devices", id: "listDevices", "Devices, inactive ones too.", self.list)
                 .tag(.devices).scope(.read).cost(.query)
                 .parameters(
                     .query("user", "Of this user.", .text),
@@ -49,14 +51,16 @@ struct DevicesController: Controller {
                     .limit()
                 )
                 .responses(.ok(.page("devices", of: DeviceResponse.schema))),
-            .get(
+            .init(
+                .get,
                 "/v1/apps/{app}/devices/{token}",
                 id: "showDevice",
                 "The devices with this token: one per environment at most.",
                 self.show
             )
             .tag(.devices).scope(.read).responses(.ok(.list("devices", of: DeviceResponse.schema))),
-            .delete(
+            .init(
+                .delete,
                 "/v1/apps/{app}/devices/{token}",
                 .unaudited,
                 id: "deleteDevice",
@@ -77,7 +81,7 @@ struct DevicesController: Controller {
         guard let result, let device = devices.first(where: { $0.id == result.device }) else {
             throw RequestError.noSuchDevice
         }
-        return try .json(DeviceResponse(device), status: result.kind == .added ? .created : .ok)
+        return try .json(DeviceResponse(device: device), status: result.kind == .added ? .created : .ok)
     }
 
     /// Registers a batch. An invalid entry has an error of its own and does not affect the others.
@@ -126,14 +130,14 @@ struct DevicesController: Controller {
             limit: page.limit
         )
         let next = page.next(after: devices, \.id)
-        return try .json(ListResponse("devices", devices.map(DeviceResponse.init), next: next))
+        return try .page("devices", devices.map(DeviceResponse.init), next: next)
     }
 
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let devices = try await self.store.devices(app: app.id, token: try request.pathToken())
         guard !devices.isEmpty else { throw RequestError.noSuchDevice }
-        return try .json(["devices": devices.map(DeviceResponse.init)])
+        return try .page("devices", devices.map(DeviceResponse.init))
     }
 
     private func delete(_ request: OperationRequest) async throws -> Response {
@@ -150,40 +154,42 @@ struct DevicesController: Controller {
 }
 
 /// The results of a batch of registrations.
-struct BatchResponse: Encodable {
+struct BatchResponse: ResponseObject {
     /// The result of one registration.
-    struct Result: Encodable {
+    struct Result: ResponseObject {
         /// `added`, `refreshed`, `tokenReplaced` or `refused`.
         var result: String
         var id: Int64?
         var error: RequestError.Content?
 
         init(_ error: RequestError) {
-            (self.result, self.id, self.error) = ("refused", nil, RequestError.Content(error))
+            (self.result, self.error) = ("refused", RequestError.Content(error: error))
         }
 
         /// - Parameter index: the position of the registration in the request.
         init(_ result: RegistrationResult?, index: Int) {
-            self.id = result?.device
             switch result?.kind {
             case .rejected(let excess):
-                (self.result, self.id) = ("refused", nil)
-                self.error = RequestError.Content(RequestError(excess))
-                self.error?.field = "devices[\(index)].\(excess.field)"
+                var error = RequestError(excess)
+                error.path = "devices[\(index)].\(excess.field)"
+                self = Self(error)
+                return
             case .added: self.result = "added"
             case .tokenReplaced: self.result = "tokenReplaced"
             case .refreshed, nil: self.result = "refreshed"
             }
+            self.id = result?.device
         }
+
+        static let members: [ResponseMember<Self>] = [
+            .required("result", \.result, as: .choice(["added", "refreshed", "tokenReplaced", "refused"])),
+            .optional("id", \.id),
+            .optional("error", \.error),
+        ]
     }
 
-    var results: [Result]
+    let results: [Result]
 
-    static let schema = Schema.list(
-        "results",
-        of: .object(
-            required: ["result": .choice(["added", "refreshed", "tokenReplaced", "refused"])],
-            optional: ["id": .integer(), "error": RequestError.Content.schema]
-        )
-    ).named("BatchResults")
+    static let schemaName: String? = "BatchResults"
+    static let members: [ResponseMember<Self>] = [.required("results", \.results)]
 }

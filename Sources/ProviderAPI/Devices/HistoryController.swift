@@ -21,7 +21,8 @@ struct HistoryController: Controller {
 
     var operations: [ProviderOperation] {
         [
-            .get(
+            .init(
+                .get,
                 "/v1/apps/{app}/devices/{token}/history",
                 id: "deviceHistory",
                 "Deliveries to a token, registered or not, and the events of the token; newest first.",
@@ -29,7 +30,8 @@ struct HistoryController: Controller {
             )
             .tag(.devices).scope(.read).cost(.query).parameters(.limit(), .cursor)
             .responses(.ok(HistoryResponse.schema)),
-            .get(
+            .init(
+                .get,
                 "/v1/apps/{app}/users/{user}/history",
                 id: "userHistory",
                 "The same for all devices of a user.",
@@ -37,9 +39,10 @@ struct HistoryController: Controller {
             )
             .tag(.devices).scope(.read).cost(.query).parameters(.limit(), .cursor)
             .responses(.ok(HistoryResponse.schema)),
-            .get("/v1/apps/{app}/users/{user}/badge", id: "showBadge", "The user's badge count.", self.showBadge)
+            .init(.get, "/v1/apps/{app}/users/{user}/badge", id: "showBadge", "The user's badge count.", self.showBadge)
                 .tag(.devices).scope(.read).responses(.ok(Self.badge)),
-            .put(
+            .init(
+                .put,
                 "/v1/apps/{app}/users/{user}/badge",
                 .unaudited,
                 id: "setBadge",
@@ -47,7 +50,7 @@ struct HistoryController: Controller {
                 self.setBadge
             )
             .tag(.devices).scope(.send).body(Self.badge, maximum: 4096).responses(.ok(Self.badge)),
-            .get("/v1/deliveries/{apnsId}", id: "showDelivery", "The delivery with this apns-id.", self.delivery)
+            .init(.get, "/v1/deliveries/{apnsId}", id: "showDelivery", "The delivery with this apns-id.", self.delivery)
                 .tag(.notifications).scope(.read).responses(.ok(DeliveryResponse.schema)),
         ]
     }
@@ -116,7 +119,7 @@ struct HistoryController: Controller {
                 )
             )
         }
-        return try .json(HistoryResponse(devices: devices.map(DeviceResponse.init), page))
+        return try .json(HistoryResponse(devices: devices.map(DeviceResponse.init), page: page))
     }
 
     /// Returns the badge count of a user; 0 for a user who has none.
@@ -141,6 +144,6 @@ struct HistoryController: Controller {
         guard let id = DeliveryID.parse(request.path("apnsId")),
             let delivery = try await self.store.delivery(of: id.notification, recipient: id.recipient)
         else { throw RequestError.noSuch("delivery", by: "apns-id", at: "apnsId") }
-        return try .json(DeliveryResponse(delivery))
+        return try .json(DeliveryResponse(delivery: delivery))
     }
 }

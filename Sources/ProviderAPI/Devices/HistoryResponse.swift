@@ -2,24 +2,18 @@ import PushHTTP
 import PushStore
 
 /// The history of a token or a user in a response; deliveries and token events are each newest first.
-struct HistoryResponse: Encodable {
-    var devices: [DeviceResponse]
-    var deliveries: [DeliveryResponse]
-    var tokenEvents: [TokenEventResponse]
-    var next: String?
+struct HistoryResponse: ResponseObject {
+    let devices: [DeviceResponse]
+    let page: HistoryPage
 
-    init(devices: [DeviceResponse], _ page: HistoryPage) {
-        self.devices = devices
-        self.deliveries = page.deliveries.map(DeliveryResponse.init)
-        self.tokenEvents = page.events.map(TokenEventResponse.init)
-        self.next = page.next?.text
-    }
+    private var deliveries: [DeliveryResponse] { self.page.deliveries.map(DeliveryResponse.init) }
+    private var events: [TokenEventResponse] { self.page.events.map(TokenEventResponse.init) }
 
-    static let schema = Schema.object(
-        required: [
-            "devices": .array(of: DeviceResponse.schema), "deliveries": .array(of: DeliveryResponse.schema),
-            "tokenEvents": .array(of: TokenEventResponse.schema),
-        ],
-        optional: ["next": .string().described("The cursor of the next page, if either list continues.")]
-    ).named("History")
+    static let schemaName: String? = "History"
+    static let members: [ResponseMember<Self>] = [
+        .required("devices", \.devices),
+        .required("deliveries", \.deliveries),
+        .required("tokenEvents", \.events),
+        .optional("next", \.page.next?.text, "The cursor of the next page, if either list continues."),
+    ]
 }

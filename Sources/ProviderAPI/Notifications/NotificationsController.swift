@@ -17,17 +17,23 @@ struct NotificationsController: Controller {
         let state = ParameterDescription.query("state", "In this state.", .choice(of: NotificationRecord.State.self))
         let filters = [state, .cursor, .limit()]
         return [
-            .get("/v1/apps/{app}/notifications", id: "listAppNotifications", "An app's notifications, newest first.") {
+            .init(
+                .get,
+                "/v1/apps/{app}/notifications",
+                id: "listAppNotifications",
+                "An app's notifications, newest first."
+            ) {
                 try await self.list($0, app: try await $0.app(self.store))
             }
             .tag(.notifications).scope(.read).parameters(filters)
             .responses(.ok(.page("notifications", of: NotificationResponse.schema))),
-            .get("/v1/notifications", id: "listNotifications", "All apps' notifications, newest first.") {
+            .init(.get, "/v1/notifications", id: "listNotifications", "All apps' notifications, newest first.") {
                 try await self.list($0, app: nil)
             }
             .tag(.notifications).scope(.read).parameters(filters)
             .responses(.ok(.page("notifications", of: NotificationResponse.schema))),
-            .get(
+            .init(
+                .get,
                 "/v1/notifications/{notification}",
                 id: "showNotification",
                 "A notification and its progress.",
@@ -37,7 +43,8 @@ struct NotificationsController: Controller {
             self.change("pause", "Stops the notification after the pages in flight.", .pause(reason: nil)),
             self.change("resume", "Continues a paused notification.", .resume),
             self.change("cancel", "Stops the notification for good.", .cancel),
-            .get(
+            .init(
+                .get,
                 "/v1/notifications/{notification}/deliveries",
                 id: "listDeliveries",
                 "The deliveries of the notification.",
@@ -51,7 +58,7 @@ struct NotificationsController: Controller {
 
     /// Returns the operation that changes the state of a notification.
     private func change(_ name: String, _ summary: String, _ change: StateChange) -> ProviderOperation {
-        .post("/v1/notifications/{notification}:\(name)", .audited, id: "\(name)Notification", summary) {
+        .init(.post, "/v1/notifications/{notification}:\(name)", .audited, id: "\(name)Notification", summary) {
             try await self.set(change, name, $0)
         }
         .tag(.notifications).scope(.send).responses(.ok(NotificationResponse.schema)).errors(.conflict)
@@ -132,7 +139,7 @@ struct NotificationsController: Controller {
             limit: page.limit
         )
         let next = page.next(after: deliveries, \.recipient)
-        return try .json(ListResponse("deliveries", deliveries.map(DeliveryResponse.init), next: next))
+        return try .page("deliveries", deliveries.map(DeliveryResponse.init), next: next)
     }
 
     private func notification(_ request: OperationRequest) async throws -> NotificationRecord {

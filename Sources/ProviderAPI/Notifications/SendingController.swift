@@ -24,7 +24,8 @@ struct SendingController: Controller {
             .string(length: 1...Self.maximumIdempotencyKey, pattern: "^[!-~]+$")
         )
         return [
-            .post(
+            .init(
+                .post,
                 "/v1/apps/{app}/notifications",
                 .unaudited,
                 id: "send",
@@ -44,7 +45,8 @@ struct SendingController: Controller {
                 )
             )
             .errors(.conflict),
-            .post(
+            .init(
+                .post,
                 "/v1/apps/{app}/notifications:preview",
                 .readOnly,
                 id: "previewNotification",

@@ -34,12 +34,13 @@ struct SchedulesController: Controller {
     var operations: [ProviderOperation] {
         let shown = ResponseDescription.ok(ScheduleResponse.schema)
         let operations: [ProviderOperation] = [
-            .post("/v1/apps/{app}/schedules", .audited, id: "addSchedule", "Adds a schedule.", self.add)
+            .init(.post, "/v1/apps/{app}/schedules", .audited, id: "addSchedule", "Adds a schedule.", self.add)
                 .scope(.send).body(Self.request).responses(.created(ScheduleResponse.schema)).errors(.conflict),
-            .get("/v1/apps/{app}/schedules", id: "listSchedules", "The app's schedules.", self.list)
+            .init(.get, "/v1/apps/{app}/schedules", id: "listSchedules", "The app's schedules.", self.list)
                 .scope(.read).parameters(.cursor, .limit())
                 .responses(.ok(.page("schedules", of: ScheduleResponse.listed))),
-            .post(
+            .init(
+                .post,
                 "/v1/apps/{app}/schedules:preview",
                 .readOnly,
                 id: "previewSchedule",
@@ -47,21 +48,34 @@ struct SchedulesController: Controller {
                 self.preview
             )
             .scope(.read).parameters(Self.count).body(.object(required: ["schedule": .rule])).responses(.ok(Self.runs)),
-            .get("/v1/schedules/{schedule}", id: "showSchedule", "One schedule.", self.show)
+            .init(.get, "/v1/schedules/{schedule}", id: "showSchedule", "One schedule.", self.show)
                 .scope(.read).responses(shown),
-            .put("/v1/schedules/{schedule}", .audited, id: "changeSchedule", "Replaces a schedule.", self.change)
+            .init(.put, "/v1/schedules/{schedule}", .audited, id: "changeSchedule", "Replaces a schedule.", self.change)
                 .scope(.send).body(Self.request).responses(shown).errors(.conflict),
-            .delete("/v1/schedules/{schedule}", .audited, id: "deleteSchedule", "Removes a schedule.", self.delete)
-                .scope(.send).responses(.noContent).errors(.conflict),
-            .post("/v1/schedules/{schedule}:pause", .audited, id: "pauseSchedule", "Stops all runs.") {
+            .init(
+                .delete,
+                "/v1/schedules/{schedule}",
+                .audited,
+                id: "deleteSchedule",
+                "Removes a schedule.",
+                self.delete
+            )
+            .scope(.send).responses(.noContent).errors(.conflict),
+            .init(.post, "/v1/schedules/{schedule}:pause", .audited, id: "pauseSchedule", "Stops all runs.") {
                 try await self.pause($0, true)
             }
             .scope(.send).responses(shown).errors(.conflict),
-            .post("/v1/schedules/{schedule}:resume", .audited, id: "resumeSchedule", "Continues with the next run.") {
+            .init(
+                .post,
+                "/v1/schedules/{schedule}:resume",
+                .audited,
+                id: "resumeSchedule",
+                "Continues with the next run."
+            ) {
                 try await self.pause($0, false)
             }
             .scope(.send).responses(shown).errors(.conflict),
-            .get("/v1/schedules/{schedule}/runs", id: "listRuns", "The next runs of a schedule.", self.nextRuns)
+            .init(.get, "/v1/schedules/{schedule}/runs", id: "listRuns", "The next runs of a schedule.", self.nextRuns)
                 .scope(.read).parameters(Self.count).responses(.ok(Self.runs)),
         ]
         return operations.map { $0.tag(.schedules) }

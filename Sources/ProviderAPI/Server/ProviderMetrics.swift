@@ -16,30 +16,60 @@ struct ProviderMetrics: Sendable {
         time: any TimeSource
     ) {
         self.registry = registry
-        self.gauges.add(.buildInfo, ["version": RESTAPI.version]) { 1 }
-        self.gauges.add(.memory) { ProcessMemory.resident.map { [GaugeRegistry.Sample(value: $0)] } ?? [] }
+        self.gauges.add("martlet_build_info", "The running version.", labels: ["version": RESTAPI.version]) { 1 }
+        self.gauges.add(
+            "process_resident_memory_bytes",
+            "Memory of the process that is not swapped out."
+        ) { ProcessMemory.resident.map { [GaugeRegistry.Sample(value: $0)] } ?? [] }
         let statistics = StatisticsCache(store: store, time: time)
-        self.gauges.add(.notifications) {
+        self.gauges.add("martlet_notifications", "Notifications that have not ended, by state.") {
             let counts = try await statistics.latest().notifications
             return NotificationRecord.State.allCases.filter { $0 != .done && $0 != .cancelled }.map {
                 GaugeRegistry.Sample(labels: ["state": $0.rawValue], value: counts[$0] ?? 0)
             }
         }
-        self.gauges.add(.retries) { try await statistics.latest().retries }
-        self.gauges.add(.retryAge) {
+        self.gauges.add(
+            "martlet_retries",
+            "Recipients that wait for a retry."
+        ) { try await statistics.latest().retries }
+        self.gauges.add("martlet_retry_lag_seconds", "Time since the oldest due retry became due.") {
             let due = try await statistics.latest().oldestRetryDueAt
             return due.map { max(0, Int(time.steady.since($0).components.seconds)) } ?? 0
         }
-        self.gauges.add(.shardsLeased) { try await statistics.latest().shardsLeased }
-        self.gauges.add(.shardsWaiting) { try await statistics.latest().shardsWaiting }
-        self.gauges.add(.tokensDeactivated) { try await statistics.latest().tokensDeactivated }
-        self.gauges.add(.tokensWithheld) { try await statistics.latest().tokensWithheld }
-        self.gauges.add(.webhookBacklog) { try await statistics.latest().webhookBacklog }
-        self.gauges.add(.logBytes) { store.logBytes }
-        self.gauges.add(.queriesRunning) { store.queryCounts.running }
-        self.gauges.add(.queriesWaiting) { store.queryCounts.waiting }
-        self.gauges.add(.unauthenticatedConnections) { unauthenticated.count }
-        self.gauges.add(.unauthenticatedBytes) { unauthenticated.bytes }
+        self.gauges.add(
+            "martlet_shards_leased",
+            "Shards that are being sent."
+        ) { try await statistics.latest().shardsLeased }
+        self.gauges.add(
+            "martlet_shards_waiting",
+            "Shards that are neither done nor being sent."
+        ) { try await statistics.latest().shardsWaiting }
+        self.gauges.add(
+            "martlet_tokens_deactivated",
+            "Devices with an invalid token."
+        ) { try await statistics.latest().tokensDeactivated }
+        self.gauges.add(
+            "martlet_tokens_withheld",
+            "Deactivations that wait for a decision."
+        ) { try await statistics.latest().tokensWithheld }
+        self.gauges.add(
+            "martlet_webhook_backlog",
+            "Blocks of events that the slowest webhook has not accepted."
+        ) { try await statistics.latest().webhookBacklog }
+        self.gauges.add("martlet_store_wal_bytes", "Length of the write-ahead log.") { store.logBytes }
+        self.gauges.add("martlet_queries_running", "Long queries that run.") { store.queryCounts.running }
+        self.gauges.add(
+            "martlet_queries_waiting",
+            "Long queries that wait for their turn."
+        ) { store.queryCounts.waiting }
+        self.gauges.add(
+            "martlet_api_unauthenticated_connections",
+            "Connections to the API that have shown no valid key."
+        ) { unauthenticated.count }
+        self.gauges.add(
+            "martlet_api_unauthenticated_bytes",
+            "Bytes that these connections hold."
+        ) { unauthenticated.bytes }
     }
 
     /// Returns all metrics in the text format of Prometheus.
@@ -71,32 +101,4 @@ private final class StatisticsCache: Sendable {
         self.last.withLock { $0 = (now, statistics) }
         return statistics
     }
-}
-
-/// The names of the gauges.
-extension Metric {
-    static let buildInfo = Metric("martlet_build_info", "The running version.")
-    static let memory = Metric("process_resident_memory_bytes", "Memory of the process that is not swapped out.")
-    static let notifications = Metric("martlet_notifications", "Notifications that have not ended, by state.")
-    static let retries = Metric("martlet_retries", "Recipients that wait for a retry.")
-    static let retryAge = Metric("martlet_retry_lag_seconds", "Time since the oldest due retry became due.")
-    static let shardsLeased = Metric("martlet_shards_leased", "Shards that are being sent.")
-    static let shardsWaiting = Metric("martlet_shards_waiting", "Shards that are neither done nor being sent.")
-    static let tokensDeactivated = Metric("martlet_tokens_deactivated", "Devices with an invalid token.")
-    static let tokensWithheld = Metric("martlet_tokens_withheld", "Deactivations that wait for a decision.")
-    static let webhookBacklog = Metric(
-        "martlet_webhook_backlog",
-        "Blocks of events that the slowest webhook has not accepted."
-    )
-    static let logBytes = Metric("martlet_store_wal_bytes", "Length of the write-ahead log.")
-    static let queriesRunning = Metric("martlet_queries_running", "Long queries that run.")
-    static let queriesWaiting = Metric("martlet_queries_waiting", "Long queries that wait for their turn.")
-    static let unauthenticatedConnections = Metric(
-        "martlet_api_unauthenticated_connections",
-        "Connections to the API that have shown no valid key."
-    )
-    static let unauthenticatedBytes = Metric(
-        "martlet_api_unauthenticated_bytes",
-        "Bytes that these connections hold."
-    )
 }

@@ -34,7 +34,7 @@ struct RESTAPI: Sendable {
     /// Returns the operation that responds with the document. The document describes that operation too.
     private static func documentOperation(of others: [ProviderOperation]) -> ProviderOperation {
         func operation(_ handler: @escaping ProviderOperation.Handler) -> ProviderOperation {
-            .get("/openapi.json", id: "document", "This document.", handler)
+            .init(.get, "/openapi.json", id: "document", "This document.", handler)
                 .tag(.operation).responses(.ok(.object(isOpen: true), "OpenAPI 3.1."))
         }
         let document = OpenAPIDocument(

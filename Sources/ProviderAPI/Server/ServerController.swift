@@ -14,14 +14,14 @@ struct ServerController: Controller {
 
     var operations: [ProviderOperation] {
         [
-            .get("/health", id: "health", "Reports that the process runs.") { _ in try .json(["status": "ok"]) }
+            .init(.get, "/health", id: "health", "Reports that the process runs.") { _ in try .json(["status": "ok"]) }
                 .tag(.operation).responses(.ok(Self.status, "It runs.")),
-            .get("/ready", id: "ready", "Checks that the store can be read and written.") { _ in
+            .init(.get, "/ready", id: "ready", "Checks that the store can be read and written.") { _ in
                 try await self.probe.check()
                 return try .json(["status": "ready"])
             }
             .tag(.operation).responses(.ok(Self.status, "It can.")).errors(.unavailable),
-            .get("/metrics", id: "metrics", "Metrics for Prometheus.") { _ in
+            .init(.get, "/metrics", id: "metrics", "Metrics for Prometheus.") { _ in
                 .content(ByteBuffer(string: try await self.metrics.text()), PrometheusText.contentType)
             }
             .tag(.operation).scope(.read)

@@ -34,7 +34,8 @@ struct TokenStateController: Controller {
 
     var operations: [ProviderOperation] {
         [
-            .get(
+            .init(
+                .get,
                 "/v1/apps/{app}/tokens/events",
                 id: "listTokenEvents",
                 "The events of tokens with their reasons, newest first.",
@@ -48,7 +49,8 @@ struct TokenStateController: Controller {
                 .limit()
             )
             .responses(.ok(.page("events", of: TokenEventResponse.schema))),
-            .get(
+            .init(
+                .get,
                 "/v1/apps/{app}/hygiene",
                 id: "showHygiene",
                 "The state of the circuit breaker, per environment.",
@@ -62,7 +64,8 @@ struct TokenStateController: Controller {
 
     /// Returns the operation that decides on the withheld tokens of one environment.
     private func settle(_ name: String, _ summary: String, deactivates: Bool) -> ProviderOperation {
-        .post("/v1/apps/{app}/hygiene/{environment}:\(name)", .audited, id: "\(name)Withheld", summary) { request in
+        .init(.post, "/v1/apps/{app}/hygiene/{environment}:\(name)", .audited, id: "\(name)Withheld", summary) {
+            request in
             let environment = try request.pathEnvironment()
             let app = try await request.app(self.store)
             let tokens = try await self.store.settleWithheld(
@@ -88,9 +91,7 @@ struct TokenStateController: Controller {
             before: page.after,
             limit: page.limit
         )
-        return try .json(
-            ListResponse("events", events.map(TokenEventResponse.init), next: page.next(after: events, \.id))
-        )
+        return try .page("events", events.map(TokenEventResponse.init), next: page.next(after: events, \.id))
     }
 
     private func show(_ request: OperationRequest) async throws -> Response {

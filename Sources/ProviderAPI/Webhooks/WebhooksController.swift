@@ -28,28 +28,37 @@ struct WebhooksController: Controller {
             .described("One of both: a time, or the first number in the id of a post.")
         let (shown, maximum) = (ResponseDescription.ok(WebhookResponse.schema), 16 * 1024)
         let operations: [ProviderOperation] = [
-            .post("/v1/apps/{app}/webhooks", .audited, id: "addWebhook", "Adds a webhook, with its secret.", self.add)
-                .body(add, maximum: maximum).responses(.created(WebhookResponse.schema)),
-            .get("/v1/apps/{app}/webhooks", id: "listWebhooks", "The app's webhooks.", self.list)
+            .init(
+                .post,
+                "/v1/apps/{app}/webhooks",
+                .audited,
+                id: "addWebhook",
+                "Adds a webhook, with its secret.",
+                self.add
+            )
+            .body(add, maximum: maximum).responses(.created(WebhookResponse.schema)),
+            .init(.get, "/v1/apps/{app}/webhooks", id: "listWebhooks", "The app's webhooks.", self.list)
                 .responses(.ok(.list("webhooks", of: WebhookResponse.schema))),
-            .get("/v1/webhooks/{webhook}", id: "showWebhook", "One webhook.") {
+            .init(.get, "/v1/webhooks/{webhook}", id: "showWebhook", "One webhook.") {
                 try await self.response(try await self.webhook($0))
             }
             .responses(shown),
-            .patch("/v1/webhooks/{webhook}", .audited, id: "changeWebhook", "Changes a webhook.", self.change)
+            .init(.patch, "/v1/webhooks/{webhook}", .audited, id: "changeWebhook", "Changes a webhook.", self.change)
                 .body(change, maximum: maximum).responses(shown),
-            .delete("/v1/webhooks/{webhook}", .audited, id: "deleteWebhook", "Removes a webhook.", self.delete)
+            .init(.delete, "/v1/webhooks/{webhook}", .audited, id: "deleteWebhook", "Removes a webhook.", self.delete)
                 .responses(.noContent),
-            .post("/v1/webhooks/{webhook}:rotate", .audited, id: "rotateSecret", "Adds a secret.", self.rotate)
+            .init(.post, "/v1/webhooks/{webhook}:rotate", .audited, id: "rotateSecret", "Adds a secret.", self.rotate)
                 .responses(shown),
-            .post(
+            .init(
+                .post,
                 "/v1/webhooks/{webhook}:finish-rotation",
                 .audited,
                 id: "finishRotation",
                 "Signs with the newest secret only."
             ) { try await self.update($0) { $0.signing = .newest } }
             .responses(shown),
-            .post(
+            .init(
+                .post,
                 "/v1/webhooks/{webhook}:replay",
                 .audited,
                 id: "replayWebhook",
@@ -57,7 +66,8 @@ struct WebhooksController: Controller {
                 self.replay
             )
             .body(replay, maximum: maximum).responses(shown),
-            .post(
+            .init(
+                .post,
                 "/v1/webhooks/{webhook}:enable",
                 .audited,
                 id: "enableWebhook",

@@ -28,12 +28,32 @@ struct AdminServer {
         self.gauges = gauges
         self.authorityPEM = authorityPEM
         self.logger = logger
-        gauges.add(.connections, ["listener": "admin"]) { [connections] in connections.count }
-        gauges.add(.connectionsLimit, ["listener": "admin"]) { AdminConnections.maximum }
-        gauges.add(.unauthenticatedConnections) { unauthenticated.count }
-        gauges.add(.unauthenticatedConnectionsLimit) { unauthenticated.limits.connections }
-        gauges.add(.unauthenticatedBytes) { unauthenticated.bytes }
-        gauges.add(.unauthenticatedBytesLimit) { unauthenticated.limits.bytes }
+        gauges.add(
+            "martlet_gateway_connections",
+            "Open connections of a listener.",
+            labels: ["listener": "admin"]
+        ) { [connections] in connections.count }
+        gauges.add(
+            "martlet_gateway_connections_limit",
+            "Most open connections of a listener.",
+            labels: ["listener": "admin"]
+        ) { AdminConnections.maximum }
+        gauges.add(
+            "martlet_gateway_unauthenticated_connections",
+            "Open connections without a valid credential, over all listeners."
+        ) { unauthenticated.count }
+        gauges.add(
+            "martlet_gateway_unauthenticated_connections_limit",
+            "Most connections without a valid credential."
+        ) { unauthenticated.limits.connections }
+        gauges.add(
+            "martlet_gateway_unauthenticated_bytes",
+            "Bytes that unauthenticated connections hold together."
+        ) { unauthenticated.bytes }
+        gauges.add(
+            "martlet_gateway_unauthenticated_bytes_limit",
+            "Most bytes that unauthenticated connections may hold together."
+        ) { unauthenticated.limits.bytes }
     }
 
     /// Returns the HTTP server.
@@ -76,13 +96,13 @@ struct AdminServer {
     private var operations: [AdminOperation] {
         let (certificate, gauges) = (self.authorityPEM, self.gauges)
         return [
-            .get("/health", id: "health", "Reports that the process runs.") { _ in
+            .init(.get, "/health", id: "health", "Reports that the process runs.") { _ in
                 try .json(["status": "ok"])
             },
-            .get("/metrics", id: "metrics", "Metrics for Prometheus.") { _ in
+            .init(.get, "/metrics", id: "metrics", "Metrics for Prometheus.") { _ in
                 .content(ByteBuffer(string: try await gauges.text()), PrometheusText.contentType)
             },
-            .get("/v1/authority", id: "authority", "The gateway's certificate authority.") {
+            .init(.get, "/v1/authority", id: "authority", "The gateway's certificate authority.") {
                 _ in try .json(["certificate": certificate])
             },
         ]

@@ -31,14 +31,21 @@ struct AppsController: Controller {
 
     var operations: [AdminOperation] {
         [
-            .get("/v1/apps", id: "listApps", "All apps.", self.list)
+            .init(.get, "/v1/apps", id: "listApps", "All apps.", self.list)
                 .parameters(AdminPage.parameters),
-            .post("/v1/apps", .unaudited, id: "addApp", "Registers an app.", self.add)
+            .init(.post, "/v1/apps", .unaudited, id: "addApp", "Registers an app.", self.add)
                 .body(.admin),
-            .get("/v1/apps/{app}", id: "showApp", "One app.", self.show),
-            .patch("/v1/apps/{app}", .unaudited, id: "changeApp", "Changes the rules of an app.", self.change)
+            .init(.get, "/v1/apps/{app}", id: "showApp", "One app.", self.show),
+            .init(.patch, "/v1/apps/{app}", .unaudited, id: "changeApp", "Changes the rules of an app.", self.change)
                 .body(.admin),
-            .delete("/v1/apps/{app}", .unaudited, id: "deleteApp", "Removes an app and its channels.", self.delete),
+            .init(
+                .delete,
+                "/v1/apps/{app}",
+                .unaudited,
+                id: "deleteApp",
+                "Removes an app and its channels.",
+                self.delete
+            ),
         ]
     }
 

@@ -51,11 +51,19 @@ struct CertificatesController: Controller {
 
     var operations: [AdminOperation] {
         [
-            .get("/v1/certificates", id: "listCertificates", "All provider certificates.", self.list)
+            .init(.get, "/v1/certificates", id: "listCertificates", "All provider certificates.", self.list)
                 .parameters(AdminPage.parameters),
-            .post("/v1/certificates", .unaudited, id: "issueCertificate", "Issues a provider certificate.", self.issue)
-                .body(.admin),
-            .delete(
+            .init(
+                .post,
+                "/v1/certificates",
+                .unaudited,
+                id: "issueCertificate",
+                "Issues a provider certificate.",
+                self.issue
+            )
+            .body(.admin),
+            .init(
+                .delete,
                 "/v1/certificates/{serial}",
                 .unaudited,
                 id: "revokeCertificate",

@@ -23,11 +23,12 @@ struct ChannelsController: Controller {
 
     var operations: [AdminOperation] {
         [
-            .get("/v1/channels", id: "listChannels", "The channels of an app.", self.list)
+            .init(.get, "/v1/channels", id: "listChannels", "The channels of an app.", self.list)
                 .parameters(AdminPage.parameters + [.environment, .query("bundleId", "The app.")]),
-            .post("/v1/channels", .unaudited, id: "createChannel", "Creates a channel.", self.create)
+            .init(.post, "/v1/channels", .unaudited, id: "createChannel", "Creates a channel.", self.create)
                 .body(.admin),
-            .delete(
+            .init(
+                .delete,
                 "/v1/channels/{environment}/{bundle}/{channel}",
                 .unaudited,
                 id: "deleteChannel",

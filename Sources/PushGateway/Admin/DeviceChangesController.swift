@@ -39,7 +39,8 @@ struct DeviceChangesController: Controller {
 
     var operations: [AdminOperation] {
         [
-            .post(
+            .init(
+                .post,
                 "/v1/devices",
                 .unaudited,
                 id: "activateDevice",
@@ -47,7 +48,8 @@ struct DeviceChangesController: Controller {
                 self.activate
             )
             .body(.admin),
-            .post(
+            .init(
+                .post,
                 "/v1/devices/{device}/reinstall",
                 .unaudited,
                 id: "reinstallDevice",
@@ -55,22 +57,25 @@ struct DeviceChangesController: Controller {
                 self.reinstall
             )
             .body(.admin),
-            .post(
+            .init(
+                .post,
                 "/v1/devices/{device}/disconnect",
                 .unaudited,
                 id: "disconnectDevice",
                 "Closes the connections of a device.",
                 self.disconnect
             ),
-            .delete("/v1/devices/{device}", .unaudited, id: "deleteDevice", "Deletes a device.", self.delete),
-            .delete(
+            .init(.delete, "/v1/devices/{device}", .unaudited, id: "deleteDevice", "Deletes a device.", self.delete),
+            .init(
+                .delete,
                 "/v1/devices/{device}/certificate",
                 .unaudited,
                 id: "revokeDevice",
                 "Revokes the certificate of a device.",
                 self.revoke
             ),
-            .delete(
+            .init(
+                .delete,
                 "/v1/devices/{device}/topics/{topic}",
                 .unaudited,
                 id: "removeApp",

@@ -12,13 +12,19 @@ struct DevicesController: Controller {
 
     var operations: [AdminOperation] {
         [
-            .get("/v1/devices", id: "listDevices", "The devices that match all filters.", self.list)
+            .init(.get, "/v1/devices", id: "listDevices", "The devices that match all filters.", self.list)
                 .parameters(
                     AdminPage.parameters + [
                         .topic, .query("online", "Connected or not."), .query("name", "With this text in their name."),
                     ]
                 ),
-            .get("/v1/devices/{device}", id: "showDevice", "One device with its tokens and connections.", self.show),
+            .init(
+                .get,
+                "/v1/devices/{device}",
+                id: "showDevice",
+                "One device with its tokens and connections.",
+                self.show
+            ),
         ]
     }
 

@@ -38,24 +38,38 @@ struct EventsController: Controller {
 
     var operations: [AdminOperation] {
         [
-            .get(
+            .init(
+                .get,
                 "/v1/events",
                 id: "listEvents",
                 "Events, newest first; with after oldest first, to continue from an id.",
                 self.list
             )
             .parameters(Self.filters + [.limit(default: Self.pageSize)]),
-            .get("/v1/events/stream", id: "streamEvents", "Events as they happen, as server-sent events.", self.stream)
-                .parameters(Self.filters),
-            .get("/v1/devices/{device}/events", id: "listDeviceEvents", "The events of a device.", self.listOfDevice)
-                .parameters(.limit(default: Self.pageSize)),
-            .get(
+            .init(
+                .get,
+                "/v1/events/stream",
+                id: "streamEvents",
+                "Events as they happen, as server-sent events.",
+                self.stream
+            )
+            .parameters(Self.filters),
+            .init(
+                .get,
+                "/v1/devices/{device}/events",
+                id: "listDeviceEvents",
+                "The events of a device.",
+                self.listOfDevice
+            )
+            .parameters(.limit(default: Self.pageSize)),
+            .init(
+                .get,
                 "/v1/notifications/{apnsId}",
                 id: "showNotification",
                 "The events of a notification, and its state.",
                 self.timeline
             ),
-            .get("/v1/counters", id: "listCounters", "The numbers of events.", self.counters),
+            .init(.get, "/v1/counters", id: "listCounters", "The numbers of events.", self.counters),
         ]
     }
 

@@ -30,11 +30,11 @@ struct FaultsController: Controller {
 
     var operations: [AdminOperation] {
         [
-            .get("/v1/faults", id: "listFaults", "All faults.", self.list),
-            .post("/v1/faults", .unaudited, id: "addFault", "Adds a fault.", self.add)
+            .init(.get, "/v1/faults", id: "listFaults", "All faults.", self.list),
+            .init(.post, "/v1/faults", .unaudited, id: "addFault", "Adds a fault.", self.add)
                 .body(.admin),
-            .delete("/v1/faults", .unaudited, id: "removeFaults", "Removes all faults.", self.removeAll),
-            .delete("/v1/faults/{fault}", .unaudited, id: "removeFault", "Removes a fault.", self.remove),
+            .init(.delete, "/v1/faults", .unaudited, id: "removeFaults", "Removes all faults.", self.removeAll),
+            .init(.delete, "/v1/faults/{fault}", .unaudited, id: "removeFault", "Removes a fault.", self.remove),
         ]
     }
 

@@ -20,8 +20,14 @@ struct FeedbackController: Controller {
 
     var operations: [AdminOperation] {
         [
-            .get("/v1/feedback", id: "listFeedback", "The entries of the feedback listener, newest first.", self.list)
-                .parameters(.limit(), .environment, .topic)
+            .init(
+                .get,
+                "/v1/feedback",
+                id: "listFeedback",
+                "The entries of the feedback listener, newest first.",
+                self.list
+            )
+            .parameters(.limit(), .environment, .topic)
         ]
     }
 

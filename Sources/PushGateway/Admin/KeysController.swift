@@ -50,11 +50,11 @@ struct KeysController: Controller {
 
     var operations: [AdminOperation] {
         [
-            .get("/v1/keys", id: "listKeys", "All keys.", self.list)
+            .init(.get, "/v1/keys", id: "listKeys", "All keys.", self.list)
                 .parameters(AdminPage.parameters),
-            .post("/v1/keys", .unaudited, id: "addKey", "Registers a key, or generates one.", self.add)
+            .init(.post, "/v1/keys", .unaudited, id: "addKey", "Registers a key, or generates one.", self.add)
                 .body(.admin),
-            .delete("/v1/keys/{key}", .unaudited, id: "revokeKey", "Revokes a key.", self.revoke),
+            .init(.delete, "/v1/keys/{key}", .unaudited, id: "revokeKey", "Revokes a key.", self.revoke),
         ]
     }
 

@@ -42,7 +42,8 @@ struct StatusController: Controller {
 
     var operations: [AdminOperation] {
         [
-            .get(
+            .init(
+                .get,
                 "/v1/status",
                 id: "status",
                 "The open listeners, and the numbers of devices, messages and events.",

@@ -16,7 +16,8 @@ struct TokenKeysController: Controller {
 
     var operations: [AdminOperation] {
         [
-            .post(
+            .init(
+                .post,
                 "/v1/token-keys",
                 .unaudited,
                 id: "rotateTokenKey",

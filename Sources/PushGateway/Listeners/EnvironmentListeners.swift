@@ -135,8 +135,16 @@ struct EnvironmentListeners: Sendable {
         ]
         for (name, listener) in listeners {
             let labels = ["listener": name, "environment": environment.rawValue]
-            gauges.add(.connections, labels) { listener.connections }
-            gauges.add(.connectionsLimit, labels) { listener.maximumConnections }
+            gauges.add(
+                "martlet_gateway_connections",
+                "Open connections of a listener.",
+                labels: labels
+            ) { listener.connections }
+            gauges.add(
+                "martlet_gateway_connections_limit",
+                "Most open connections of a listener.",
+                labels: labels
+            ) { listener.maximumConnections }
         }
     }
 

@@ -13,35 +13,58 @@ package final class GaugeRegistry: Sendable {
         }
     }
 
+    /// The kind of a metric in the text format.
+    package enum Kind: String, Sendable {
+        case gauge, counter
+    }
+
     package typealias Samples = @Sendable () async throws -> [Sample]
 
-    private let sources = Mutex<[(metric: Metric, read: Samples)]>([])
+    private struct Metric {
+        let name: String
+        let help: String
+        let kind: Kind
+        var sources: [Samples]
+    }
+
+    /// The metrics in the order of their addition.
+    private let metrics = Mutex<[Metric]>([])
 
     package init() {}
 
-    /// Adds a metric with one value.
+    /// Adds a metric with one value, or one more value to a metric.
     package func add(
-        _ metric: Metric,
-        _ labels: [String: String] = [:],
-        _ value: @escaping @Sendable () async throws -> Int
+        _ name: String,
+        _ help: String,
+        _ kind: Kind = .gauge,
+        labels: [String: String] = [:],
+        value: @escaping @Sendable () async throws -> Int
     ) {
-        self.add(metric) { [Sample(labels: labels, value: try await value())] }
+        self.add(name, help, kind) { [Sample(labels: labels, value: try await value())] }
     }
 
     /// Adds a metric whose samples come and go.
-    package func add(_ metric: Metric, samples: @escaping Samples) {
-        self.sources.withLock { $0.append((metric, samples)) }
+    package func add(_ name: String, _ help: String, _ kind: Kind = .gauge, samples: @escaping Samples) {
+        self.metrics.withLock { metrics in
+            if let index = metrics.firstIndex(where: { $0.name == name }) {
+                metrics[index].sources.append(samples)
+            } else {
+                metrics.append(Metric(name: name, help: help, kind: kind, sources: [samples]))
+            }
+        }
     }
 
     /// Returns all samples in the text format 0.0.4 of Prometheus, each name once and in the order of their addition.
     package func text() async throws -> String {
-        let sources = self.sources.withLock { $0 }
-        var metrics: [Metric] = []
-        var samples: [Metric: [Sample]] = [:]
-        for source in sources {
-            if samples[source.metric] == nil { metrics.append(source.metric) }
-            samples[source.metric, default: []] += try await source.read()
+        var text = ""
+        for metric in self.metrics.withLock({ $0 }) {
+            text += PrometheusText.header(metric.name, metric.help, metric.kind.rawValue)
+            for source in metric.sources {
+                for sample in try await source() {
+                    text += "\(metric.name)\(PrometheusText.labels(sample.labels)) \(sample.value)\n"
+                }
+            }
         }
-        return metrics.map { PrometheusText.lines($0, samples[$0] ?? []) }.joined()
+        return text
     }
 }

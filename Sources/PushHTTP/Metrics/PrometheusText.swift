@@ -2,10 +2,8 @@
 package enum PrometheusText {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    static func lines(_ metric: Metric, _ samples: [GaugeRegistry.Sample]) -> String {
-        var text = "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind.rawValue)\n"
-        for sample in samples { text += "\(metric.name)\(Self.labels(sample.labels)) \(sample.value)\n" }
-        return text
+    static func header(_ name: String, _ help: String, _ kind: String) -> String {
+        "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
     }
 
     /// Returns a number without a fraction where it has none.

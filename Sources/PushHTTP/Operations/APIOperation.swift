@@ -9,7 +9,7 @@ package import PushSupport
 /// operations reads:
 ///
 /// ```swift
-/// .post("/v1/apps", .audited, id: "addApp", "Adds an app.", self.add)
+/// .init(.post, "/v1/apps", .audited, id: "addApp", "Adds an app.", self.add)
 ///     .tag(.apps).scope(.admin).body(Self.request).responses(.created(AppResponse.schema)),
 /// ```
 ///
@@ -57,54 +57,19 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
 // MARK: Construction
 
 extension APIOperation {
-    /// Makes an operation that reads.
-    package static func get(
+    /// - Parameters:
+    ///   - id: the name of the operation, unique in its API.
+    ///   - summary: one sentence for the document.
+    package init(
+        _ method: HTTPRequest.Method,
         _ path: String,
+        _ effect: OperationEffect = .readOnly,
         id: String,
         _ summary: String,
         _ handler: @escaping Handler
-    ) -> APIOperation {
-        APIOperation(method: .get, path: path, effect: .readOnly, id: id, summary: summary, handler: handler)
-    }
-
-    package static func post(
-        _ path: String,
-        _ effect: OperationEffect,
-        id: String,
-        _ summary: String,
-        _ handler: @escaping Handler
-    ) -> APIOperation {
-        APIOperation(method: .post, path: path, effect: effect, id: id, summary: summary, handler: handler)
-    }
-
-    package static func put(
-        _ path: String,
-        _ effect: OperationEffect,
-        id: String,
-        _ summary: String,
-        _ handler: @escaping Handler
-    ) -> APIOperation {
-        APIOperation(method: .put, path: path, effect: effect, id: id, summary: summary, handler: handler)
-    }
-
-    package static func patch(
-        _ path: String,
-        _ effect: OperationEffect,
-        id: String,
-        _ summary: String,
-        _ handler: @escaping Handler
-    ) -> APIOperation {
-        APIOperation(method: .patch, path: path, effect: effect, id: id, summary: summary, handler: handler)
-    }
-
-    package static func delete(
-        _ path: String,
-        _ effect: OperationEffect,
-        id: String,
-        _ summary: String,
-        _ handler: @escaping Handler
-    ) -> APIOperation {
-        APIOperation(method: .delete, path: path, effect: effect, id: id, summary: summary, handler: handler)
+    ) {
+        (self.method, self.path, self.effect) = (method, path, effect)
+        (self.id, self.summary, self.handler) = (id, summary, handler)
     }
 
     package func tag(_ tag: OperationTag) -> APIOperation { self.with { $0.tag = tag } }

@@ -25,27 +25,22 @@ extension RequestError.Kind {
 extension RequestError {
     /// The body of a response that reports this error: `{"error":{"code":…,"message":…,"field":…}}`.
     package var body: Data {
-        (try? JSONEncoder.sorted.encode(["error": Content(self)]))
+        (try? ["error": Content(error: self)].json.text)
             ?? Data(#"{"error":{"code":"internal","message":"the error could not be written"}}"#.utf8)
     }
 
     /// The JSON object that reports an error.
-    package struct Content: Encodable {
-        let code: String
-        let message: String
-        /// The member, query item or header at fault.
-        package var field: String?
+    package struct Content: ResponseObject {
+        let error: RequestError
 
-        package init(_ error: RequestError) {
-            (self.code, self.message, self.field) = (error.code, error.message, error.path)
+        package init(error: RequestError) {
+            self.error = error
         }
 
-        package static let schema = Schema.object(
-            required: [
-                "code": .string().described("The name for programs: stable, in snake case."),
-                "message": .string().described("The explanation for people."),
-            ],
-            optional: ["field": .string().described("The member, query item or header at fault.")]
-        )
+        package static let members: [ResponseMember<Self>] = [
+            .required("code", \.error.code, "The name for programs: stable, in snake case."),
+            .required("message", \.error.message, "The explanation for people."),
+            .optional("field", \.error.path, "The member, query item or header at fault."),
+        ]
     }
 }

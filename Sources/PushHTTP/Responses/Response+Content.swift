@@ -1,26 +1,30 @@
-package import Foundation
+import Foundation
 package import HTTPTypes
 package import Hummingbird
 package import NIOCore
 package import PushSupport
 
-extension JSONEncoder {
-    /// An encoder for responses, with members in alphabetical order.
-    package static var sorted: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
-    }
-}
-
 extension Response {
-    /// Returns a response with a JSON body.
+    /// Returns a response with a JSON body, its members in alphabetical order.
     package static func json(
-        _ value: some Encodable,
+        _ value: some JSONRepresentable,
         status: HTTPResponse.Status = .ok,
         headers: HTTPFields = [:]
     ) throws -> Response {
-        .content(ByteBuffer(bytes: try JSONEncoder.sorted.encode(value)), "application/json", status, headers)
+        .content(ByteBuffer(bytes: try value.json.text), "application/json", status, headers)
+    }
+
+    /// Returns a list, or one page of it: `{"NAME":[…],"next":"…"}`.
+    ///
+    /// - Parameter next: the beginning of the next page; `nil` at the end, and in a list without pages.
+    package static func page(
+        _ name: String,
+        _ entries: [some JSONRepresentable],
+        next: String? = nil
+    ) throws -> Response {
+        var members = [name: entries.json]
+        members["next"] = next.map { .string($0) }
+        return try .json(members)
     }
 
     /// Returns a response that reports an error, with the status of its kind.

@@ -18,7 +18,8 @@ struct DeviceTransferController: Controller {
 
     var operations: [ProviderOperation] {
         [
-            .post(
+            .init(
+                .post,
                 "/v1/apps/{app}/devices:import",
                 .unaudited,
                 id: "importDevices",
@@ -35,7 +36,8 @@ struct DeviceTransferController: Controller {
                 )
             )
             .responses(.ok(ImportResponse.schema, "The results of the lines.")).errors(.unsupportedType),
-            .get(
+            .init(
+                .get,
                 "/v1/apps/{app}/devices:export",
                 id: "exportDevices",
                 "All devices as a file that can be imported again.",

@@ -1,0 +1,72 @@
+package import Foundation
+package import PushSupport
+package import PushTypes
+
+/// A value with a form in JSON: its text in a response, and its schema in the document.
+package protocol JSONRepresentable: Sendable {
+    static var schema: Schema { get }
+    var json: JSONValue { get }
+}
+
+extension JSONValue: JSONRepresentable {
+    package static var schema: Schema { .object(isOpen: true) }
+    package var json: JSONValue { self }
+}
+
+extension Bool: JSONRepresentable {
+    package static var schema: Schema { .bool }
+    package var json: JSONValue { .bool(self) }
+}
+
+extension Double: JSONRepresentable {
+    package static var schema: Schema { .number }
+    package var json: JSONValue { .number(self) }
+}
+
+extension JSONRepresentable where Self: FixedWidthInteger {
+    package static var schema: Schema { .integer() }
+    package var json: JSONValue { .integer(Int64(clamping: self)) }
+}
+
+extension Int: JSONRepresentable {}
+extension Int64: JSONRepresentable {}
+extension UInt8: JSONRepresentable {}
+extension UInt32: JSONRepresentable {}
+
+extension String: JSONRepresentable {
+    package static var schema: Schema { .string() }
+    package var json: JSONValue { .string(self) }
+}
+
+extension UUID: JSONRepresentable {
+    package static var schema: Schema { .uuid }
+    package var json: JSONValue { .string(self.uuidString) }
+}
+
+extension Timestamp: JSONRepresentable {
+    package static var schema: Schema { .timestamp }
+    package var json: JSONValue { .integer(self.milliseconds) }
+}
+
+extension Topic: JSONRepresentable {
+    package static var schema: Schema { .string() }
+    package var json: JSONValue { .string(self.name) }
+}
+
+/// An enumeration is the text of its case, and one of its cases in the document.
+extension JSONRepresentable where Self: RawRepresentable<String> & CaseIterable {
+    package static var schema: Schema { .choice(of: Self.self) }
+    package var json: JSONValue { .string(self.rawValue) }
+}
+
+extension PushEnvironment: JSONRepresentable {}
+
+extension Array: JSONRepresentable where Element: JSONRepresentable {
+    package static var schema: Schema { .array(of: Element.schema) }
+    package var json: JSONValue { .array(self.map(\.json)) }
+}
+
+extension Dictionary: JSONRepresentable where Key == String, Value: JSONRepresentable {
+    package static var schema: Schema { .map(of: Value.schema) }
+    package var json: JSONValue { .object(self.mapValues(\.json)) }
+}
