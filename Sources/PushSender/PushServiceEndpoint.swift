@@ -20,10 +20,8 @@ public struct PushServiceEndpoint: Hashable, Sendable {
         additionalTrustRoots: String? = nil,
         environment: PushEnvironment? = nil
     ) {
-        self.host = host
-        self.port = port
-        self.additionalTrustRoots = additionalTrustRoots
-        self.environment = environment
+        (self.host, self.port) = (host, port)
+        (self.additionalTrustRoots, self.environment) = (additionalTrustRoots, environment)
     }
 
     /// Returns the address of Apple's push service, which listens on ports 443 and 2197 (reference 1.1).

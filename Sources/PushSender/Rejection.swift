@@ -27,10 +27,8 @@ public struct Rejection: Hashable, Sendable {
 
     /// Creates the response.
     public init(status: Int, reasonText: String, timestamp: Timestamp? = nil, retryAfter: Duration? = nil) {
-        self.status = status
-        self.reasonText = reasonText
-        self.timestamp = timestamp
-        self.retryAfter = retryAfter
+        (self.status, self.reasonText) = (status, reasonText)
+        (self.timestamp, self.retryAfter) = (timestamp, retryAfter)
     }
 
     /// The reason, or `nil` for a text that `Reason` does not have.

@@ -57,10 +57,7 @@ public struct ProxyEndpoint: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates the address of a proxy.
     public init(host: String, port: Int, user: String? = nil, password: String? = nil) {
-        self.host = host
-        self.port = port
-        self.user = user
-        self.password = password
+        (self.host, self.port, self.user, self.password) = (host, port, user, password)
     }
 
     /// The host and the port, without the password.

@@ -34,10 +34,7 @@ package final class SenderPool: SenderSource, Service {
     ) throws {
         // Invalid trust roots fail at the start, not at the first push.
         for endpoint in endpoints.values { _ = try endpoint.tlsConfiguration() }
-        self.endpoints = endpoints
-        self.configuration = configuration
-        self.time = time
-        self.logger = logger
+        (self.endpoints, self.configuration, self.time, self.logger) = (endpoints, configuration, time, logger)
     }
 
     /// Returns the app's sender for the lane, which is created at the first call.

@@ -42,10 +42,7 @@ package struct RequestError: Error, Hashable, Sendable {
     package var path: String?
 
     package init(_ kind: Kind, code: String, message: String, path: String? = nil) {
-        self.kind = kind
-        self.code = code
-        self.message = message
-        self.path = path
+        (self.kind, self.code, self.message, self.path) = (kind, code, message, path)
     }
 }
 

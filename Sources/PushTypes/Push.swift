@@ -9,9 +9,7 @@ public struct Push: Hashable, Sendable {
 
     /// Creates a push.
     public init(_ notification: PushNotification, to token: DeviceToken, additionalHeaders: [HeaderField] = []) {
-        self.notification = notification
-        self.token = token
-        self.additionalHeaders = additionalHeaders
+        (self.notification, self.token, self.additionalHeaders) = (notification, token, additionalHeaders)
     }
 }
 

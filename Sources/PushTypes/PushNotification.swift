@@ -34,13 +34,8 @@ public struct PushNotification: Hashable, Sendable {
         collapseID: String? = nil,
         payload: ByteBuffer
     ) {
-        self.id = id
-        self.topic = topic
-        self.pushType = pushType
-        self.priority = priority
-        self.expiration = expiration
-        self.collapseID = collapseID
-        self.payload = payload
+        (self.id, self.topic, self.pushType, self.priority) = (id, topic, pushType, priority)
+        (self.expiration, self.collapseID, self.payload) = (expiration, collapseID, payload)
     }
 
     /// Creates a notification with a payload in JSON text.

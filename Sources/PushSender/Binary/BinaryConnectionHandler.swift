@@ -13,9 +13,7 @@ final class BinaryConnectionHandler: ChannelInboundHandler {
     private var error: (any Error)?
 
     init(sender: BinarySender, number: Int, handshakeTimeout: TimeAmount) {
-        self.sender = sender
-        self.number = number
-        self.handshakeTimeout = handshakeTimeout
+        (self.sender, self.number, self.handshakeTimeout) = (sender, number, handshakeTimeout)
     }
 
     func channelActive(context: ChannelHandlerContext) {

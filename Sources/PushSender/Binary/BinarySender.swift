@@ -100,10 +100,7 @@ public actor BinarySender: NotificationSender, Service {
         logger: Logger
     ) {
         self.eventLoop = MultiThreadedEventLoopGroup.singleton.next()
-        self.connector = connector
-        self.configuration = configuration
-        self.time = time
-        self.logger = logger
+        (self.connector, self.configuration, self.time, self.logger) = (connector, configuration, time, logger)
         self.stateMachine = BinaryClientStateMachine(command: configuration.command, limits: configuration.limits)
     }
 

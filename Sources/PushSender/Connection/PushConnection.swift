@@ -49,11 +49,8 @@ final class PushConnection: ChannelInboundHandler {
         delegate: any PushConnectionDelegate,
         logger: Logger
     ) {
-        self.id = id
-        self.authority = authority
-        self.limits = limits
-        self.delegate = delegate
-        self.logger = logger
+        (self.id, self.authority, self.limits) = (id, authority, limits)
+        (self.delegate, self.logger) = (delegate, logger)
     }
 
     // MARK: Channel events

@@ -134,9 +134,7 @@ private struct ParsedCertificate {
         guard let der = try? source.toDERBytes(), let certificate = try? Certificate(derEncoded: der) else {
             return nil
         }
-        self.certificate = certificate
-        self.source = source
-        self.der = der
+        (self.certificate, self.source, self.der) = (certificate, source, der)
     }
 
     /// Returns this certificate, followed by those of its authorities that are among `others`.

@@ -27,11 +27,8 @@ public struct CredentialFile: Sendable {
         keyID: String? = nil,
         keyFile: String? = nil
     ) {
-        self.path = path
-        self.passphrase = passphrase
-        self.teamID = teamID
-        self.keyID = keyID
-        self.keyFile = keyFile
+        (self.path, self.passphrase, self.teamID) = (path, passphrase, teamID)
+        (self.keyID, self.keyFile) = (keyID, keyFile)
     }
 
     /// Reads the files. The format is recognized by the content.

@@ -28,10 +28,7 @@ public actor CredentialWatch: Service {
         logger: Logger,
         handler: @escaping @Sendable (PushCredential) async -> Void
     ) {
-        self.file = file
-        self.interval = interval
-        self.logger = logger
-        self.handler = handler
+        (self.file, self.interval, self.logger, self.handler) = (file, interval, logger, handler)
     }
 
     /// Checks the files at each interval until graceful shutdown or cancellation.

@@ -47,11 +47,8 @@ final class ConnectionPool: PushConnectionDelegate {
         let identity = try SenderIdentity(credential, endpoint: endpoint, now: time.now)
         self.metrics = SenderMetrics(service: endpoint.host)
         self.metrics.credentialChanged(credential)
-        self.endpoint = endpoint
-        self.configuration = configuration
-        self.group = group
-        self.time = time
-        self.logger = logger
+        (self.endpoint, self.configuration, self.group) = (endpoint, configuration, group)
+        (self.time, self.logger) = (time, logger)
         let backoff = Backoff(base: configuration.reconnectBase, maximum: configuration.reconnectMaximum)
         let stateMachine = PoolStateMachine(maximum: max(1, configuration.maximumConnections), backoff: backoff)
         self.state = Mutex(State(stateMachine: stateMachine, identity: identity))

@@ -16,9 +16,7 @@ final class SendBatch: Sendable {
     private let state: Mutex<State>
 
     init(_ pushes: [Push], metrics: SenderMetrics, observer: (@Sendable ([SendResult]) -> Void)? = nil) {
-        self.pushes = pushes
-        self.metrics = metrics
-        self.observer = observer
+        (self.pushes, self.metrics, self.observer) = (pushes, metrics, observer)
         let kept = observer == nil ? pushes.count : 0
         self.state = Mutex(State(outcomes: Array(repeating: nil, count: kept), missing: pushes.count))
     }

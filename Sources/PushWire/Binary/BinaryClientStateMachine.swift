@@ -97,9 +97,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 
     /// - Parameter lastIdentifier: The first notification gets the next one.
     package init(command: BinaryCommand = .framed, limits: Limits = Limits(), lastIdentifier: UInt32 = 0) {
-        self.command = command
-        self.limits = limits
-        self.lastIdentifier = lastIdentifier
+        (self.command, self.limits, self.lastIdentifier) = (command, limits, lastIdentifier)
     }
 
     /// The number of notifications that can be submitted.

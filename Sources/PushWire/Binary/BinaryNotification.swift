@@ -20,11 +20,8 @@ package struct BinaryNotification: Hashable, Sendable {
         expiration: UInt32? = nil,
         priority: Priority? = nil
     ) {
-        self.token = token
-        self.payload = payload
-        self.identifier = identifier
-        self.expiration = expiration
-        self.priority = priority
+        (self.token, self.payload, self.identifier) = (token, payload, identifier)
+        (self.expiration, self.priority) = (expiration, priority)
     }
 
     /// Converts a notification. Its collapse id, push type and topic have no field in the legacy interface.

@@ -57,9 +57,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         package var isAnswered: Bool
 
         package init(status: BinaryStatus, command: UInt8?, isAnswered: Bool) {
-            self.status = status
-            self.command = command
-            self.isAnswered = isAnswered
+            (self.status, self.command, self.isAnswered) = (status, command, isAnswered)
         }
     }
 

@@ -120,9 +120,7 @@ package struct DeviceLinkAcknowledgement: Hashable, Sendable {
     package var status: UInt8
 
     package init(token: [UInt8]? = nil, messageID: UInt32, status: UInt8 = 0) {
-        self.token = token
-        self.messageID = messageID
-        self.status = status
+        (self.token, self.messageID, self.status) = (token, messageID, status)
     }
 
     /// Returns `nil` without a message id. A missing status counts as success.

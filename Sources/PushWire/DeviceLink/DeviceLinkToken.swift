@@ -27,9 +27,7 @@ package struct DeviceLinkTokenResponse: Hashable, Sendable {
     package var topic: TopicHash
 
     package init(status: UInt8, token: [UInt8], topic: TopicHash) {
-        self.status = status
-        self.token = token
-        self.topic = topic
+        (self.status, self.token, self.topic) = (status, token, topic)
     }
 
     /// Returns `nil` without topic hash or status.

@@ -27,9 +27,7 @@ package struct GoAway: Hashable, Sendable {
     package var debugData: String
 
     package init(lastStreamID: UInt32, code: UInt32, debugData: String) {
-        self.lastStreamID = lastStreamID
-        self.code = code
-        self.debugData = debugData
+        (self.lastStreamID, self.code, self.debugData) = (lastStreamID, code, debugData)
     }
 }
 

@@ -1,7 +1,7 @@
 package import NIOCore
 
 /// Frames of the connection: SETTINGS, PING and GOAWAY.
-extension HTTP2ClientStateMachine {
+extension HTTP2ClientStateMachine: HTTP2Endpoint {
     /// Takes bytes from the server, in any portions.
     package mutating func receive(_ bytes: ByteBuffer, now: NIODeadline) {
         guard self.phase != .finished else { return }
@@ -18,19 +18,7 @@ extension HTTP2ClientStateMachine {
         }
     }
 
-    /// Returns the number of bytes that whole frames took.
-    private mutating func receiveFrames(
-        _ bytes: borrowing Span<UInt8>,
-        now: NIODeadline
-    ) throws(HTTP2ConnectionError) -> Int {
-        var offset = 0
-        while self.phase != .finished, let frame = try self.reader.next(bytes, at: &offset) {
-            try self.receive(frame, bytes, now: now)
-        }
-        return offset
-    }
-
-    private mutating func receive(
+    mutating func receive(
         _ frame: HTTP2Frame,
         _ bytes: borrowing Span<UInt8>,
         now: NIODeadline
@@ -63,20 +51,14 @@ extension HTTP2ClientStateMachine {
     /// Applies the server's settings (RFC 9113 section 6.5).
     private mutating func receiveSettings(_ content: borrowing Span<UInt8>) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend()
-        for offset in stride(from: 0, to: content.count, by: 6) {
-            switch try self.peer.apply(content, at: offset) {
-            case .headerTableSize(let size): self.encoder.setTableSize(size)
-            case .initialWindow(let difference): try self.changeWindows(by: difference)
-            case .none: break
-            }
-        }
-        self.output.writeSettingsAcknowledgement()
+        try self.applySettings(content)
         if self.phase == .waitingForSettings { self.becomeOpen() }
         self.sendBlocked()
     }
 
-    /// Changes the windows of open streams (RFC 9113 section 6.9.2).
-    private mutating func changeWindows(by difference: Int) throws(HTTP2ConnectionError) {
+    mutating func setTableSize(_ size: Int) { self.encoder.setTableSize(size) }
+
+    mutating func changeWindows(by difference: Int) throws(HTTP2ConnectionError) {
         for position in 0..<self.streams.count where !self.streams[position].sendWindow.change(by: difference) {
             throw HTTP2ConnectionError(.flowControlError, "stream window over 2^31-1")
         }

@@ -50,6 +50,8 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         self.output.writeConnectionWindow()
     }
 
+    var hasFinished: Bool { self.phase == .finished }
+
     /// The number of requests with their responses outstanding.
     package var openStreams: Int { self.streams.count }
 
@@ -123,14 +125,10 @@ package struct HTTP2ClientStateMachine: ~Copyable {
 
     // MARK: Outputs
 
-    /// Appends the events since the last call to `taken`, in order. An empty array gives its memory for the next ones.
+    /// Returns the events since the last call, in order. `taken` gives its memory for the next ones.
     package mutating func takeEvents(_ taken: inout [HTTP2ClientEvent]) {
-        if taken.isEmpty {
-            swap(&taken, &self.events)
-        } else {
-            taken += self.events
-            self.events.removeAll(keepingCapacity: true)
-        }
+        taken.removeAll(keepingCapacity: true)
+        swap(&taken, &self.events)
     }
 
     /// Returns the bytes to write.

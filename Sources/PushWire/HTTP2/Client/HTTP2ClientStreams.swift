@@ -14,10 +14,7 @@ struct HTTP2ClientStream: StreamTableEntry {
     fileprivate var hasPart = false
 
     init(id: UInt32, ticket: Int, deadline: NIODeadline, sendWindow: HTTP2SendWindow) {
-        self.id = id
-        self.ticket = ticket
-        self.deadline = deadline
-        self.sendWindow = sendWindow
+        (self.id, self.ticket, self.deadline, self.sendWindow) = (id, ticket, deadline, sendWindow)
     }
 }
 

@@ -1,7 +1,7 @@
 package import NIOCore
 
 /// Frames of the connection: the preface, SETTINGS, PING, GOAWAY and PRIORITY.
-extension HTTP2ServerStateMachine {
+extension HTTP2ServerStateMachine: HTTP2Endpoint {
     private static let preface = Array(HTTP2Constants.preface.utf8)
 
     /// Takes bytes from the client, in any portions.
@@ -34,19 +34,7 @@ extension HTTP2ServerStateMachine {
         return true
     }
 
-    /// Returns the number of bytes that whole frames took.
-    private mutating func receiveFrames(
-        _ bytes: borrowing Span<UInt8>,
-        now: NIODeadline
-    ) throws(HTTP2ConnectionError) -> Int {
-        var offset = 0
-        while self.phase != .finished, let frame = try self.reader.next(bytes, at: &offset) {
-            try self.receive(frame, bytes, now: now)
-        }
-        return offset
-    }
-
-    private mutating func receive(
+    mutating func receive(
         _ frame: HTTP2Frame,
         _ bytes: borrowing Span<UInt8>,
         now: NIODeadline
@@ -126,20 +114,15 @@ extension HTTP2ServerStateMachine {
         guard content.count / 6 <= HTTP2ServerLimits.maximumSettings else {
             throw HTTP2ConnectionError(.enhanceYourCalm, "too many settings")
         }
-        for offset in stride(from: 0, to: content.count, by: 6) {
-            switch try self.peer.apply(content, at: offset) {
-            case .headerTableSize(let size): self.encoder.setTableSize(size)
-            case .initialWindow(let difference): try self.changeWindows(by: difference)
-            case .none: break
-            }
-        }
-        self.output.writeSettingsAcknowledgement()
+        try self.applySettings(content)
         if self.phase == .waitingForSettings { self.phase = .open }
         self.sendBodies()
     }
 
-    /// Changes the windows of open streams (RFC 9113 section 6.9.2), at a price that grows with their number.
-    private mutating func changeWindows(by difference: Int) throws(HTTP2ConnectionError) {
+    mutating func setTableSize(_ size: Int) { self.encoder.setTableSize(size) }
+
+    /// Takes a price that grows with the number of streams.
+    mutating func changeWindows(by difference: Int) throws(HTTP2ConnectionError) {
         guard difference != 0 else { return }
         try self.floodLimiter.spend(self.streams.count / HTTP2ServerLimits.streamsPerIdleFrame)
         self.streamsVisited += self.streams.count

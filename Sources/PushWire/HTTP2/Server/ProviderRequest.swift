@@ -31,9 +31,7 @@ package struct ProviderRequest: Hashable, Sendable {
     package var bodyLength = 0
 
     package init(method: String = "", path: String = "", body: ByteBuffer = ByteBuffer()) {
-        self.method = method
-        self.path = path
-        self.body = body
+        (self.method, self.path, self.body) = (method, path, body)
     }
 }
 

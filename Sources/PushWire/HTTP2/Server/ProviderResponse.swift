@@ -25,13 +25,8 @@ package struct ProviderResponse: Hashable, Sendable {
         retryAfter: Int? = nil,
         body: String? = nil
     ) {
-        self.status = status
-        self.apnsID = apnsID
-        self.requestID = requestID
-        self.uniqueID = uniqueID
-        self.channelID = channelID
-        self.retryAfter = retryAfter
-        self.body = body
+        (self.status, self.apnsID, self.requestID, self.uniqueID) = (status, apnsID, requestID, uniqueID)
+        (self.channelID, self.retryAfter, self.body) = (channelID, retryAfter, body)
     }
 }
 

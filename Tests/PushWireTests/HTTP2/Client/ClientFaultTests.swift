@@ -277,13 +277,7 @@ import Testing
             let harness = ClientHarness()
             harness.send(5)
             for _ in 0..<20 {
-                let type = UInt8.random(in: 0...10, using: &generator)
-                let count = Int.random(in: 0...12, using: &generator)
-                harness.receive { buffer in
-                    buffer.writeBytes([0, 0, UInt8(count), type, UInt8.random(in: 0...255, using: &generator)])
-                    buffer.writeInteger(UInt32.random(in: 0...12, using: &generator))
-                    for _ in 0..<count { buffer.writeInteger(UInt8.random(in: 0...255, using: &generator)) }
-                }
+                harness.receiveRandomFrame(using: &generator)
                 harness.send()
             }
             harness.stateMachine.transportClosed("the end")

@@ -6,7 +6,7 @@ import PushTypes
 @testable import PushWire
 
 /// A client's state machine with a manual clock, and a push service that the test plays.
-final class ClientHarness {
+final class ClientHarness: HTTP2Harness {
     var stateMachine: HTTP2ClientStateMachine
     var now = ClientHarness.start
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
@@ -44,7 +44,9 @@ final class ClientHarness {
     }
 
     func takeEvents() {
-        self.stateMachine.takeEvents(&self.events)
+        var taken: [HTTP2ClientEvent] = []
+        self.stateMachine.takeEvents(&taken)
+        self.events += taken
     }
 
     // MARK: The push service
@@ -52,12 +54,6 @@ final class ClientHarness {
     func receive(_ bytes: [UInt8]) {
         self.stateMachine.receive(ByteBuffer(bytes: bytes), now: self.now)
         self.takeEvents()
-    }
-
-    func receive(_ write: (inout ByteBuffer) -> Void) {
-        var buffer = ByteBuffer()
-        write(&buffer)
-        self.receive(Array(buffer.readableBytesView))
     }
 
     func settings(_ settings: [(HTTP2Setting, UInt32)]) {

@@ -248,20 +248,14 @@ import Testing
         #expect(!harness.hasFinished)
     }
 
-    @Test func garbageHurtsNobody() {
+    @Test func randomFramesNeverGiveARequestTwice() {
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<2000 {
             let harness = ServerHarness()
             harness.request(1)
             harness.headers(3)
             for _ in 0..<20 {
-                let type = UInt8.random(in: 0...10, using: &generator)
-                let count = Int.random(in: 0...12, using: &generator)
-                harness.receive { buffer in
-                    buffer.writeBytes([0, 0, UInt8(count), type, UInt8.random(in: 0...255, using: &generator)])
-                    buffer.writeInteger(UInt32.random(in: 0...12, using: &generator))
-                    for _ in 0..<count { buffer.writeInteger(UInt8.random(in: 0...255, using: &generator)) }
-                }
+                harness.receiveRandomFrame(using: &generator)
                 for (stream, _) in harness.requests { harness.respond(stream) }
                 if Int.random(in: 0..<10, using: &generator) == 0 { harness.pass(.seconds(20)) }
             }

@@ -5,7 +5,7 @@ import PushTesting
 @testable import PushWire
 
 /// A server's state machine with a manual clock, and a client that the test plays.
-final class ServerHarness {
+final class ServerHarness: HTTP2Harness {
     var stateMachine: HTTP2ServerStateMachine
     var now = ServerHarness.start
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
@@ -39,12 +39,6 @@ final class ServerHarness {
     func receive(_ bytes: [UInt8]) {
         self.stateMachine.receive(ByteBuffer(bytes: bytes), now: self.now)
         self.takeEvents()
-    }
-
-    func receive(_ write: (inout ByteBuffer) -> Void) {
-        var buffer = ByteBuffer()
-        write(&buffer)
-        self.receive(Array(buffer.readableBytesView))
     }
 
     /// Sends a whole push.

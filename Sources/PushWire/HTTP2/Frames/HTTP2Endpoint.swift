@@ -1,0 +1,47 @@
+import NIOCore
+
+/// The state machine of one end of a connection: the treatment of frames that is the same at both ends.
+protocol HTTP2Endpoint: ~Copyable {
+    var reader: HTTP2FrameReader { get set }
+    var output: ByteBuffer { get set }
+    var peer: HTTP2PeerSettings { get set }
+    var hasFinished: Bool { get }
+
+    mutating func receive(
+        _ frame: HTTP2Frame,
+        _ bytes: borrowing Span<UInt8>,
+        now: NIODeadline
+    ) throws(HTTP2ConnectionError)
+
+    /// Changes the size of the dynamic table for the header blocks of this end.
+    mutating func setTableSize(_ size: Int)
+
+    /// Changes the send windows of all open streams (RFC 9113 section 6.9.2).
+    mutating func changeWindows(by difference: Int) throws(HTTP2ConnectionError)
+}
+
+extension HTTP2Endpoint where Self: ~Copyable {
+    /// Takes the whole frames at the start of `bytes`, and returns their length.
+    mutating func receiveFrames(
+        _ bytes: borrowing Span<UInt8>,
+        now: NIODeadline
+    ) throws(HTTP2ConnectionError) -> Int {
+        var offset = 0
+        while !self.hasFinished, let frame = try self.reader.next(bytes, at: &offset) {
+            try self.receive(frame, bytes, now: now)
+        }
+        return offset
+    }
+
+    /// Applies and acknowledges the content of a SETTINGS frame (RFC 9113 section 6.5.3).
+    mutating func applySettings(_ content: borrowing Span<UInt8>) throws(HTTP2ConnectionError) {
+        for offset in stride(from: 0, to: content.count, by: 6) {
+            switch try self.peer.apply(content, at: offset) {
+            case .headerTableSize(let size): self.setTableSize(size)
+            case .initialWindow(let difference): try self.changeWindows(by: difference)
+            case .none: break
+            }
+        }
+        self.output.writeSettingsAcknowledgement()
+    }
+}
