@@ -93,8 +93,8 @@ enum DeviceLinkFuzz {
         for piece in before { actions += machine.receive(piece, now: Self.now) }
         actions +=
             isGood
-            ? machine.authenticated(baseToken: [1, 2, 3], isNew: true, now: Self.now)
-            : machine.rejected(now: Self.now)
+            ? machine.authenticated(baseToken: [1, 2, 3], isNew: true, serverTime: Self.now, now: Self.now)
+            : machine.rejected(serverTime: Self.now)
         for piece in after { actions += machine.receive(piece, now: Self.now) }
         actions += machine.tick(now: Self.now.advanced(by: .seconds(3600)))
         let ends = actions.filter { if case .close = $0 { true } else { false } }.count

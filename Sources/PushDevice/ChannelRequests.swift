@@ -35,12 +35,20 @@ final class ChannelRequests: Sendable {
 
     /// Follows a channel and returns when the service has agreed.
     func follow(_ channel: Channel, timeout: Duration) async throws {
-        try await self.waiters.response(to: channel, timeout: timeout, timeoutError: .channelTimeout(channel.id)) {
-            let write = self.state.withLock { state in
-                state.channels.insert(channel)
-                return state.write
+        let isNew = self.state.withLock { !$0.channels.contains(channel) }
+        do {
+            try await self.waiters.response(to: channel, timeout: timeout, timeoutError: .channelTimeout(channel.id)) {
+                let write = self.state.withLock { state in
+                    state.channels.insert(channel)
+                    return state.write
+                }
+                write?(channel.packet(follows: true))
             }
-            write?(channel.packet(follows: true))
+        } catch {
+            // Without an agreement the channel must not be followed on the next connection. The service may have agreed
+            // just now, unless it has rejected the channel and so removed it here.
+            if isNew, self.state.withLock({ $0.channels.contains(channel) }) { self.unfollow(channel) }
+            throw error
         }
     }
 

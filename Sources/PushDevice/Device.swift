@@ -10,8 +10,8 @@ import Synchronization
 ///
 /// Run it (it is a `Service`), ask for a token per topic, and iterate ``notifications``. It reconnects by itself, with
 /// jittered back-off, until it is cancelled or shut down. A notification is acknowledged once it is in the queue behind
-/// ``notifications``. When the queue is full, a notification is not acknowledged and comes again on the next
-/// connection.
+/// ``notifications``. When the queue is full, the device reconnects after a delay, and what it has not acknowledged comes
+/// again.
 public final class Device: Service {
     /// The number of notifications that may wait to be read: more than a gateway has in flight to one device.
     public static let queueLength = 4096
@@ -96,7 +96,8 @@ public final class Device: Service {
         write?(Self.statePacket(isActive))
     }
 
-    /// Connects and reconnects until the task is cancelled or the service shut down.
+    /// Connects and reconnects until the task is cancelled or the service shut down. It may be called once: afterwards
+    /// ``notifications`` has ended.
     /// - Throws: ``DeviceError/badIdentity(_:)``.
     public func run() async throws {
         defer {

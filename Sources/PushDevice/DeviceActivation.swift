@@ -40,6 +40,8 @@ public struct DeviceActivation: Sendable {
         // A refused connection fails at once, instead of being tried again until the timeout.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
+        // The timeout of the request ends with the head of the response; this one ends a body that stalls.
+        configuration.timeout.read = TimeAmount(self.timeout)
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let result: Result<DeviceIdentity, any Error>
         do {

@@ -35,9 +35,16 @@ struct DeviceLinkSession: Sendable {
                 self.connected(write)
                 self.announce(write)
                 self.channels.attach(write)
-            case .message(let message): self.receive(message, write: write)
+            case .message(let message):
+                // The push service sends what is not acknowledged again on the next connection.
+                if !self.receive(message, write: write) { return isConnected }
             case .scopedToken(let response): self.tokens.receive(response)
-            case .channel(let response): self.channels.receive(response)
+            case .channel(let response):
+                if response.status != .ok {
+                    let metadata: Logger.Metadata = ["channel": "\(response.channel)", "status": "\(response.status)"]
+                    self.logger.warning("channel cannot be followed", metadata: metadata)
+                }
+                self.channels.receive(response)
             case .nothingStored(let token):
                 self.logger.debug(
                     "nothing stored while offline",
@@ -71,16 +78,23 @@ struct DeviceLinkSession: Sendable {
         DeviceLinkTokenRequest(baseToken: nil, topic: TopicHash(topic)).packet
     }
 
-    /// Queues a notification and acknowledges it. Without room in the queue it is not acknowledged and comes again.
-    private func receive(_ message: DeviceLinkMessage, write: (DeviceLinkPacket) -> Void) {
+    /// Queues a notification and acknowledges it.
+    ///
+    /// - Returns: `false` if the queue has no room.
+    private func receive(_ message: DeviceLinkMessage, write: (DeviceLinkPacket) -> Void) -> Bool {
         let notification = ReceivedNotification(message, topic: self.tokens.topic(for: message.topic))
-        guard case .enqueued = self.queue.yield(notification) else {
-            self.logger.warning(
-                "notification queue is full, not acknowledged",
-                metadata: ["length": "\(Device.queueLength)"]
-            )
-            return
+        switch self.queue.yield(notification) {
+        case .enqueued:
+            write(DeviceLinkAcknowledgement(token: message.token, messageID: message.messageID).packet)
+            return true
+        case .terminated:
+            self.logger.warning("notifications are no longer read, not acknowledged")
+            return true
+        case .dropped:
+            let metadata: Logger.Metadata = ["length": "\(Device.queueLength)"]
+            self.logger.warning("notification queue is full, reconnecting", metadata: metadata)
+            return false
+        @unknown default: return false
         }
-        write(DeviceLinkAcknowledgement(token: message.token, messageID: message.messageID).packet)
     }
 }

@@ -5,8 +5,6 @@ package import PushTypes
 /// The provider's dispatcher sees the push service through this protocol only. It never throws: every failure is an
 /// ``Outcome``.
 package protocol NotificationSender: Sendable {
-    /// Sends one notification. Returns after the response, or after the deadline for it.
-    func send(_ notification: PushNotification, to token: DeviceToken) async -> Outcome
     /// Sends many pushes and returns their outcomes in the same order.
     func send(_ pushes: [Push]) async -> [Outcome]
 }

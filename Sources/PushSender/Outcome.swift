@@ -26,7 +26,7 @@ public enum Outcome: Hashable, Sendable {
     }
 
     /// The reason for the lack of a response.
-    public struct Failure: Hashable, Sendable {
+    public struct Failure: Hashable, Sendable, CustomStringConvertible {
         /// The explanation for people. It holds no secret and no whole token.
         public var description: String
         /// The push service's reason for closing the connection, if it gave one that `Reason` has.

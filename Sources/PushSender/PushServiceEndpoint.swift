@@ -10,7 +10,7 @@ public struct PushServiceEndpoint: Hashable, Sendable {
     public var additionalTrustRoots: String?
     /// The environment, which a certificate is checked against before it is used; `nil` leaves the check to the service.
     public var environment: PushEnvironment?
-    /// The time limit of the TCP connection and the TLS handshake, each. Default 10 s.
+    /// The time limit of the TCP connection, the proxy's tunnel and the TLS handshake together. Default 10 s.
     public var connectTimeout: Duration = .seconds(10)
 
     /// Creates the address of a push service.

@@ -6,7 +6,7 @@ public struct Rejection: Hashable, Sendable {
     public enum Advice: Hashable, Sendable {
         /// Send the same notification again, not before `after`. `nil` leaves the delay to the caller.
         case retry(after: Duration?)
-        /// Stop using the token: the app was removed from the device.
+        /// Stop using the token, unless the device has registered it again after ``Rejection/timestamp``: the app was removed.
         case dropToken
         /// Drop the token only if the environment and the topic are known to be right: one of the three is wrong.
         case suspectToken

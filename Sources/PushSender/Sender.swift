@@ -56,18 +56,14 @@ public final class Sender: NotificationSender, Service {
             for result in results { continuation.yield(result) }
         }
         let pool = self.pool
-        continuation.onTermination = { _ in pool.cancel(batch) }
+        continuation.onTermination = { if case .cancelled = $0 { pool.cancel(batch) } }
         pool.send(batch)
         Task {
             _ = await batch.outcomes
-            continuation.finish()
+            // The sender must not close its pool while the stream is read.
+            withExtendedLifetime(self) { continuation.finish() }
         }
         return stream
-    }
-
-    /// Sends one notification without additional headers.
-    package func send(_ notification: PushNotification, to token: DeviceToken) async -> Outcome {
-        await self.send(Push(notification, to: token))
     }
 
     /// Replaces the credential, for example after a rotation or a revocation.

@@ -14,7 +14,7 @@ public struct SenderConfiguration: Sendable {
     /// The time limit from the end of the TLS handshake to the service's first frame. Default 10 s.
     public var handshakeTimeout: Duration = .seconds(10)
     /// The time limit from a request to its response. Then its outcome is unknown. Default 30 s.
-    public var replyTimeout: Duration = .seconds(30)
+    public var responseTimeout: Duration = .seconds(30)
     /// The time limit for the responses in flight when a connection is closed. Default 30 s.
     public var drainTimeout: Duration = .seconds(30)
     /// The silence after which a PING is sent while requests are in flight. Default 10 s.
@@ -36,7 +36,7 @@ public struct SenderConfiguration: Sendable {
         var limits = HTTP2ClientLimits()
         limits.maximumConcurrentStreams = max(1, self.maximumInFlight)
         limits.handshakeTimeout = .init(self.handshakeTimeout)
-        limits.responseTimeout = .init(self.replyTimeout)
+        limits.responseTimeout = .init(self.responseTimeout)
         limits.drainTimeout = .init(self.drainTimeout)
         limits.pingAfter = .init(self.pingAfter)
         limits.idlePingAfter = .init(self.idlePingAfter)

@@ -3,14 +3,14 @@ import PushTypes
 
 /// The metrics of a sender, for the program's swift-metrics backend.
 ///
-/// `martlet_sender_outcomes` counts pushes by `outcome`. `martlet_sender_credential_expires` is a UNIX time in seconds, for
-/// certificates only. Both have the dimension `service`, the push service's host.
+/// `martlet_sender_outcomes` counts pushes by `outcome`. `martlet_sender_credential_expires` is a UNIX time in seconds for
+/// each `certificate`, by its common name. Both have the dimension `service`, the push service's host.
 struct SenderMetrics: Sendable {
     private let accepted: Counter
     private let rejected: Counter
     private let notSent: Counter
     private let unknown: Counter
-    private let expires: Gauge
+    private let service: String
 
     init(service: String) {
         func counter(_ outcome: String) -> Counter {
@@ -20,7 +20,7 @@ struct SenderMetrics: Sendable {
         self.rejected = counter("rejected")
         self.notSent = counter("not_sent")
         self.unknown = counter("unknown")
-        self.expires = Gauge(label: "martlet_sender_credential_expires", dimensions: [("service", service)])
+        self.service = service
     }
 
     /// Counts the outcomes of one turn of an event loop.
@@ -42,6 +42,8 @@ struct SenderMetrics: Sendable {
 
     /// Records the expiration of a certificate.
     func credentialChanged(_ credential: PushCredential) {
-        if let expires = credential.expires { self.expires.record(expires.seconds) }
+        guard case .certificate(let certificate) = credential else { return }
+        let dimensions = [("service", self.service), ("certificate", certificate.commonName)]
+        Gauge(label: "martlet_sender_credential_expires", dimensions: dimensions).record(certificate.expires.seconds)
     }
 }

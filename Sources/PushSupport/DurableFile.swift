@@ -2,6 +2,8 @@ import Foundation
 
 #if canImport(Darwin)
 import Darwin
+#elseif canImport(Musl)
+import Musl
 #else
 import Glibc
 #endif
@@ -34,14 +36,25 @@ package enum DurableFile {
         let temporary = "\(path).\(UUID().uuidString)"
         let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
-        let isWritten = content.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) } == content.count
-        let isSynced = isWritten && fsync(descriptor) == 0
+        let isSynced = Self.write(content, to: descriptor) && fsync(descriptor) == 0
         close(descriptor)
         let isPlaced = isSynced && place(temporary)
         let error = errno
         unlink(temporary)
         errno = error
         return isPlaced
+    }
+
+    private static func write(_ content: [UInt8], to descriptor: CInt) -> Bool {
+        content.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = systemWrite(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+                guard count > 0 else { return false }
+                written += count
+            }
+            return true
+        }
     }
 
     /// Renames a file unless the new name is taken, and writes the folder to disk.
@@ -59,13 +72,16 @@ package enum DurableFile {
     /// A folder that is open to all, such as `/tmp`, and one of another owner keep their permissions.
     /// - Returns: `false` if there is no folder.
     package static func makePrivateFolder(_ path: String) -> Bool {
-        try? FileManager.default.createDirectory(
-            atPath: path,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        // POSIX names every cause in errno, which an error of FileManager may not.
+        let parent = URL(filePath: path).deletingLastPathComponent().path
+        if parent != path, access(parent, F_OK) != 0, !Self.makePrivateFolder(parent) { return false }
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { return false }
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
+        guard stat(path, &status) == 0 else { return false }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            errno = ENOTDIR
+            return false
+        }
         let isShared = status.st_mode & S_ISVTX != 0 || status.st_uid != geteuid()
         if !isShared, status.st_mode & 0o077 != 0 { chmod(path, status.st_mode & 0o700) }
         return true

@@ -25,17 +25,26 @@ public struct HeaderField: Hashable, Sendable {
 
     /// Creates a field, with the name in lower case.
     ///
-    /// Returns `nil` unless `name` is a token (RFC 9110 section 5.6.2), `value` has visible ASCII characters, spaces and tabs
-    /// only, and both have at most ``maximumLength`` bytes.
+    /// Returns `nil` unless `name` is a token (RFC 9110 section 5.6.2), `value` has visible ASCII characters, with spaces and
+    /// tabs only between them, and both have at most ``maximumLength`` bytes. The fields that HTTP/2 does not allow or that
+    /// the sender writes itself, such as `connection` and `content-length`, are `nil` too (RFC 9113 section 8.2).
     public init?(name: String, value: String) {
         let lowercased = name.lowercased()
         guard (1...Self.maximumLength).contains(lowercased.utf8.count), value.utf8.count <= Self.maximumLength,
             lowercased.utf8.allSatisfy(Self.isTokenCharacter),
-            value.utf8.allSatisfy({ (0x20...0x7e).contains($0) || $0 == 0x09 })
+            value.utf8.allSatisfy({ Self.isVisible($0) || $0 == 0x20 || $0 == 0x09 }),
+            value.utf8.first.map(Self.isVisible) ?? true, value.utf8.last.map(Self.isVisible) ?? true,
+            !Self.forbiddenNames.contains(lowercased)
         else { return nil }
         self.name = lowercased
         self.value = value
     }
+
+    private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7e).contains(byte) }
+
+    private static let forbiddenNames: Set = [
+        "connection", "content-length", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade",
+    ]
 
     private static func isTokenCharacter(_ byte: UInt8) -> Bool {
         switch byte {

@@ -86,9 +86,9 @@ import Testing
             topic: try #require(Topic(Vectors.bundleID)),
             payload: ByteBuffer(string: Vectors.payload)
         )
-        let outcome = await sender.send(notification, to: try #require(DeviceToken(hex: Vectors.tokenA)))
+        let outcome = await sender.send([Push(notification, to: try #require(DeviceToken(hex: Vectors.tokenA)))]).first
         await pool.close()
-        return outcome
+        return try #require(outcome)
     }
 
     private static func unusedPort() async throws -> Int {

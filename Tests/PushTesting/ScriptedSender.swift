@@ -76,15 +76,17 @@ package final class ScriptedSender: SenderSource {
         let environment: PushEnvironment
         let lane: SenderLane
 
-        func send(_ notification: PushNotification, to token: DeviceToken) async -> Outcome {
-            await self.service.send(
-                Sent(notification: notification, token: token, environment: self.environment, lane: self.lane)
-            )
-        }
-
         func send(_ pushes: [Push]) async -> [Outcome] {
             var outcomes: [Outcome] = []
-            for push in pushes { outcomes.append(await self.send(push.notification, to: push.token)) }
+            for push in pushes {
+                let sent = Sent(
+                    notification: push.notification,
+                    token: push.token,
+                    environment: self.environment,
+                    lane: self.lane
+                )
+                outcomes.append(await self.service.send(sent))
+            }
             return outcomes
         }
     }

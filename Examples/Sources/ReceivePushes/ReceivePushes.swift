@@ -13,6 +13,8 @@ struct ReceivePushes {
             exit(64)
         }
         let topic = CommandLine.arguments[1]
+        // The file of the identity has a private key: it is for its owner only.
+        umask(0o077)
 
         let file = URL(filePath: "device.json")
         let device = Device(
@@ -25,7 +27,7 @@ struct ReceivePushes {
             let token = try await device.deviceToken(for: topic)
             print("device token for the provider:", token)
             // The identity has the base token now. With it, the device gets the same device tokens again.
-            try self.store(device.identity, in: file)
+            try JSONEncoder().encode(device.identity).write(to: file, options: .atomic)
             for await notification in device.notifications {
                 print(notification.apnsID ?? "no id", String(decoding: notification.payload, as: UTF8.self))
             }
@@ -38,11 +40,5 @@ struct ReceivePushes {
             return try JSONDecoder().decode(DeviceIdentity.self, from: data)
         }
         return try await DeviceActivation(adminURL: "http://127.0.0.1:2198").activate(name: "example")
-    }
-
-    /// Writes the identity, which has a private key, for its owner only.
-    private static func store(_ identity: DeviceIdentity, in file: URL) throws {
-        try JSONEncoder().encode(identity).write(to: file, options: .atomic)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
     }
 }

@@ -4,11 +4,12 @@ import PushSender
 import PushTypes
 import ServiceLifecycle
 
-/// Sends a push to each device token on standard input, until the process is asked to stop:
+/// Sends a push to each device token on standard input, until its end or SIGTERM:
 ///
 ///     PASSPHRASE=… swift run RunAsService push.p12 com.example.MyApp < tokens.txt
 ///
-/// The sender drains on SIGTERM. A renewed certificate is used as soon as its file is replaced.
+/// Services stop in reverse order, so that the sender drains last. A renewed certificate is used as soon as its file is
+/// replaced.
 @main
 struct RunAsService {
     static func main() async throws {
@@ -30,20 +31,39 @@ struct RunAsService {
             }
         }
 
+        let input = StandardInput(sender: sender, topic: topic)
         let services = ServiceGroup(
-            services: [sender, watch],
-            gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: logger
+            configuration: .init(
+                services: [
+                    .init(service: sender),
+                    .init(service: watch),
+                    .init(service: input, successTerminationBehavior: .gracefullyShutdownGroup),
+                ],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger
+            )
         )
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await services.run() }
-            while let line = readLine() {
-                guard let token = DeviceToken(userInput: line) else { continue }
-                let notification = PushNotification(topic: topic, payload: #"{"aps":{"content-available":1}}"#)
-                print(token, await sender.send(Push(notification, to: token)))
+        try await services.run()
+    }
+}
+
+/// Sends a push to each device token on standard input.
+struct StandardInput: Service {
+    let sender: Sender
+    let topic: Topic
+
+    func run() async throws {
+        // Reading blocks, so it has a thread of its own; it ends with the process.
+        let lines = AsyncStream<String> { continuation in
+            Thread.detachNewThread {
+                while let line = readLine() { continuation.yield(line) }
+                continuation.finish()
             }
-            await services.triggerGracefulShutdown()
-            try await group.waitForAll()
+        }
+        for await line in lines.cancelOnGracefulShutdown() {
+            guard let token = DeviceToken(userInput: line) else { continue }
+            let notification = PushNotification(topic: self.topic, payload: #"{"aps":{"content-available":1}}"#)
+            print(token, await self.sender.send(Push(notification, to: token)))
         }
     }
 }

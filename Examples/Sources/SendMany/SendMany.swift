@@ -62,16 +62,16 @@ struct SendMany {
                 counts.accepted += 1
             case .rejected(let rejection) where rejection.advice == .dropToken:
                 counts.rejected += 1
-                print("remove \(token) from the database: \(rejection.reasonText)")
+                print("remove \(token) unless it was registered after \(rejection.timestamp?.seconds ?? 0)")
             case .rejected(let rejection):
                 counts.rejected += 1
                 print("\(token): \(rejection.reasonText), advice: \(rejection.advice)")
             case .notSent(let failure):
                 counts.notSent += 1
-                print("send to \(token) again: \(failure.description)")
+                print("send to \(token) again: \(failure)")
             case .unknown(let failure):
                 counts.unknown += 1
-                print("\(token) may have it or not: \(failure.description)")
+                print("\(token) may have it or not: \(failure)")
             }
         }
         return counts

@@ -40,20 +40,31 @@ struct PushService: Sendable {
             gateway.waitUntilExit()
             try? FileManager.default.removeItem(atPath: folder)
         }
-        let adminURL = try Self.adminURL(in: log.fileHandleForReading)
+        let adminURL = try await Self.adminURL(in: log.fileHandleForReading)
         let service = try Self.prepare(command: command, adminURL: adminURL, folder: folder)
         return try await body(service)
     }
 
     /// Reads the log until it has the address of the admin API, which is the last to open.
-    private static func adminURL(in log: FileHandle) throws -> String {
-        var text = ""
-        while true {
-            if let match = text.firstMatch(of: /"admin":"([^"]+)"/) { return "http://\(match.1)" }
-            let bytes = log.availableData
-            guard !bytes.isEmpty else { throw Failure("the gateway does not open:\n\(text)") }
-            text += String(decoding: bytes, as: UTF8.self)
+    ///
+    /// The rest of the log is read and discarded, because a gateway whose pipe is full would wait.
+    private static func adminURL(in log: FileHandle) async throws -> String {
+        let parts = AsyncStream<String> { continuation in
+            log.readabilityHandler = { log in
+                let bytes = log.availableData
+                if bytes.isEmpty {
+                    log.readabilityHandler = nil
+                    continuation.finish()
+                }
+                continuation.yield(String(decoding: bytes, as: UTF8.self))
+            }
         }
+        var text = ""
+        for await part in parts {
+            text += part
+            if let match = text.firstMatch(of: /"admin":"([^"]+)"/) { return "http://\(match.1)" }
+        }
+        throw Failure("the gateway does not open:\n\(text)")
     }
 
     /// Creates the app and its key, and asks for the ports.

@@ -24,7 +24,7 @@ extension BinarySender {
         self.proceed()
     }
 
-    /// The connection has ended, or could not be made.
+    /// Handles the end of a connection, or the failure of an attempt to connect.
     func connectionClosed(_ error: (any Error)?, number: Int) {
         guard number == self.connectionNumber else { return }
         self.connectionNumber &+= 1

@@ -128,10 +128,6 @@ public actor BinarySender: NotificationSender, Service {
         return batch.outcomes.map { $0 ?? Self.lost }
     }
 
-    package func send(_ notification: PushNotification, to token: DeviceToken) async -> Outcome {
-        await self.send(Push(notification, to: token))
-    }
-
     /// Runs until graceful shutdown or cancellation, then closes. Sending works without it, too.
     public func run() async throws {
         try? await gracefulShutdown()
@@ -150,7 +146,7 @@ public actor BinarySender: NotificationSender, Service {
 }
 
 extension BinarySender {
-    /// Does everything that is possible now: writes, connects, resumes callers, ends.
+    /// Writes, connects and resumes callers until nothing more can progress.
     func proceed() {
         guard !self.isProceeding else {
             // The system took a write at once. Its consequences follow in the next round.

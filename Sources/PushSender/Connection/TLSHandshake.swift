@@ -29,13 +29,16 @@ final class TLSHandshake: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        context.fireUserInboundEventTriggered(event)
-        guard case TLSUserEvent.handshakeCompleted(let negotiated) = event else { return }
-        // Apple also accepts HTTP/2 with prior knowledge, so a missing ALPN result is taken for HTTP/2 (reference 1.2).
+        guard case TLSUserEvent.handshakeCompleted(let negotiated) = event else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        // Apple also accepts HTTP/2 with prior knowledge, so a missing ALPN result is treated as HTTP/2 (reference 1.2).
         if let negotiated, negotiated != "h2" {
             self.done.fail(ConnectionFailure(description: "the server speaks \(negotiated), not h2", isLasting: true))
             context.close(promise: nil)
         } else {
+            // The connection writes its preface upon this event, so a server with another protocol must not cause it.
+            context.fireUserInboundEventTriggered(event)
             self.done.succeed()
         }
         context.pipeline.syncOperations.removeHandler(self, promise: nil)

@@ -19,7 +19,7 @@ struct PoolStateMachine {
     /// The stage of a connection's life.
     private enum Status: Hashable {
         case connecting
-        /// The connection takes work. It is confirmed once the service has answered a request, and idle if it had free
+        /// The connection takes work. It is confirmed once the service has responded to a request, and idle if it had free
         /// streams when no push waited.
         case ready(isConfirmed: Bool, isIdle: Bool)
         /// The connection takes no more work. Its success or failure has been counted.
@@ -79,7 +79,7 @@ struct PoolStateMachine {
         return actions.isEmpty ? self.connectIfNeeded(waiting: waiting, now: now) : actions
     }
 
-    /// The connection is established. It takes work unless it is draining already.
+    /// Handles the establishment of a connection. It takes work unless it is draining already.
     mutating func connectionReady(_ id: Int) {
         guard self.status(id) == .connecting else { return }
         self.change(id, to: .ready(isConfirmed: false, isIdle: false))
@@ -92,7 +92,7 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// The service answered a request on the connection.
+    /// Handles the first response on a connection.
     mutating func connectionConfirmed(_ id: Int) {
         self.failures = 0
         self.nextAttempt = nil
@@ -100,7 +100,7 @@ struct PoolStateMachine {
         self.change(id, to: .ready(isConfirmed: true, isIdle: isIdle))
     }
 
-    /// The connection takes no more work. If it was never confirmed, the next attempt is delayed.
+    /// Handles the draining of a connection. If it was never confirmed, the next attempt is delayed.
     mutating func connectionDraining(
         _ id: Int,
         waiting: Int,
@@ -118,7 +118,7 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// All connections drain, because there is another credential. Failures with the old one no longer count.
+    /// Drains all connections for another credential. Failures with the old one no longer count.
     mutating func credentialChanged(waiting: Int, now: NIODeadline) -> [Action] {
         for index in self.connections.indices { self.connections[index].status = .draining }
         self.failures = 0
@@ -127,8 +127,8 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// The connection has ended. The next attempt is delayed if it ended by itself before it was confirmed, or if it
-    /// is the last of several that ended soon after their start.
+    /// Handles the end of a connection. The next attempt is delayed if it ended by itself before it was confirmed, or if
+    /// it is the last of several that ended soon after their start.
     mutating func connectionClosed(
         _ id: Int,
         isOrderly: Bool,
@@ -160,7 +160,7 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// The pool closes: it opens no more connections.
+    /// Closes the pool: it opens no more connections.
     mutating func close() {
         self.isClosing = true
     }
@@ -172,7 +172,9 @@ struct PoolStateMachine {
         now: NIODeadline,
         using generator: inout some RandomNumberGenerator
     ) {
-        self.nextAttempt = now + TimeAmount(self.backoff.delay(afterFailures: failures, using: &generator))
+        let attempt = now + TimeAmount(self.backoff.delay(afterFailures: failures, using: &generator))
+        // A connection that drains and then closes counts twice; the second count must not shorten the delay.
+        self.nextAttempt = max(self.nextAttempt ?? attempt, attempt)
     }
 
     private mutating func connectIfNeeded(waiting: Int, now: NIODeadline) -> [Action] {

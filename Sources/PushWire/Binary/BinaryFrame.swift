@@ -24,7 +24,7 @@ package struct BinaryFrame: Hashable, Sendable {
         return buffer
     }
 
-    /// Appends the bytes of the frame. A token or payload over 65,535 bytes is cut; ``validationError`` detects it
+    /// Appends the bytes of the frame. A token or payload over 65,535 bytes is truncated; ``validationError`` detects it
     /// beforehand.
     package func write(to buffer: inout ByteBuffer) {
         switch self.command {

@@ -1,7 +1,7 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the server's end of one legacy connection proceeds (reference 5).
+/// Decides how the server's end of one connection of the binary protocol proceeds (reference 5).
 ///
 /// Accepted notifications get no response. An error packet therefore covers everything: all before the notification it
 /// names was accepted, all after it was discarded. The packet waits until each notification before it is settled, and
@@ -138,7 +138,7 @@ extension BinaryServerStateMachine {
         return self.proceed(now: now)
     }
 
-    /// The client has closed its write side, or the connection: what it had sent is still taken.
+    /// Handles the end of the client's input. What it had sent is still processed.
     package mutating func inputClosed(now: Timestamp) -> [Action] {
         self.isInputClosed = true
         self.silenceDeadline = nil
@@ -148,7 +148,7 @@ extension BinaryServerStateMachine {
 
 /// Events of the gateway and the clock.
 extension BinaryServerStateMachine {
-    /// The notification is with its device, or on disk, or need not be kept.
+    /// Accepts a notification: it is with its device, or on disk, or need not be kept.
     package mutating func accepted(ticket: UInt32, now: Timestamp) -> [Action] {
         guard let index = self.index(of: ticket) else { return [] }
         self.entries[self.entries.index(self.entries.startIndex, offsetBy: index)].isAccepted = true
@@ -160,7 +160,7 @@ extension BinaryServerStateMachine {
         return self.proceed(now: now)
     }
 
-    /// The notification is not accepted. Nothing after it counts, even what the gateway has accepted meanwhile.
+    /// Rejects a notification. Nothing after it counts, even what the gateway has accepted meanwhile.
     package mutating func rejected(ticket: UInt32, status: BinaryStatus, now: Timestamp) -> [Action] {
         guard let index = self.index(of: ticket) else { return [] }
         let entry = self.entries[self.entries.index(self.entries.startIndex, offsetBy: index)]
@@ -169,7 +169,7 @@ extension BinaryServerStateMachine {
         return self.proceed(now: now)
     }
 
-    /// The gateway shuts down: nothing more is taken.
+    /// Begins the shutdown: no more notifications are read.
     package mutating func shutDown(now: Timestamp) -> [Action] {
         let deadline = now.advanced(by: self.limits.shutdown)
         switch self.state {

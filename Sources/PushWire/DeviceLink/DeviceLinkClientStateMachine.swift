@@ -100,7 +100,11 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
     }
 
     private mutating func receive(_ packet: DeviceLinkPacket, now: Timestamp) -> [Action] {
-        if case .connecting = self.state { return self.receiveFirst(packet, now: now) }
+        switch self.state {
+        case .idle: return self.close(.unexpectedPacket)
+        case .connecting: return self.receiveFirst(packet, now: now)
+        case .connected, .awaitingKeepAliveAck, .closed: break
+        }
         // Any packet shows that the server is alive.
         self.state = .connected(nextKeepAlive: now.advanced(by: self.limits.keepAlive))
         switch DeviceLinkCommand(rawValue: packet.command) {

@@ -78,7 +78,7 @@ extension DeviceLinkPacket {
         return buffer
     }
 
-    /// Appends the bytes of the packet. A field value over 65,535 bytes is cut; no caller makes one.
+    /// Appends the bytes of the packet. A field value over 65,535 bytes is truncated; no caller makes one.
     package func write(to buffer: inout ByteBuffer) {
         let length = self.fields.reduce(0) { $0 + 3 + min($1.value.readableBytes, Int(UInt16.max)) }
         buffer.reserveCapacity(minimumWritableBytes: Self.headerLength + length)

@@ -21,7 +21,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// Check the identity, then call ``authenticated(baseToken:isNew:serverTime:now:)`` or ``rejected(now:)``.
+        /// Check the identity, then call ``authenticated(baseToken:isNew:serverTime:now:)`` or ``rejected(serverTime:)``.
         case authenticate(DeviceLinkConnect)
         case send(DeviceLinkPacket)
         /// The device has a new set of topics: deliver what is stored for them.
@@ -99,14 +99,14 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         return actions
     }
 
-    /// The certificate and its proof are valid.
+    /// Accepts the device: the certificate and its proof are valid.
     /// - Parameters:
     ///   - isNew: Whether the response names the base token.
-    ///   - serverTime: The wall clock for the response; `now` if it is `nil`.
+    ///   - serverTime: The wall clock for the response.
     package mutating func authenticated(
         baseToken: [UInt8],
         isNew: Bool,
-        serverTime: Timestamp? = nil,
+        serverTime: Timestamp,
         now: Timestamp
     ) -> [Action] {
         guard case .authenticating(let waiting, _) = self.state else { return [] }
@@ -114,7 +114,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         let response = DeviceLinkConnectResponse(
             status: .ok,
             baseToken: isNew ? baseToken : nil,
-            serverTime: serverTime ?? now
+            serverTime: serverTime
         )
         var actions: [Action] = [.send(response.packet)]
         for packet in waiting {
@@ -124,10 +124,12 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         return actions
     }
 
-    /// The certificate or its proof is not valid.
-    package mutating func rejected(now: Timestamp) -> [Action] {
+    /// Rejects the device: the certificate or its proof is not valid.
+    /// - Parameter serverTime: The wall clock for the response.
+    package mutating func rejected(serverTime: Timestamp) -> [Action] {
         guard case .authenticating = self.state else { return [] }
-        return [.send(DeviceLinkConnectResponse(status: .rejected, serverTime: now).packet)] + self.close(.rejected)
+        let response = DeviceLinkConnectResponse(status: .rejected, serverTime: serverTime)
+        return [.send(response.packet)] + self.close(.rejected)
     }
 
     package mutating func tick(now: Timestamp) -> [Action] {

@@ -58,10 +58,10 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
         return actions
     }
 
-    /// The server has sent nothing for the longest time allowed.
+    /// Ends a list whose server has sent nothing for the longest time allowed.
     package mutating func timedOut() -> [Action] { self.fail(.timedOut) }
 
-    /// The connection is gone.
+    /// Handles the end of the connection.
     /// - Parameter isClean: Whether the server ended TLS before TCP. Without that, the list may be cut off.
     package mutating func connectionClosed(isClean: Bool) -> [Action] {
         guard isClean, self.received.readableBytes == 0 else { return self.fail(.truncated) }

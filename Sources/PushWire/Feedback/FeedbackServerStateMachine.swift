@@ -68,7 +68,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     /// The time at which ``tick(now:)`` must be called; `nil` once closed.
     package var nextDeadline: Timestamp? { self.state == .closed ? nil : self.deadline }
 
-    /// The connection's turn has come: starts the list of `topics`.
+    /// Starts the list of `topics` once the connection's turn has come.
     package mutating func start(_ topics: [Topic], now: Timestamp) -> [Action] {
         guard self.state == .waiting else { return [] }
         self.topics = topics[...]
@@ -105,20 +105,20 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         return self.ignoredBytes > self.limits.ignored ? self.failed() : []
     }
 
-    /// The gateway shuts down: the page in progress is the last.
+    /// Begins the shutdown: the page in progress is the last.
     package mutating func shutDown() -> [Action] {
         self.isShuttingDown = true
         return self.state == .waiting ? self.failed() : []
     }
 
-    /// The list cannot be read or written, or the client may not have it.
+    /// Aborts a list that cannot be read or written, or that the client may not have.
     package mutating func failed() -> [Action] {
         guard self.state != .closed else { return [] }
         self.state = .closed
         return [.abort]
     }
 
-    /// The connection is gone.
+    /// Handles the end of the connection.
     /// - Parameter isClean: Whether the client closed it, rather than that it broke.
     package mutating func connectionClosed(isClean: Bool) -> [Action] {
         let wasRead = self.state == .awaitingClose && isClean && self.tupleCount > 0

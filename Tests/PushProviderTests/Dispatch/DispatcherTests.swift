@@ -56,7 +56,7 @@ import Testing
             for recipient in lost.recipients {
                 let id = DeliveryID(notification: notification.id).text(recipient: recipient.id)
                 let topic = try #require(Topic(Vectors.bundleID))
-                _ = await service.send(PushNotification(id: id, topic: topic, payload: ""), to: recipient.token)
+                _ = await service.send([Push(PushNotification(id: id, topic: topic, payload: ""), to: recipient.token)])
             }
             _ = try await fixture.store.recover(now: fixture.time.now)
             try await fixture.settle()

@@ -36,7 +36,7 @@ import Testing
             guard case .request(let request) = event else { return ScriptedService.greeting }
             return request.number < 500 ? [.reply()] : []
         }
-        try await withSender(script: script, configure: { $0.replyTimeout = .seconds(3) }) { sender, service in
+        try await withSender(script: script, configure: { $0.responseTimeout = .seconds(3) }) { sender, service in
             #expect(kinds(await sender.send(makePushes(1000))) == ["accepted": 500, "unknown": 500])
             #expect(service.requests.count == 1000)
         }

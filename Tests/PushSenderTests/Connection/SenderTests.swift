@@ -70,7 +70,7 @@ import Testing
         }
         try await withSender(script: script) {
             $0.maximumConnections = 3
-            $0.replyTimeout = .seconds(3)
+            $0.responseTimeout = .seconds(3)
         } _: { sender, service in
             let outcomes = kinds(await sender.send(makePushes(400)))
             #expect((2...3).contains(service.connections))

@@ -12,7 +12,7 @@ import Testing
         let connect = DeviceLinkConnect(certificate: [1])
         let filter = DeviceLinkFilter(enabled: [])
         #expect(self.machine.receive(bytes(connect.packet, filter.packet), now: self.now) == [.authenticate(connect)])
-        let actions = self.machine.authenticated(baseToken: [9], isNew: true, now: self.now)
+        let actions = self.machine.authenticated(baseToken: [9], isNew: true, serverTime: self.now, now: self.now)
         let response = DeviceLinkConnectResponse(status: .ok, baseToken: [9], serverTime: self.now)
         #expect(actions == [.send(response.packet), .subscribe(filter)])
     }
@@ -20,7 +20,7 @@ import Testing
     @Test func aRejectedDeviceGetsAResponseAndIsClosed() {
         _ = self.machine.receive(bytes(DeviceLinkConnect().packet), now: self.now)
         let response = DeviceLinkConnectResponse(status: .rejected, serverTime: self.now)
-        #expect(self.machine.rejected(now: self.now) == [.send(response.packet), .close(.rejected)])
+        #expect(self.machine.rejected(serverTime: self.now) == [.send(response.packet), .close(.rejected)])
         #expect(self.machine.receive(bytes(DeviceLinkPacket(command: .keepAlive)), now: self.now).isEmpty)
     }
 
@@ -74,6 +74,6 @@ import Testing
 
     private func connect() {
         _ = self.machine.receive(bytes(DeviceLinkConnect().packet), now: self.now)
-        _ = self.machine.authenticated(baseToken: [1], isNew: false, now: self.now)
+        _ = self.machine.authenticated(baseToken: [1], isNew: false, serverTime: self.now, now: self.now)
     }
 }

@@ -173,7 +173,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
     /// - Parameter session: `nil` if the device is rejected.
     private func opened(_ session: DeviceLinkListener.Session?, context: ChannelHandlerContext) {
         guard let session else {
-            return self.perform(self.stateMachine.rejected(now: self.listener.time.now), context: context)
+            return self.perform(self.stateMachine.rejected(serverTime: self.listener.time.now), context: context)
         }
         guard context.channel.isActive else {
             return self.listener.router.disconnected(session.device, session: session.id)

@@ -103,7 +103,7 @@ extension HTTP2ServerStateMachine {
         guard self.phase != .finished else { return }
         let earlier = self.shutdown.goAwayStreamID
         let last = min(self.highestStreamID, earlier ?? HTTP2Constants.largestStreamID)
-        // A second GOAWAY only for news.
+        // A second GOAWAY only if it changes the code or the last stream.
         if code != .noError || last != earlier {
             self.output.writeGoAway(lastStreamID: last, code, debugData: text)
         }

@@ -121,7 +121,7 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
 
     mutating func setTableSize(_ size: Int) { self.encoder.setTableSize(size) }
 
-    /// Takes a price that grows with the number of streams.
+    /// Charges the flood limiter in proportion to the open streams.
     mutating func changeWindows(by difference: Int) throws(HTTP2ConnectionError) {
         guard difference != 0 else { return }
         try self.floodLimiter.spend(self.streams.count / HTTP2ServerLimits.streamsPerIdleFrame)

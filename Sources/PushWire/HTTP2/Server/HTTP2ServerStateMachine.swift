@@ -108,7 +108,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
 
     // MARK: Outputs
 
-    /// Returns the events since the last call, in order. `taken` gives its memory for the next ones.
+    /// Returns the events since the last call, in order. The capacity of `taken` is reused.
     package mutating func takeEvents(_ taken: inout [HTTP2ServerEvent]) {
         taken.removeAll(keepingCapacity: true)
         swap(&taken, &self.events)
@@ -123,7 +123,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         return output
     }
 
-    /// Gives the memory of an empty buffer for the next bytes.
+    /// Reuses the capacity of `buffer` for the next output.
     package mutating func reuse(_ buffer: ByteBuffer) {
         if self.output.readableBytes == 0 { self.output = buffer }
     }
