@@ -1,20 +1,11 @@
 import PushSupport
-package import PushWire
+public import PushTypes
+import PushWire
 
 /// The settings of a ``BinarySender``. The defaults suit Apple's former service and Martlet's gateway.
 public struct BinaryConfiguration: Sendable {
-    /// The three formats of a notification on the wire, oldest first (reference 5.1).
-    public enum Format: CaseIterable, Hashable, Sendable {
-        /// Command 0, without expiration and identifier. Any error leaves all notifications on the connection unknown.
-        case simple
-        /// Command 1, with expiration and identifier.
-        case enhanced
-        /// Command 2, with priority and payloads of up to 2,048 bytes. The others carry 256 bytes.
-        case framed
-    }
-
-    /// The format of the notifications. Default ``Format/framed``.
-    public var format = Format.framed
+    /// The format of the notifications. Default `framed`.
+    public var command = BinaryCommand.framed
     /// The number of written notifications that can be sent again after an error packet. The oldest one above it counts
     /// as accepted. Default 8192.
     public var maximumWritten = 8192
@@ -32,14 +23,6 @@ public struct BinaryConfiguration: Sendable {
 
     /// Makes a configuration of the defaults.
     public init() {}
-
-    package var command: BinaryCommand {
-        switch self.format {
-        case .simple: .simple
-        case .enhanced: .enhanced
-        case .framed: .framed
-        }
-    }
 
     var limits: BinaryClientStateMachine.Limits {
         var limits = BinaryClientStateMachine.Limits()

@@ -202,7 +202,7 @@ extension BinarySender {
         await self.awaitCapacity(for: batch)
         let now = self.time.now
         var notification = BinaryNotification(push.notification, to: push.token)
-        if self.configuration.format == .enhanced, notification.expiration == nil {
+        if self.configuration.command == .enhanced, notification.expiration == nil {
             // Command 1 always has the field, and 0 would mean not to store.
             notification.expiration = push.notification.expiration.storageEnd(acceptedAt: now).map {
                 UInt32(clamping: $0.seconds)

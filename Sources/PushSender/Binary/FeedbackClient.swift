@@ -52,28 +52,6 @@ public struct FeedbackClient: Sendable {
     }
 }
 
-/// The reason for which a feedback list ended early.
-public enum FeedbackError: Error, Hashable, Sendable {
-    /// The bytes are not a feedback list.
-    case malformed(tokenLength: Int)
-    /// The connection ended within a tuple, or without the closure alert of TLS: the list was not complete.
-    case truncated
-    /// The service sent nothing for ``FeedbackClient/idleTimeout``.
-    case timedOut
-    /// The list has more than ``FeedbackClient/maximumTuples``.
-    case tooManyTuples
-
-    init(_ failure: FeedbackClientStateMachine.Failure) {
-        self =
-            switch failure {
-            case .malformed(let length): .malformed(tokenLength: length)
-            case .truncated: .truncated
-            case .timedOut: .timedOut
-            case .tooManyTuples: .tooManyTuples
-            }
-    }
-}
-
 /// Translates between bytes and ``FeedbackClientStateMachine``, and hands tuples to a stream.
 private final class FeedbackClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
@@ -117,7 +95,7 @@ private final class FeedbackClientHandler: ChannelInboundHandler {
             case .deliver(let tuple): self.tuples.yield(tuple)
             case .finish: self.tuples.finish()
             case .fail(let failure):
-                self.tuples.finish(throwing: FeedbackError(failure))
+                self.tuples.finish(throwing: failure)
                 context.close(promise: nil)
             }
         }

@@ -63,7 +63,7 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
     }
 }
 
-extension RequestFailure {
+extension HTTP2RequestFailure {
     /// The failure of an outcome, with a message for people.
     var failure: Outcome.Failure {
         switch self {

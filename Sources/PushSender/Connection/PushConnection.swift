@@ -143,7 +143,7 @@ final class PushConnection: ChannelInboundHandler {
     }
 
     /// Writes the last bytes and closes the channel after the end of the state machine.
-    func finished(_ cause: RequestFailure?) {
+    func finished(_ cause: HTTP2RequestFailure?) {
         if cause == nil { self.failure = nil }
         if let cause, self.failure == nil { self.failure = .init(description: cause.failure.description) }
         // TLS may wait for the server's close_notify. Waiting pushes must not.

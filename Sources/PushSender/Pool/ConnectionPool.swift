@@ -11,21 +11,26 @@ import Synchronization
 ///
 /// ``PoolStateMachine`` decides under the lock; its actions are performed after the lock.
 final class ConnectionPool: PushConnectionDelegate {
+    private struct Connection {
+        /// Is `nil` until the connection has an event loop.
+        var handle: ConnectionHandle?
+        /// The source of provider tokens of the credential that it was opened with.
+        var token: (any ProviderTokenSource)?
+        /// Indicates whether it was opened with an earlier identity, and drains.
+        var isOutdated = false
+    }
+
     private struct State {
         var stateMachine: PoolStateMachine
         var queue = WorkQueue()
         var identity: SenderIdentity
-        /// The handles of all connections.
-        var handles: [Int: ConnectionHandle] = [:]
-        /// The connections with an earlier identity, which drain.
-        var outdated: Set<Int> = []
-        /// The source of provider tokens of each connection: the credential that it was opened with.
-        var tokens: [Int: any ProviderTokenSource] = [:]
+        var connections: [Int: Connection] = [:]
         var lastFailure: Outcome.Failure?
         var isExpirySet = false
-        var isClosing = false
         var closed: [CheckedContinuation<Void, Never>] = []
         var generator = SystemRandomNumberGenerator()
+
+        var handles: [ConnectionHandle] { self.connections.values.compactMap(\.handle) }
     }
 
     private let endpoint: PushServiceEndpoint
@@ -61,7 +66,7 @@ final class ConnectionPool: PushConnectionDelegate {
         let now = NIODeadline.now()
         let count = batch.pushes.count
         let (actions, failure) = self.state.withLock { state -> ([PoolStateMachine.Action], Outcome.Failure?) in
-            if state.isClosing { return ([], .init("the sender is closed")) }
+            if state.stateMachine.isClosing { return ([], .init("the sender is closed")) }
             guard state.queue.isEmpty || state.queue.count + count <= self.configuration.maximumWaiting else {
                 return ([], .init("\(state.queue.count) pushes are waiting already"))
             }
@@ -88,10 +93,9 @@ final class ConnectionPool: PushConnectionDelegate {
         let now = NIODeadline.now()
         let (handles, actions) = self.state.withLock { state in
             state.identity = identity
-            let ids = state.stateMachine.ids
-            state.outdated.formUnion(ids)
+            for id in state.stateMachine.ids { state.connections[id, default: Connection()].isOutdated = true }
             let actions = state.stateMachine.credentialChanged(waiting: state.queue.count, now: now)
-            return (Array(state.handles.values), actions)
+            return (state.handles, actions)
         }
         for handle in handles { handle.drain() }
         self.perform(actions)
@@ -100,9 +104,8 @@ final class ConnectionPool: PushConnectionDelegate {
     /// Closes all connections after their outstanding responses, at the latest after the timeout for draining.
     func close() async {
         let (handles, waiting) = self.state.withLock { state in
-            state.isClosing = true
             state.stateMachine.close()
-            return (Array(state.handles.values), state.queue.remove { _, _ in true })
+            return (state.handles, state.queue.remove { _, _ in true })
         }
         Self.fail(waiting, .init("the sender was closed before it was sent"))
         for handle in handles { handle.drain() }
@@ -148,12 +151,12 @@ final class ConnectionPool: PushConnectionDelegate {
     }
 
     func providerToken(_ id: Int) throws -> String? {
-        guard let token = self.state.withLock({ $0.tokens[id] }) else { return nil }
+        guard let token = self.state.withLock({ $0.connections[id]?.token }) else { return nil }
         return try token.text(now: self.time.now)
     }
 
     func providerTokenExpired(_ id: Int, _ text: String) {
-        self.state.withLock { $0.tokens[id] }?.expired(text, now: self.time.now)
+        self.state.withLock { $0.connections[id]?.token }?.expired(text, now: self.time.now)
     }
 
     func connectionIsConfirmed(_ id: Int) {
@@ -163,7 +166,7 @@ final class ConnectionPool: PushConnectionDelegate {
     func returnWork(_ tickets: [PushTicket], _ failure: Outcome.Failure) {
         let now = NIODeadline.now()
         let (actions, ended) = self.state.withLock { state -> ([PoolStateMachine.Action], [PushTicket]) in
-            guard !state.isClosing else { return ([], tickets) }
+            guard !state.stateMachine.isClosing else { return ([], tickets) }
             state.lastFailure = failure
             // A push whose deadline has passed must not be sent again.
             let waiting = tickets.filter { $0.deadline > now }
@@ -179,7 +182,7 @@ final class ConnectionPool: PushConnectionDelegate {
     func connectionIsDraining(_ id: Int, _ goAway: GoAway?) {
         let now = NIODeadline.now()
         let (actions, failed) = self.state.withLock { state in
-            let isLasting = goAway?.isLasting == true && !state.outdated.contains(id)
+            let isLasting = goAway?.isLasting == true && state.connections[id]?.isOutdated == false
             let failed = isLasting ? state.queue.remove { _, _ in true } : []
             let actions = state.stateMachine.connectionDraining(
                 id,
@@ -189,7 +192,7 @@ final class ConnectionPool: PushConnectionDelegate {
             )
             return (actions, failed)
         }
-        if let goAway { Self.fail(failed, RequestFailure.goAway(goAway).failure) }
+        if let goAway { Self.fail(failed, HTTP2RequestFailure.goAway(goAway).failure) }
         self.perform(actions)
     }
 
@@ -199,9 +202,7 @@ final class ConnectionPool: PushConnectionDelegate {
             state -> ([PoolStateMachine.Action], [PushTicket], [CheckedContinuation<Void, Never>]) in
             // An abandoned connection may report its failure a second time.
             guard state.stateMachine.ids.contains(id) else { return ([], [], []) }
-            state.handles[id] = nil
-            state.tokens[id] = nil
-            let isOutdated = state.outdated.remove(id) != nil
+            let isOutdated = state.connections.removeValue(forKey: id)?.isOutdated == true
             if let failure { state.lastFailure = .init(failure.description) }
             let failed =
                 failure?.isLasting == true && !isOutdated && state.stateMachine.readyCount == 0
@@ -213,7 +214,7 @@ final class ConnectionPool: PushConnectionDelegate {
                 now: now,
                 using: &state.generator
             )
-            guard state.isClosing, state.stateMachine.isEmpty else { return (actions, failed, []) }
+            guard state.stateMachine.isClosing, state.stateMachine.isEmpty else { return (actions, failed, []) }
             defer { state.closed = [] }
             return (actions, failed, state.closed)
         }
@@ -234,7 +235,7 @@ final class ConnectionPool: PushConnectionDelegate {
         for action in actions {
             switch action {
             case .connect(let id): self.connect(id)
-            case .wake(let id): self.state.withLock { $0.handles[id] }?.wake()
+            case .wake(let id): self.state.withLock { $0.connections[id]?.handle }?.wake()
             case .connectLater(let time):
                 self.group.any().scheduleTask(deadline: time) {
                     let now = NIODeadline.now()
@@ -249,7 +250,7 @@ final class ConnectionPool: PushConnectionDelegate {
 
     private func connect(_ id: Int) {
         let tls = self.state.withLock { state in
-            state.tokens[id] = state.identity.token
+            state.connections[id, default: Connection()].token = state.identity.token
             return state.identity.tls
         }
         let connector = Connector(endpoint: self.endpoint, proxy: self.configuration.proxy, tls: tls)
@@ -272,8 +273,8 @@ final class ConnectionPool: PushConnectionDelegate {
     /// Adds a handle, or drains the connection if it is no longer wanted.
     private func register(_ id: Int, _ handle: ConnectionHandle) {
         let isWanted = self.state.withLock { state in
-            state.handles[id] = handle
-            return !state.isClosing && !state.outdated.contains(id)
+            state.connections[id, default: Connection()].handle = handle
+            return !state.stateMachine.isClosing && state.connections[id]?.isOutdated == false
         }
         if !isWanted { handle.drain() }
     }

@@ -43,7 +43,7 @@ struct PoolStateMachine {
     private var shortLives = 0
     private var nextAttempt: NIODeadline?
     private var isTimerSet = false
-    private var isClosing = false
+    private(set) var isClosing = false
 
     init(maximum: Int, backoff: Backoff) {
         self.maximum = maximum

@@ -1,5 +1,5 @@
 package import NIOCore
-import PushTypes
+package import PushTypes
 
 /// A notification and its format on the wire (reference 5.1).
 package struct BinaryFrame: Hashable, Sendable {

@@ -37,21 +37,3 @@ package struct BinaryNotification: Hashable, Sendable {
         self.priority = notification.priority == .immediate ? .immediate : .powerAware
     }
 }
-
-/// The three formats of a notification on the wire (reference 5.1).
-package enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
-    /// The format of 2009, without identifier and expiration.
-    case simple = 0
-    /// The format with identifier and expiration.
-    case enhanced = 1
-    /// The format of items in any order.
-    case framed = 2
-
-    /// The size of the largest payload, in bytes.
-    package var maximumPayloadLength: Int {
-        switch self {
-        case .simple, .enhanced: 256
-        case .framed: 2048
-        }
-    }
-}

@@ -11,19 +11,7 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
         /// The list is complete.
         case finish
         /// The list ends early. Close the connection.
-        case fail(Failure)
-    }
-
-    /// The reason for which a list ends early.
-    package enum Failure: Hashable, Sendable {
-        /// The bytes are not a list of tuples.
-        case malformed(tokenLength: Int)
-        /// The connection ended within a tuple, or without the closure alert of TLS.
-        case truncated
-        /// The server sent nothing for too long.
-        case timedOut
-        /// There are more tuples than the limit.
-        case tooManyTuples
+        case fail(FeedbackError)
     }
 
     private enum State {
@@ -70,10 +58,10 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
         return [.finish]
     }
 
-    private mutating func fail(_ failure: Failure) -> [Action] {
+    private mutating func fail(_ error: FeedbackError) -> [Action] {
         guard case .reading = self.state else { return [] }
         self.state = .closed
         self.received.clear()
-        return [.fail(failure)]
+        return [.fail(error)]
     }
 }

@@ -16,9 +16,9 @@ import Testing
         self.certificate = try SelfSignedCertificate.shared.get()
     }
 
-    @Test(arguments: zip(BinaryConfiguration.Format.allCases, BinaryCommand.allCases))
-    func whatGetsNoErrorIsAccepted(format: BinaryConfiguration.Format, command: BinaryCommand) async throws {
-        try await self.with([.accept], accepting: 50, configure: { $0.format = format }) { peer, sender in
+    @Test(arguments: BinaryCommand.allCases)
+    func whatGetsNoErrorIsAccepted(command: BinaryCommand) async throws {
+        try await self.with([.accept], accepting: 50, configure: { $0.command = command }) { peer, sender in
             let outcomes = await sender.send(try Self.notifications(0..<50))
             #expect(outcomes == (0..<50).map { .accepted(.init(id: "\($0)")) })
             #expect(peer.accepted.map(\.payloads) == [Array(0..<50)])
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func aConnectionOf2009ThatClosesLeavesOutcomesUnknownAndNothingIsSentTwice() async throws {
-        try await self.with([.close(after: 5)], accepting: 6, configure: { $0.format = .simple }) { peer, sender in
+        try await self.with([.close(after: 5)], accepting: 6, configure: { $0.command = .simple }) { peer, sender in
             let outcomes = await sender.send(try Self.notifications(0..<10))
             #expect(outcomes.allSatisfy { if case .unknown = $0 { true } else { false } })
             #expect(await sender.send(try Self.notifications(10..<11)) == [.accepted(.init(id: "10"))])

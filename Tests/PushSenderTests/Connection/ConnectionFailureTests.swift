@@ -10,7 +10,7 @@ import Testing
         let goAway = GoAway(lastStreamID: 0, code: 0, debugData: text)
         #expect(goAway.reason == .badCertificateEnvironment)
         #expect(goAway.isLasting)
-        #expect(!RequestFailure.goAway(goAway).allowsRetry)
+        #expect(!HTTP2RequestFailure.goAway(goAway).allowsRetry)
     }
 
     @Test func plainDebugDataIsNoReason() {

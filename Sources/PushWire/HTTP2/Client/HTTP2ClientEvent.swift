@@ -6,13 +6,13 @@ package enum HTTP2ClientEvent: Sendable {
     case ready
     case response(ticket: Int, HTTP2Response)
     /// The request was certainly not processed.
-    case notProcessed(ticket: Int, RequestFailure)
+    case notProcessed(ticket: Int, HTTP2RequestFailure)
     /// The request was sent, and its response will not come.
-    case lost(ticket: Int, RequestFailure)
+    case lost(ticket: Int, HTTP2RequestFailure)
     /// The connection takes no new requests. The GOAWAY is `nil` if the stream ids are used up or the client drains.
     case draining(GoAway?)
     /// Write the output and close. The failure is `nil` after an orderly end.
-    case finished(RequestFailure?)
+    case finished(HTTP2RequestFailure?)
 }
 
 /// A GOAWAY frame (RFC 9113 section 6.8).
@@ -32,7 +32,7 @@ package struct GoAway: Hashable, Sendable {
 }
 
 /// The reason for which a request has no response.
-package enum RequestFailure: Hashable, Sendable {
+package enum HTTP2RequestFailure: Hashable, Sendable {
     /// The server announced that it had not processed the request.
     case goAway(GoAway)
     /// The server reset the stream with this code.

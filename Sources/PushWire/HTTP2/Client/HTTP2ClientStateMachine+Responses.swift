@@ -80,7 +80,7 @@ extension HTTP2ClientStateMachine {
     }
 
     /// Resets one stream.
-    mutating func reset(_ streamID: UInt32, _ code: HTTP2ErrorCode, cause: RequestFailure? = nil) {
+    mutating func reset(_ streamID: UInt32, _ code: HTTP2ErrorCode, cause: HTTP2RequestFailure? = nil) {
         guard let (stream, response) = self.streams.remove(streamID) else { return }
         self.output.writeReset(streamID, code)
         self.end(stream, response, cause ?? .violation(code, "malformed response"))

@@ -169,7 +169,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
     }
 
     /// Ends the connection and with it every request. Does nothing the second time.
-    mutating func finish(_ cause: RequestFailure?) {
+    mutating func finish(_ cause: HTTP2RequestFailure?) {
         guard self.phase != .finished else { return }
         self.phase = .finished
         var code = HTTP2ErrorCode.noError
@@ -182,7 +182,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
     }
 
     /// Ends a request. A known status counts; a request that was not sent to its end was not processed.
-    mutating func end(_ stream: HTTP2ClientStream, _ response: HTTP2Response?, _ cause: RequestFailure) {
+    mutating func end(_ stream: HTTP2ClientStream, _ response: HTTP2Response?, _ cause: HTTP2RequestFailure) {
         if let response {
             self.add(.response(ticket: stream.ticket, response))
         } else if stream.isSent {

@@ -1,5 +1,5 @@
 /// A header field of a response, as far as the sender uses it (reference 1.8).
-struct ResponseField: HeaderField {
+struct ResponseField: DecodedHeaderField {
     static let fixed = Self.makeFixed()
 
     /// The names that are distinguished.

@@ -27,7 +27,7 @@ struct HeaderBlockDecoder<List: HeaderList>: Sendable {
         while offset < block.count {
             let first = block[offset]
             if first & 0xe0 == 0x20 {
-                guard mayResize, let size = HeaderBlock.integer(block, at: &offset, prefix: 5),
+                guard mayResize, let size = HPACKPrimitives.integer(block, at: &offset, prefix: 5),
                     self.table.resize(to: size)
                 else { throw HeaderBlockError() }
                 continue
@@ -35,7 +35,7 @@ struct HeaderBlockDecoder<List: HeaderList>: Sendable {
             mayResize = false
             let field: Field
             if first & 0x80 != 0 {
-                guard let index = HeaderBlock.integer(block, at: &offset, prefix: 7),
+                guard let index = HPACKPrimitives.integer(block, at: &offset, prefix: 7),
                     let known = self.table.field(at: index)
                 else { throw HeaderBlockError() }
                 field = known
@@ -57,17 +57,17 @@ struct HeaderBlockDecoder<List: HeaderList>: Sendable {
         at offset: inout Int,
         prefix: Int
     ) throws(HeaderBlockError) -> Field {
-        guard let index = HeaderBlock.integer(block, at: &offset, prefix: prefix) else { throw HeaderBlockError() }
+        guard let index = HPACKPrimitives.integer(block, at: &offset, prefix: prefix) else { throw HeaderBlockError() }
         let name: Field.Name
         let nameLength: Int
         if index == 0 {
-            guard let (range, isHuffman) = HeaderBlock.string(block, at: &offset) else { throw HeaderBlockError() }
+            guard let (range, isHuffman) = HPACKPrimitives.string(block, at: &offset) else { throw HeaderBlockError() }
             (name, nameLength) = try self.withBytes(block.extracting(range), isHuffman) { (.init($0), $0.count) }
         } else {
             guard let known = self.table.field(at: index) else { throw HeaderBlockError() }
             (name, nameLength) = (known.name, known.nameLength)
         }
-        guard let (range, isHuffman) = HeaderBlock.string(block, at: &offset) else { throw HeaderBlockError() }
+        guard let (range, isHuffman) = HPACKPrimitives.string(block, at: &offset) else { throw HeaderBlockError() }
         let bytes = block.extracting(range)
         guard let repetition = name.repetition else {
             return try self.withBytes(bytes, isHuffman) { Field(name: name, nameLength: nameLength, value: $0) }

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// The static and the dynamic table of a decoder (RFC 7541 section 2.3).
-struct HeaderTable<Field: HeaderField>: Sendable {
+struct HeaderTable<Field: DecodedHeaderField>: Sendable {
     /// The entries of the dynamic table, the newest first.
     private var entries = CircularBuffer<Field>()
     private let fixed: [Field]

@@ -1,5 +1,5 @@
 /// A header field of a request to the provider API, as far as the gateway uses it.
-struct RequestField: HeaderField {
+struct RequestField: DecodedHeaderField {
     static let fixed = Self.makeFixed()
 
     let name: Name

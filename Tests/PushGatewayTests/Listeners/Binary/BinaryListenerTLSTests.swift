@@ -11,13 +11,13 @@ import Testing
 
 /// The binary listener over TLS, with our own legacy client and with bytes as its peers.
 @Suite(.timeLimit(.minutes(5))) struct BinaryListenerTLSTests {
-    @Test(arguments: [BinaryConfiguration.Format.enhanced, .framed])
-    func everyNotificationArrivesOnceAndBadOnesAreNamed(format: BinaryConfiguration.Format) async throws {
+    @Test(arguments: [BinaryCommand.enhanced, .framed])
+    func everyNotificationArrivesOnceAndBadOnesAreNamed(command: BinaryCommand) async throws {
         let submitter = TestSubmitter()
         try await LegacyListeners.with(submitter, inFlight: 10) { listeners in
             let bad = Set(stride(from: 3, to: 300, by: 50))
             let time = SubmitterTime(submitter, count: 300 - bad.count)
-            let sender = try Self.sender(listeners, time: time) { $0.format = format }
+            let sender = try Self.sender(listeners, time: time) { $0.command = command }
             let outcomes = await sender.send(
                 try (0..<300).map { number in
                     try Self.notification(

@@ -141,7 +141,7 @@ final class ClientHarness: HTTP2Harness {
     }
 
     /// The end of the connection, or `nil` before. The inner value is `nil` after an orderly end.
-    var ending: RequestFailure?? {
+    var ending: HTTP2RequestFailure?? {
         for case .finished(let cause) in self.events { return .some(cause) }
         return nil
     }

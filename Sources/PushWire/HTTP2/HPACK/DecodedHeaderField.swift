@@ -1,7 +1,7 @@
 import Foundation
 
 /// The part of a header field that one end keeps.
-protocol HeaderField: Sendable {
+protocol DecodedHeaderField: Sendable {
     associatedtype Name: HeaderFieldName
 
     var name: Name { get }
@@ -16,7 +16,7 @@ protocol HeaderField: Sendable {
     init(name: Name, nameLength: Int, value: UnsafeBufferPointer<UInt8>)
 }
 
-extension HeaderField {
+extension DecodedHeaderField {
     /// The size in bytes that tables and lists count (RFC 7541 section 4.1, RFC 9113 section 6.5.2).
     var size: Int { self.nameLength + self.valueLength + 32 }
 
@@ -43,7 +43,7 @@ protocol HeaderFieldName: Sendable {
 
 /// The meaning of a header list for one end.
 protocol HeaderList {
-    associatedtype Field: HeaderField
+    associatedtype Field: DecodedHeaderField
 
     /// The largest list in bytes (RFC 9113 section 6.5.2), announced to the peer. Fields beyond it are not added.
     static var maximumSize: Int { get }

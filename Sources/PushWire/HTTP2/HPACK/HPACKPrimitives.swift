@@ -1,5 +1,5 @@
 /// The primitives of HPACK (RFC 7541 section 5).
-enum HeaderBlock {
+enum HPACKPrimitives {
     /// Reads an integer of at most 2²⁸. Returns `nil` if it is malformed or larger.
     static func integer(_ block: borrowing Span<UInt8>, at offset: inout Int, prefix: Int) -> Int? {
         let mask = 1 << prefix - 1
