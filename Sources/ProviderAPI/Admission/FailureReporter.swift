@@ -26,31 +26,19 @@ struct FailureReporter: Sendable {
     func report(_ error: any Error, _ place: Logger.Metadata) async -> (RequestError, HTTPFields)? {
         switch error {
         case let damage as DamagedRow:
-            self.logger.error(
-                "stored record is damaged",
-                metadata: place.merging(["error": "\(damage)"]) { $1 }
-            )
+            self.logger.error("stored record is damaged", metadata: place.merging(["error": "\(damage)"]) { $1 })
             let message = "\(damage): martlet check names it"
             return (RequestError(.internalError, code: "damaged", message: message), [:])
         case StoreError.cannotWrite(let why):
             self.metrics.countWriteFailure()
             self.logger.error("store cannot write", metadata: place.merging(["error": "\(why)"]) { $1 })
-            return (.storageUnavailable, [.retryAfter: "5"])
+            let message = "nothing can be stored now, so nothing was done: try again later"
+            return (RequestError(.unavailable, code: "storage_unavailable", message: message), [.retryAfter: "5"])
         default:
             guard let later = RetryLaterError(error) else { return nil }
             self.metrics.countThrottled(later.error.code)
             await later.delayResponse()
             return (later.error, [.retryAfter: later.seconds])
         }
-    }
-}
-
-extension RequestError {
-    fileprivate static var storageUnavailable: RequestError {
-        RequestError(
-            .unavailable,
-            code: "storage_unavailable",
-            message: "nothing can be stored now, so nothing was done: try again later"
-        )
     }
 }

@@ -62,14 +62,8 @@ final class KeyRateLimiter: Sendable {
             return delay
         }
         guard delay <= Self.maximumDelay else {
-            throw RetryLaterError(
-                RequestError(
-                    .rateLimited,
-                    code: "too_many_bytes",
-                    message: "this API key sends more than 8 MB per second in long bodies: send fewer, or an import"
-                ),
-                after: delay
-            )
+            let message = "this API key sends more than 8 MB per second in long bodies: send fewer, or an import"
+            throw RetryLaterError(RequestError(.rateLimited, code: "too_many_bytes", message: message), after: delay)
         }
         return delay
     }

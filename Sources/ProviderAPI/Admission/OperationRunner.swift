@@ -18,6 +18,7 @@ struct OperationRunner: Sendable {
     let metrics: RequestMetrics
     let failures: FailureReporter
 
+    /// Responds to a request. It never throws: errors become responses, and are counted and audited like others.
     func run(_ operation: ProviderOperation, _ request: Request, _ context: APIContext) async -> Response {
         let start = ContinuousClock.now
         var knownKey: APIKeyRecord?
@@ -30,7 +31,12 @@ struct OperationRunner: Sendable {
                 try self.rates.take(key.id)
             }
             try Self.authorize(key, operation)
-            response = try await self.respond(operation, request, context, key)
+            // The key's budget is charged with the queries of the operation.
+            response = try await QueryCaller.$current.withValue(QueryCaller(budget: self.queryBudget, key: key?.id)) {
+                try await operation.respond(to: request, context, query: .strict) { bytes in
+                    try key.map { try self.rates.delay(of: $0.id, bytes: bytes) } ?? .zero
+                }
+            }
         } catch {
             response = await self.failures.response(to: error, request)
         }
@@ -42,44 +48,26 @@ struct OperationRunner: Sendable {
         return response
     }
 
-    /// Carries out the operation. Its queries are charged to the key's budget.
-    private func respond(
-        _ operation: ProviderOperation,
-        _ request: Request,
-        _ context: APIContext,
-        _ key: APIKeyRecord?
-    ) async throws -> Response {
-        try await QueryCaller.$current.withValue(QueryCaller(budget: self.queryBudget, key: key?.id)) {
-            try await operation.respond(to: request, context, query: .strict) { bytes in
-                try key.map { try self.rates.delay(of: $0.id, bytes: bytes) } ?? .zero
-            }
-        }
-    }
-
+    /// Returns the API key of a request; `nil` for an operation that needs none.
+    ///
+    /// - Throws: ``RequestError`` for a request without a valid key.
     private func key(for operation: ProviderOperation, _ request: Request) async throws -> APIKeyRecord? {
         guard operation.scope != nil else { return nil }
         let parts = request.headers[.authorization]?.split(separator: " ", maxSplits: 1) ?? []
         guard parts.count == 2, parts[0].lowercased() == "bearer",
             let key = try await self.keys.check(String(parts[1]))
         else {
-            throw RequestError(
-                .unauthenticated,
-                code: "unauthorized",
-                message: "send a valid API key as 'Authorization: Bearer mk_…'",
-                path: "authorization"
-            )
+            let message = "send a valid API key as 'Authorization: Bearer mk_…'"
+            throw RequestError(.unauthenticated, code: "unauthorized", message: message, path: "authorization")
         }
         return key
     }
 
+    /// - Throws: ``RequestError`` if the key lacks the scope of the operation.
     private static func authorize(_ key: APIKeyRecord?, _ operation: ProviderOperation) throws {
         guard let scope = operation.scope, key?.allows(scope) != true else { return }
-        throw RequestError(
-            .forbidden,
-            code: "missing_scope",
-            message: "this API key lacks the scope \(scope.rawValue)",
-            path: "authorization"
-        )
+        let message = "this API key lacks the scope \(scope.rawValue)"
+        throw RequestError(.forbidden, code: "missing_scope", message: message, path: "authorization")
     }
 }
 

@@ -13,14 +13,29 @@ struct RetryLaterError: Error {
 
     /// Wraps an error of the store, or a cancelled request; `nil` for any other error.
     init?(_ error: any Error) {
+        let (kind, code, message, delay): (RequestError.Kind, String, String, Duration)
         switch error {
-        case let error as RetryLaterError: self = error
-        case StoreError.tooManyQueries: self.init(.tooManyQueries, after: .seconds(1))
-        case StoreError.queryTooExpensive(let budget): self.init(.tooExpensive(budget), after: .seconds(9))
-        case StoreError.ending: self.init(.ending, after: .seconds(4))
-        case is CancellationError: self.init(.clientGone, after: .zero)
+        case let error as RetryLaterError:
+            self = error
+            return
+        case StoreError.tooManyQueries:
+            (kind, code, delay) = (.rateLimited, "too_many_queries", .seconds(1))
+            message = "long queries of an API key run one at a time: wait for the responses to the others"
+        case StoreError.queryTooExpensive(let budget):
+            (kind, code, delay) = (.unavailable, "query_too_expensive", .seconds(9))
+            message = """
+                the query found no result within \(budget.components.seconds) s: use fewer conditions, or a required \
+                one with an index, such as a user, a tag or the value of an attribute
+                """
+        case StoreError.ending:
+            (kind, code, delay) = (.unavailable, "ending", .seconds(4))
+            message = "the provider is shutting down: try again later"
+        case is CancellationError:
+            (kind, code, delay) = (.unavailable, "client_gone", .zero)
+            message = "the connection was closed before the response"
         default: return nil
         }
+        self.init(RequestError(kind, code: code, message: message), after: delay)
     }
 
     /// Waits for 250 ms before a 429, so that a client that ignores `retry-after` gets no faster responses.
@@ -31,33 +46,4 @@ struct RetryLaterError: Error {
 
     /// The value of `retry-after`, in whole seconds.
     var seconds: String { "\(max(1, self.delay.components.seconds + 1))" }
-}
-
-extension RequestError {
-    fileprivate static var tooManyQueries: RequestError {
-        RequestError(
-            .rateLimited,
-            code: "too_many_queries",
-            message: "long queries of an API key run one at a time: wait for the responses to the others"
-        )
-    }
-
-    fileprivate static func tooExpensive(_ budget: Duration) -> RequestError {
-        RequestError(
-            .unavailable,
-            code: "query_too_expensive",
-            message: """
-                the query found no result within \(budget.components.seconds) s: use fewer conditions, or a required \
-                one with an index, such as a user, a tag or the value of an attribute
-                """
-        )
-    }
-
-    fileprivate static var ending: RequestError {
-        RequestError(.unavailable, code: "ending", message: "the provider is shutting down: try again later")
-    }
-
-    fileprivate static var clientGone: RequestError {
-        RequestError(.unavailable, code: "client_gone", message: "the connection was closed before the response")
-    }
 }

@@ -3,29 +3,17 @@ import PushStore
 import PushTypes
 
 /// An app in a response.
-struct AppResponse: Encodable {
-    var bundleId: String
-    var name: String?
-    var rate: Int?
-    var environments: [String]
-    var createdAtMs: Int64
+struct AppResponse: ResponseObject {
+    let app: AppRecord
+    /// The environments with a credential, in alphabetical order.
+    let environments: [String]
 
-    init(_ app: AppRecord, environments: Set<PushEnvironment>) {
-        self.bundleId = app.bundleID.name
-        self.name = app.name
-        self.rate = app.rate
-        self.environments = environments.map(\.rawValue).sorted()
-        self.createdAtMs = app.createdAt.milliseconds
-    }
-
-    static let schema = Schema.object(
-        required: [
-            "bundleId": .string(),
-            "environments": .array(of: .string()).described("The environments with a credential."),
-            "createdAtMs": .timestamp,
-        ],
-        optional: [
-            "name": .string(), "rate": .integer().described("Pushes per second of all its campaigns together."),
-        ]
-    ).named("App")
+    static let schemaName: String? = "App"
+    static let members: [ResponseMember<Self>] = [
+        .required("bundleId", \.app.bundleID),
+        .optional("name", \.app.name),
+        .optional("rate", \.app.rate, "Pushes per second of all its campaigns together."),
+        .required("environments", \.environments, "The environments with a credential."),
+        .required("createdAtMs", \.app.createdAt),
+    ]
 }

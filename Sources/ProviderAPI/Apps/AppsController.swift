@@ -14,6 +14,10 @@ struct AppsController: Controller {
     private static let name = Schema.string(length: 1...200)
     private static let rate = Schema.integer(1...PaceSettings.maximumRate)
         .described("Pushes per second of all campaigns together; null for no limit.")
+    private static let request = Schema.object(
+        required: ["bundleId": .bundleID],
+        optional: ["name": Self.name, "rate": Self.rate]
+    ).example(.texts(["bundleId": "com.example.MyApp"]))
 
     var operations: [ProviderOperation] {
         [
@@ -21,12 +25,7 @@ struct AppsController: Controller {
                 .tag(.apps).scope(.read).responses(.ok(.list("apps", of: AppResponse.schema))),
             .init(.post, "/v1/apps", .audited, id: "addApp", "Adds an app.", self.add)
                 .tag(.apps).scope(.admin)
-                .body(
-                    .object(
-                        required: ["bundleId": .bundleID],
-                        optional: ["name": Self.name, "rate": Self.rate]
-                    ).example(.texts(["bundleId": "com.example.MyApp"]))
-                )
+                .body(Self.request)
                 .responses(.created(AppResponse.schema), .ok(AppResponse.schema, "It exists already.")),
             .init(.get, "/v1/apps/{app}", id: "showApp", "One app.", self.show)
                 .tag(.apps).scope(.read).responses(.ok(AppResponse.schema)),
@@ -36,18 +35,18 @@ struct AppsController: Controller {
         ]
     }
 
-    /// Adds an app. It responds with 200 and the present state for one that exists.
+    /// Adds an app. It responds with 200 and the present state for one that exists, and then leaves its name and its
+    /// rate as they are.
     private func add(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(["bundleId", "name", "rate"])
         guard let bundleID = Topic(try fields.requiredString("bundleId", maximum: Topic.maximumLength)) else {
             throw fields.error("bundleId", "invalid_bundle_id", "use letters, digits, dots, hyphens or underscores")
         }
-        let name = try fields.string("name", maximum: 200)
-        let rate = try fields.integer("rate", in: 1...PaceSettings.maximumRate)
+        let (name, rate) = try Self.settings(fields)
         var (app, isNew) = try await self.store.addApp(bundleID: bundleID, name: name, now: self.time.now)
         if isNew, let rate {
-            try await self.store.setRate(Int(rate), app: app.id)
-            app.rate = Int(rate)
+            try await self.store.setRate(rate, app: app.id)
+            app.rate = rate
         }
         return try .json(try await self.response(app), status: isNew ? .created : .ok)
     }
@@ -55,7 +54,7 @@ struct AppsController: Controller {
     private func list(_ request: OperationRequest) async throws -> Response {
         var apps: [AppResponse] = []
         for app in try await self.store.apps() { apps.append(try await self.response(app)) }
-        return try .json(["apps": apps])
+        return try .page("apps", apps)
     }
 
     private func show(_ request: OperationRequest) async throws -> Response {
@@ -66,8 +65,7 @@ struct AppsController: Controller {
     private func change(_ request: OperationRequest) async throws -> Response {
         var app = try await request.app(self.store)
         let fields = try await request.fields(["name", "rate"])
-        let name = try fields.string("name", maximum: 200)
-        let rate = try fields.integer("rate", in: 1...PaceSettings.maximumRate).map(Int.init)
+        let (name, rate) = try Self.settings(fields)
         if name != nil || fields.nulls.contains("name") {
             try await self.store.setName(name, app: app.id)
             app.name = name
@@ -79,7 +77,14 @@ struct AppsController: Controller {
         return try .json(try await self.response(app))
     }
 
+    /// Returns the members that a caller may set; `nil` for those that are absent or `null`.
+    private static func settings(_ fields: JSONFields) throws -> (name: String?, rate: Int?) {
+        let name = try fields.string("name", maximum: 200)
+        return (name, try fields.integer("rate", in: 1...PaceSettings.maximumRate).map(Int.init))
+    }
+
     private func response(_ app: AppRecord) async throws -> AppResponse {
-        AppResponse(app, environments: try await self.store.environments(app: app.id))
+        let environments = try await self.store.environments(app: app.id)
+        return AppResponse(app: app, environments: environments.map(\.rawValue).sorted())
     }
 }

@@ -5,44 +5,54 @@ import PushStore
 import PushTypes
 
 /// A credential in a response, without its secret.
-struct CredentialResponse: Encodable {
-    var environment: String
-    var kind: String
-    var teamId: String?
-    var keyId: String?
-    /// The common name of the certificate.
-    var subject: String?
-    var topics: [String]?
-    var validFromMs: Int64?
-    var expiresAtMs: Int64?
+struct CredentialResponse: ResponseObject {
+    let record: CredentialRecord
+    let environment: PushEnvironment
+    private let certificate: ClientCertificate?
     /// The reason for which the credential cannot be used.
-    var fault: String?
+    private let fault: String?
 
     init(_ record: CredentialRecord, environment: PushEnvironment) {
-        self.environment = environment.rawValue
-        switch record {
-        case .key(let teamID, let keyID, _):
-            (self.kind, self.teamId, self.keyId) = ("key", teamID, keyID)
-        case .certificate: self.kind = "certificate"
-        case .archive: self.kind = "p12"
-        }
+        (self.record, self.environment) = (record, environment)
         do {
-            guard case .certificate(let certificate) = try record.credential() else { return }
-            self.subject = certificate.commonName
-            self.topics = certificate.topics.map(\.topic.name)
-            self.validFromMs = certificate.validFrom.milliseconds
-            self.expiresAtMs = certificate.expires.milliseconds
+            if case .certificate(let certificate) = try record.credential() {
+                (self.certificate, self.fault) = (certificate, nil)
+            } else {
+                (self.certificate, self.fault) = (nil, nil)
+            }
         } catch {
-            self.fault = error.description
+            (self.certificate, self.fault) = (nil, error.description)
         }
     }
 
-    static let schema = Schema.object(
-        required: ["environment": .environment, "kind": .choice(["key", "certificate", "p12"])],
-        optional: [
-            "teamId": .string(), "keyId": .string(), "subject": .string(), "topics": .array(of: .string()),
-            "validFromMs": .timestamp, "expiresAtMs": .timestamp,
-            "fault": .string().described("The reason for which it cannot be used."),
-        ]
-    ).named("Credential")
+    /// The ids of the team and of the key; `nil` for a certificate.
+    private var key: (team: String, id: String)? {
+        guard case .key(let team, let id, _) = self.record else { return nil }
+        return (team, id)
+    }
+    private var topics: [String]? { self.certificate?.topics.map(\.topic.name) }
+
+    static let schemaName: String? = "Credential"
+    static let members: [ResponseMember<Self>] = [
+        .required("environment", \.environment),
+        .required("kind", \.record.kind, as: .choice(["key", "certificate", "p12"])),
+        .optional("teamId", \.key?.team),
+        .optional("keyId", \.key?.id),
+        .optional("subject", \.certificate?.commonName),
+        .optional("topics", \.topics),
+        .optional("validFromMs", \.certificate?.validFrom),
+        .optional("expiresAtMs", \.certificate?.expires),
+        .optional("fault", \.fault, "The reason for which it cannot be used."),
+    ]
+}
+
+extension CredentialRecord {
+    /// The kind of the credential in the API.
+    var kind: String {
+        switch self {
+        case .key: "key"
+        case .certificate: "certificate"
+        case .archive: "p12"
+        }
+    }
 }

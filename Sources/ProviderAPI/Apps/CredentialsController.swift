@@ -10,9 +10,11 @@ import PushTypes
 
 /// `/v1/apps/{app}/credentials`: the credentials of apps at the push service. No response holds a secret.
 struct CredentialsController: Controller {
-    /// In bytes, as the next.
+    /// The longest certificate with its key in PEM, in bytes.
     private static let maximumPEM = 64 * 1024
+    /// The longest archive in base64, in bytes.
     private static let maximumArchive = 256 * 1024
+    /// The longest text of a `.p8` file, in bytes.
     private static let maximumPrivateKey = 16 * 1024
 
     let store: any AppStore
@@ -21,51 +23,33 @@ struct CredentialsController: Controller {
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
-        [
-            .init(
-                .get,
-                "/v1/apps/{app}/credentials",
-                id: "listCredentials",
-                "The app's credentials, without their secrets.",
-                self.list
-            )
-            .tag(.apps).scope(.read).responses(.ok(.list("credentials", of: CredentialResponse.schema))),
-            .init(
-                .put,
-                "/v1/apps/{app}/credentials/{environment}",
-                .audited,
-                id: "setCredential",
-                "Sets a token key, a certificate with its key in PEM, or a .p12.",
-                self.set
-            )
-            .tag(.apps).scope(.admin).body(Self.request).responses(.ok(CredentialResponse.schema)),
-            .init(
-                .delete,
-                "/v1/apps/{app}/credentials/{environment}",
-                .audited,
-                id: "deleteCredential",
-                "Removes a credential.",
-                self.delete
-            )
-            .tag(.apps).scope(.admin).responses(.noContent),
+        let path = "/v1/apps/{app}/credentials/{environment}"
+        return [
+            .init(.get, "/v1/apps/{app}/credentials", id: "listCredentials", self.list)
+                .summary("The app's credentials, without their secrets.")
+                .tag(.apps).scope(.read).responses(.ok(.list("credentials", of: CredentialResponse.schema))),
+            .init(.put, path, .audited, id: "setCredential", self.set)
+                .summary("Sets a token key, a certificate with its key in PEM, or a .p12.")
+                .tag(.apps).scope(.admin).body(Self.request).responses(.ok(CredentialResponse.schema)),
+            .init(.delete, path, .audited, id: "deleteCredential", "Removes a credential.", self.delete)
+                .tag(.apps).scope(.admin).responses(.noContent),
         ]
     }
 
     private static let request: Schema = {
+        func text(_ maximum: Int, _ description: String) -> Schema {
+            .string(length: 1...maximum).described(description)
+        }
+        let certificate = text(Self.maximumPEM, "PEM, with the key.")
+        let archive = text(Self.maximumArchive, "The archive in base64.")
         let passphrase = Schema.string(length: 1...1024)
         return Schema.any(of: [
             .object(required: [
                 "teamId": .string(length: 10...10), "keyId": .string(length: 10...10),
-                "privateKey": .string(length: 1...Self.maximumPrivateKey).described("The text of the .p8 file."),
+                "privateKey": text(Self.maximumPrivateKey, "The text of the .p8 file."),
             ]),
-            .object(
-                required: ["certificate": .string(length: 1...Self.maximumPEM).described("PEM, with the key.")],
-                optional: ["passphrase": passphrase]
-            ),
-            .object(
-                required: ["p12": .string(length: 1...Self.maximumArchive).described("The archive in base64.")],
-                optional: ["passphrase": passphrase]
-            ),
+            .object(required: ["certificate": certificate], optional: ["passphrase": passphrase]),
+            .object(required: ["p12": archive], optional: ["passphrase": passphrase]),
         ]).named("CredentialRequest")
     }()
 
@@ -76,15 +60,14 @@ struct CredentialsController: Controller {
             guard let record = try await self.store.credential(app: app.id, environment: environment) else { continue }
             credentials.append(CredentialResponse(record, environment: environment))
         }
-        return try .json(["credentials": credentials])
+        return try .page("credentials", credentials)
     }
 
     /// Sets the credential of one environment, and discards what depends on the old one.
     private func set(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
-        let known: Set = ["teamId", "keyId", "privateKey", "certificate", "p12", "passphrase"]
-        let fields = try await request.fields(known)
+        let fields = try await request.fields(["teamId", "keyId", "privateKey", "certificate", "p12", "passphrase"])
         let record = try Self.record(fields)
         try Self.check(record, app: app, environment: environment, fields, now: self.time.now)
         try await self.store.setCredential(record, app: app.id, environment: environment)
@@ -109,10 +92,11 @@ struct CredentialsController: Controller {
     }
 
     /// Returns the credential in a request, which holds exactly one kind.
+    ///
+    /// - Throws: ``RequestError`` with the code `conflicting_field` for a member of another kind.
     private static func record(_ fields: JSONFields) throws -> CredentialRecord {
-        let kinds = [("certificate", ["passphrase"]), ("p12", ["passphrase"])]
-        for (kind, others) in kinds where fields.members[kind] != nil {
-            for name in fields.members.keys.sorted() where name != kind && !others.contains(name) {
+        for kind in ["certificate", "p12"] where fields.members[kind] != nil {
+            for name in fields.members.keys.sorted() where name != kind && name != "passphrase" {
                 throw fields.error(name, "conflicting_field", "it does not belong to \(kind)")
             }
         }
@@ -136,7 +120,8 @@ struct CredentialsController: Controller {
         )
     }
 
-    /// Rejects a credential that could not be used now, because otherwise every push would fail.
+    /// Rejects a credential that could not be used now, because otherwise every push would fail: one that has expired,
+    /// or is for another environment or app.
     private static func check(
         _ record: CredentialRecord,
         app: AppRecord,
@@ -144,7 +129,8 @@ struct CredentialsController: Controller {
         _ fields: JSONFields,
         now: Timestamp
     ) throws {
-        let member = record.member
+        // The member of the request that holds the credential.
+        let member = record.kind == "key" ? "privateKey" : record.kind
         do {
             guard case .certificate(let certificate) = try record.credential() else { return }
             try certificate.check(environment: environment, now: now)
@@ -165,17 +151,6 @@ struct CredentialsController: Controller {
                 default: (member, "invalid_credential")
                 }
             throw fields.error(field, code, error.description)
-        }
-    }
-}
-
-extension CredentialRecord {
-    /// The member of the request that holds this credential.
-    fileprivate var member: String {
-        switch self {
-        case .key: "privateKey"
-        case .certificate: "certificate"
-        case .archive: "p12"
         }
     }
 }

@@ -11,34 +11,23 @@ struct AudiencesController: Controller {
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
-        [
-            .init(
-                .post,
-                "/v1/apps/{app}/audience:count",
-                .readOnly,
-                id: "countAudience",
-                "Counts the active devices that an audience selects.",
-                self.count
-            )
-            .tag(.audiences).scope(.read).cost(.query)
-            .body(.object(required: ["audience": .audience], optional: ["environment": .environment]))
-            .responses(.ok(.object(required: ["count": .integer()]).named("Count"))),
-            .init(
-                .post,
-                "/v1/apps/{app}/audience:preview",
-                .readOnly,
-                id: "previewAudience",
-                "Counts them, and lists some of them with inactive ones.",
-                self.preview
-            )
-            .tag(.audiences).scope(.read).cost(.query)
-            .body(
-                .object(
-                    required: ["audience": .audience],
-                    optional: ["environment": .environment, "limit": .integer(PageSize.range)]
+        let path = "/v1/apps/{app}/audience"
+        return [
+            .init(.post, "\(path):count", .readOnly, id: "countAudience", self.count)
+                .summary("Counts the active devices that an audience selects.")
+                .tag(.audiences).scope(.read).cost(.query)
+                .body(.object(required: ["audience": .audience], optional: ["environment": .environment]))
+                .responses(.ok(.object(required: ["count": .integer()]).named("Count"))),
+            .init(.post, "\(path):preview", .readOnly, id: "previewAudience", self.preview)
+                .summary("Counts them, and lists some of them with inactive ones.")
+                .tag(.audiences).scope(.read).cost(.query)
+                .body(
+                    .object(
+                        required: ["audience": .audience],
+                        optional: ["environment": .environment, "limit": .integer(PageSize.range)]
+                    )
                 )
-            )
-            .responses(.ok(Preview.schema)),
+                .responses(.ok(Preview.schema)),
         ]
     }
 
@@ -51,6 +40,7 @@ struct AudiencesController: Controller {
         static let members: [ResponseMember<Self>] = [.required("count", \.count), .required("devices", \.devices)]
     }
 
+    /// Counts the active devices of an audience, in one environment or in both.
     private func count(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(["audience", "environment"])
@@ -79,6 +69,7 @@ struct AudiencesController: Controller {
         return try .json(Preview(count: count, devices: devices.map(DeviceResponse.init)))
     }
 
+    /// Returns the audience in the body, which is required, so that an empty body does not select every device.
     private func audience(_ fields: JSONFields) throws -> AudienceExpression {
         guard let members = try fields.object("audience") else {
             throw fields.error("audience", "missing_field", "name the devices, for example {\"tag\":\"beta\"}")

@@ -15,60 +15,28 @@ struct DevicesController: Controller {
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
-        [
-            .init(
-                .post,
-                "/v1/apps/{app}/devices",
-                .unaudited,
-                id: "registerDevice",
-                "Adds a device or refreshes it.",
-                self.register
-            )
-            .tag(.devices).scope(.register).body(.deviceRequest, maximum: 64 * 1024)
-            .responses(.created(DeviceResponse.schema), .ok(DeviceResponse.schema)),
-            .init(
-                .post,
-                "/v1/apps/{app}/devices:batch",
-                .unaudited,
-                id: "registerDevices",
-                "Adds or refreshes up to 1,000 devices; each entry has its own result.",
-                self.registerAll
-            )
-            .tag(.devices).scope(.register)
-            .body(
-                .object(required: [
-                    "devices": .array(of: .deviceRequest, count: 1...Self.maximumBatch)
-                ]),
-                maximum: 4 * 1024 * 1024
-            )
-            .responses(.ok(BatchResponse.schema, "The result of each, in the order of the request.")),
-            .init(.get, "/v1/apps/{app}/devices", id: "listDevices", "Devices, inactive ones too.", self.list)
-                .tag(.devices).scope(.read).cost(.query)
-                .parameters(
-                    .query("user", "Of this user.", .text),
-                    .query("tag", "With this tag.", .text),
-                    .cursor,
-                    .limit()
-                )
-                .responses(.ok(.page("devices", of: DeviceResponse.schema))),
-            .init(
-                .get,
-                "/v1/apps/{app}/devices/{token}",
-                id: "showDevice",
-                "The devices with this token: one per environment at most.",
-                self.show
-            )
-            .tag(.devices).scope(.read).responses(.ok(.list("devices", of: DeviceResponse.schema))),
-            .init(
-                .delete,
-                "/v1/apps/{app}/devices/{token}",
-                .unaudited,
-                id: "deleteDevice",
-                "Removes the devices with this token.",
-                self.delete
-            )
-            .tag(.devices).scope(.register).parameters(.environment).responses(.noContent),
+        let path = "/v1/apps/{app}/devices"
+        let batch = Schema.object(required: ["devices": .array(of: .deviceRequest, count: 1...Self.maximumBatch)])
+        let operations: [ProviderOperation] = [
+            .init(.post, path, .unaudited, id: "registerDevice", "Adds a device or refreshes it.", self.register)
+                .scope(.register).body(.deviceRequest, maximum: 64 * 1024)
+                .responses(.created(DeviceResponse.schema), .ok(DeviceResponse.schema)),
+            .init(.post, "\(path):batch", .unaudited, id: "registerDevices", self.registerAll)
+                .summary("Adds or refreshes up to 1,000 devices; each entry has its own result.")
+                .scope(.register).body(batch, maximum: 4 * 1024 * 1024)
+                .responses(.ok(BatchResponse.schema, "The result of each, in the order of the request.")),
+            .init(.get, path, id: "listDevices", "Devices, inactive ones too.", self.list)
+                .scope(.read).cost(.query)
+                .parameters(.query("user", "Of this user.", .text), .query("tag", "With this tag.", .text))
+                .parameters(.cursor, .limit()).responses(.ok(.page("devices", of: DeviceResponse.schema))),
+            .init(.get, "\(path)/{token}", id: "showDevice", self.show)
+                .summary("The devices with this token: one per environment at most.")
+                .scope(.read).responses(.ok(.list("devices", of: DeviceResponse.schema))),
+            .init(.delete, "\(path)/{token}", .unaudited, id: "deleteDevice", self.delete)
+                .summary("Removes the devices with this token.")
+                .scope(.register).parameters(.environment).responses(.noContent),
         ]
+        return operations.map { $0.tag(.devices) }
     }
 
     /// Registers one device. It responds with 201 for a new device, and with 200 for one that was refreshed.
@@ -107,16 +75,16 @@ struct DevicesController: Controller {
         return try .json(BatchResponse(results: all))
     }
 
+    /// Returns the registration of one entry. Its errors name the entry by its position.
     private static func registration(_ value: JSONValue, _ index: Int) throws(RequestError) -> DeviceRegistration {
         let path = "devices[\(index)]"
         guard case .object(let members) = value else {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be an object", path: path)
         }
-        return try DeviceRequest.registration(
-            JSONFields(members: members, path: path, known: DeviceRequest.members)
-        )
+        return try DeviceRequest.registration(JSONFields(members: members, path: path, known: DeviceRequest.members))
     }
 
+    /// Lists the devices of a user, those with a tag, those with both, or all of them.
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let page = try request.page(.devices)
@@ -129,8 +97,7 @@ struct DevicesController: Controller {
             after: page.after ?? 0,
             limit: page.limit
         )
-        let next = page.next(after: devices, \.id)
-        return try .page("devices", devices.map(DeviceResponse.init), next: next)
+        return try .page("devices", devices.map(DeviceResponse.init), next: page.next(after: devices, \.id))
     }
 
     private func show(_ request: OperationRequest) async throws -> Response {
@@ -141,11 +108,10 @@ struct DevicesController: Controller {
     }
 
     private func delete(_ request: OperationRequest) async throws -> Response {
-        let app = try await request.app(self.store)
         let deleted = try await self.store.deleteDevices(
-            app: app.id,
-            token: try request.pathToken(),
-            environment: try request.environment(),
+            app: request.app(self.store).id,
+            token: request.pathToken(),
+            environment: request.environment(),
             now: self.time.now
         )
         guard deleted > 0 else { throw RequestError.noSuchDevice }

@@ -9,7 +9,7 @@ import PushTypes
 
 /// The history of a token, a user or an apns-id, and badge counts.
 struct HistoryController: Controller {
-    /// The devices of one user whose histories are merged.
+    /// The most devices of one user whose histories are merged.
     private static let maximumDevices = 50
     /// The lookups of a device in a campaign for one response, which bound how far back it reaches.
     private static let maximumLookups = 5000
@@ -20,41 +20,31 @@ struct HistoryController: Controller {
         .named("Badge")
 
     var operations: [ProviderOperation] {
-        [
-            .init(
-                .get,
-                "/v1/apps/{app}/devices/{token}/history",
-                id: "deviceHistory",
-                "Deliveries to a token, registered or not, and the events of the token; newest first.",
-                self.ofToken
-            )
-            .tag(.devices).scope(.read).cost(.query).parameters(.limit(), .cursor)
-            .responses(.ok(HistoryResponse.schema)),
-            .init(
-                .get,
-                "/v1/apps/{app}/users/{user}/history",
-                id: "userHistory",
-                "The same for all devices of a user.",
-                self.ofUser
-            )
-            .tag(.devices).scope(.read).cost(.query).parameters(.limit(), .cursor)
-            .responses(.ok(HistoryResponse.schema)),
-            .init(.get, "/v1/apps/{app}/users/{user}/badge", id: "showBadge", "The user's badge count.", self.showBadge)
+        let badge = "/v1/apps/{app}/users/{user}/badge"
+        return [
+            self.history("/v1/apps/{app}/devices/{token}/history", id: "deviceHistory", self.ofToken)
+                .summary("Deliveries to a token, registered or not, and the events of the token; newest first."),
+            self.history("/v1/apps/{app}/users/{user}/history", id: "userHistory", self.ofUser)
+                .summary("The same for all devices of a user."),
+            .init(.get, badge, id: "showBadge", "The user's badge count.", self.showBadge)
                 .tag(.devices).scope(.read).responses(.ok(Self.badge)),
-            .init(
-                .put,
-                "/v1/apps/{app}/users/{user}/badge",
-                .unaudited,
-                id: "setBadge",
-                "Sets the user's badge count, from which the next push continues.",
-                self.setBadge
-            )
-            .tag(.devices).scope(.send).body(Self.badge, maximum: 4096).responses(.ok(Self.badge)),
+            .init(.put, badge, .unaudited, id: "setBadge", self.setBadge)
+                .summary("Sets the user's badge count, from which the next push continues.")
+                .tag(.devices).scope(.send).body(Self.badge, maximum: 4096).responses(.ok(Self.badge)),
             .init(.get, "/v1/deliveries/{apnsId}", id: "showDelivery", "The delivery with this apns-id.", self.delivery)
                 .tag(.notifications).scope(.read).responses(.ok(DeliveryResponse.schema)),
         ]
     }
 
+    private func history(_ path: String, id: String, _ handler: @escaping ProviderOperation.Handler)
+        -> ProviderOperation
+    {
+        .init(.get, path, id: id, handler)
+            .tag(.devices).scope(.read).cost(.query).parameters(.limit(), .cursor)
+            .responses(.ok(HistoryResponse.schema))
+    }
+
+    /// Responds for any token, because the deliveries to an unregistered one have no device.
     private func ofToken(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let token = try request.pathToken()
@@ -74,6 +64,10 @@ struct HistoryController: Controller {
         return try await self.response(request, app: app.id, devices, tokens: Set(devices.map(\.token)))
     }
 
+    /// Returns a page of the merged histories of devices and tokens.
+    ///
+    /// Every list is read from the end of the page before, and no further back than the horizon, so that one response
+    /// costs a bounded number of lookups.
     private func response(
         _ request: OperationRequest,
         app: Int64,
@@ -129,6 +123,7 @@ struct HistoryController: Controller {
         return try .json(["count": count])
     }
 
+    /// Sets the badge count of a user, without a push.
     private func setBadge(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let user = try request.user()
@@ -140,6 +135,7 @@ struct HistoryController: Controller {
         return try .json(["count": count])
     }
 
+    /// Looks a delivery up by the `apns-id` of its push, which identifies the notification and the recipient.
     private func delivery(_ request: OperationRequest) async throws -> Response {
         guard let id = DeliveryID.parse(request.path("apnsId")),
             let delivery = try await self.store.delivery(of: id.notification, recipient: id.recipient)

@@ -1,142 +1,112 @@
 import Foundation
-import PushHTTP
-import PushProvider
-import PushStore
+package import PushHTTP
+package import PushProvider
+package import PushStore
 import PushSupport
 import PushTypes
 
+extension NotificationRecord.State: JSONRepresentable {}
+extension NotificationRecord.Guarantee: JSONRepresentable {}
+
 /// A notification in a response, with its progress.
-struct NotificationResponse: Encodable {
-    /// The number of recipients in each state.
-    struct Counters: Encodable {
-        var accepted: Int
-        var rejected: Int
-        var failed: Int
-        var skipped: Int
-        var retrying: Int
-    }
+struct NotificationResponse: ResponseObject {
+    let notification: NotificationRecord
+    /// The bundle id of the app; `nil` if the app was removed.
+    let app: Topic?
+    /// The time at which the speed is computed.
+    let now: Timestamp
+    /// The audience, which only the response to a request for this one notification has.
+    var audience: Audience?
+    /// The warnings, which only the response to the sending request has.
+    var warnings: [ContentWarning]?
 
-    /// The present wave of a notification that is sent in waves.
-    struct Wave: Encodable {
-        var sent: Int
-        var startedAtMs: Int64?
-    }
+    private var content: NotificationContent { self.notification.content }
+    private var progress: NotificationProgress { self.notification.progress }
+    private var speed: NotificationSpeed { NotificationSpeed(self.notification, now: self.now) }
+    private var when: JSONValue? { self.notification.delivery.flatMap { try? JSONValue(parsing: $0) } }
+    private var pace: JSONValue? { self.notification.pace.flatMap { try? JSONValue(parsing: $0) } }
+    /// The present wave; `nil` before the first one, and for a notification without waves.
+    private var wave: WaveProgress? { self.progress.wave.startedAt == nil ? nil : self.progress.wave }
 
-    /// The run of a schedule that sent the notification.
-    struct Run: Encodable {
-        var id: String
-        var atMs: Int64
-    }
-
-    /// A member that is allowed and probably not intended.
-    struct Warning: Encodable {
-        var field: String
-        var message: String
-
-        init(_ warning: ContentWarning) {
-            self.field = warning.field
-            self.message = warning.message
-        }
-
-        static let schema = Schema.object(required: [
-            "field": .string(), "message": .string().described("Something that is allowed and probably not intended."),
-        ]).named("Warning")
-    }
-
-    var id: String
-    var app: String?
-    var state: String
-    var lane: String
-    var guarantee: String
-    var environment: String?
-    var topic: String
-    var pushType: String
-    var priority: Int
-    var collapseId: String?
-    var to: JSONValue?
-    var when: JSONValue?
-    var pace: JSONValue?
-    var recipients: Int
-    var counters: Counters
-    var ratePerSecond: Double?
-    var secondsLeft: Int?
-    var wave: Wave?
-    var pauseReason: String?
-    var schedule: Run?
-    var createdAtMs: Int64
-    var startsAtMs: Int64
-    var startedAtMs: Int64?
-    var finishedAtMs: Int64?
-    var warnings: [Warning]?
-
-    /// - Parameter app: the bundle id of the app.
-    init(_ notification: NotificationRecord, app: Topic?, now: Timestamp) {
-        self.id = notification.id.uuidString
-        self.app = app?.name
-        self.state = notification.state.rawValue
-        self.lane = notification.lane.name
-        self.guarantee = notification.guarantee.rawValue
-        self.environment = notification.environment?.rawValue
-        self.topic = notification.content.topic.name
-        self.pushType = notification.content.pushType.rawValue
-        self.priority = Int(notification.content.priority.rawValue)
-        self.collapseId = notification.content.collapseID
-        self.when = notification.delivery.flatMap { try? JSONValue(parsing: $0) }
-        self.pace = notification.pace.flatMap { try? JSONValue(parsing: $0) }
-        let progress = notification.progress
-        self.recipients = progress.recipients
-        self.counters = Counters(
-            accepted: progress.accepted,
-            rejected: progress.rejected,
-            failed: progress.failed,
-            skipped: progress.skipped,
-            retrying: progress.retrying
-        )
-        let speed = NotificationSpeed(notification, now: now)
-        self.ratePerSecond = speed.rate
-        self.secondsLeft = speed.secondsLeft
-        if progress.wave.startedAt != nil {
-            self.wave = Wave(sent: progress.wave.sent, startedAtMs: progress.wave.startedAt?.milliseconds)
-        }
-        self.pauseReason = progress.pauseReason
-        self.schedule = notification.run.map { Run(id: $0.schedule.uuidString, atMs: $0.at.milliseconds) }
-        self.createdAtMs = notification.createdAt.milliseconds
-        self.startsAtMs = notification.startsAt.milliseconds
-        self.startedAtMs = progress.startedAt?.milliseconds
-        self.finishedAtMs = progress.finishedAt?.milliseconds
-    }
-
-    static let schema = Schema.object(
-        required: [
-            "id": .uuid, "state": .choice(of: NotificationRecord.State.self),
-            "lane": .choice(NotificationRecord.Lane.allCases.map(\.name)),
-            "guarantee": .choice(of: NotificationRecord.Guarantee.self), "topic": .string(),
-            "pushType": .string(), "priority": .integer(),
-            "recipients": .integer().described(
+    static let schemaName: String? = "Notification"
+    static let members: [ResponseMember<Self>] =
+        Self.options + [
+            .optional("to", \.audience?.json),
+            .required(
+                "recipients",
+                \.progress.recipients,
                 "Counted at the start; at the end the sum of all final states."
             ),
-            "counters": .object(required: [
-                "accepted": .integer(), "rejected": .integer(), "failed": .integer(), "skipped": .integer(),
-                "retrying": .integer(),
-            ]), "createdAtMs": .timestamp, "startsAtMs": .timestamp,
-        ],
-        optional: [
-            "app": .string(), "environment": .environment, "collapseId": .string(),
-            "to": .object(isOpen: true), "when": .object(isOpen: true), "pace": .object(isOpen: true),
-            "ratePerSecond": .number, "secondsLeft": .integer(),
-            "wave": .object(required: ["sent": .integer()], optional: ["startedAtMs": .timestamp]),
-            "pauseReason": .string(), "schedule": .object(required: ["id": .uuid, "atMs": .timestamp]),
-            "startedAtMs": .timestamp, "finishedAtMs": .timestamp, "warnings": .array(of: Warning.schema),
+            .required("counters", \.progress),
+            .optional("ratePerSecond", \.speed.rate, "The recipients per second, since the first page."),
+            .optional("secondsLeft", \.speed.secondsLeft),
+            .optional("wave", \.wave),
+            .optional("pauseReason", \.progress.pauseReason),
+            .optional("schedule", \.notification.run),
+            .required("createdAtMs", \.notification.createdAt),
+            .required("startsAtMs", \.notification.startsAt),
+            .optional("startedAtMs", \.progress.startedAt),
+            .optional("finishedAtMs", \.progress.finishedAt),
+            .optional("warnings", \.warnings),
         ]
-    ).named("Notification")
+
+    /// The members that do not change while the notification is sent, and its state.
+    private static let options: [ResponseMember<Self>] = [
+        .required("id", \.notification.id),
+        .optional("app", \.app),
+        .required("state", \.notification.state),
+        .required("lane", \.notification.lane.name, as: .choice(NotificationRecord.Lane.allCases.map(\.name))),
+        .required("guarantee", \.notification.guarantee),
+        .optional("environment", \.notification.environment),
+        .required("topic", \.content.topic),
+        .required("pushType", \.content.pushType.rawValue),
+        .required("priority", \.content.priority.rawValue),
+        .optional("collapseId", \.content.collapseID),
+        .optional("when", \.when),
+        .optional("pace", \.pace),
+    ]
+}
+
+/// The number of recipients in each state.
+extension NotificationProgress: ResponseObject {
+    package static let members: [ResponseMember<Self>] = [
+        .required("accepted", \.accepted),
+        .required("rejected", \.rejected),
+        .required("failed", \.failed),
+        .required("skipped", \.skipped),
+        .required("retrying", \.retrying),
+    ]
+}
+
+/// The present wave of a notification that is sent in waves.
+extension WaveProgress: ResponseObject {
+    package static let members: [ResponseMember<Self>] = [
+        .required("sent", \.sent), .optional("startedAtMs", \.startedAt),
+    ]
+}
+
+/// The run of a schedule that sent the notification.
+extension ScheduleRun: ResponseObject {
+    package static let members: [ResponseMember<Self>] = [.required("id", \.schedule), .required("atMs", \.at)]
+}
+
+/// A member that is allowed and probably not intended.
+extension ContentWarning: ResponseObject {
+    package static let schemaName: String? = "Warning"
+    package static let members: [ResponseMember<Self>] = [
+        .required("field", \.field),
+        .required("message", \.message, "Something that is allowed and probably not intended."),
+    ]
 }
 
 /// The mean rate of a notification since its first page.
 struct NotificationSpeed {
-    /// The recipients per second.
+    /// The recipients per second, rounded to tenths; `nil` before the first final state.
     let rate: Double?
+    /// The time until all recipients have a final state; `nil` while nothing is sent.
     let secondsLeft: Int?
 
+    /// - Parameter now: the end of the time that is averaged, unless the notification is paused or has ended.
     init(_ notification: NotificationRecord, now: Timestamp) {
         let progress = notification.progress
         guard let start = progress.startedAt, progress.finished > 0 else {
@@ -155,12 +125,7 @@ struct NotificationSpeed {
 
 extension NotificationRecord.Lane {
     /// The name in a response.
-    var name: String {
-        switch self {
-        case .urgent: "urgent"
-        case .bulk: "bulk"
-        }
-    }
+    var name: String { self == .urgent ? "urgent" : "bulk" }
 }
 
 extension Audience {

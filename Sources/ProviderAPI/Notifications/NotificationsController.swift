@@ -14,45 +14,27 @@ struct NotificationsController: Controller {
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
+        let page = ResponseDescription.ok(.page("notifications", of: NotificationResponse.schema))
         let state = ParameterDescription.query("state", "In this state.", .choice(of: NotificationRecord.State.self))
-        let filters = [state, .cursor, .limit()]
-        return [
-            .init(
-                .get,
-                "/v1/apps/{app}/notifications",
-                id: "listAppNotifications",
-                "An app's notifications, newest first."
-            ) {
+        let path = "/v1/notifications/{notification}"
+        let operations: [ProviderOperation] = [
+            .init(.get, "/v1/apps/{app}/notifications", id: "listAppNotifications") {
                 try await self.list($0, app: try await $0.app(self.store))
             }
-            .tag(.notifications).scope(.read).parameters(filters)
-            .responses(.ok(.page("notifications", of: NotificationResponse.schema))),
-            .init(.get, "/v1/notifications", id: "listNotifications", "All apps' notifications, newest first.") {
-                try await self.list($0, app: nil)
-            }
-            .tag(.notifications).scope(.read).parameters(filters)
-            .responses(.ok(.page("notifications", of: NotificationResponse.schema))),
-            .init(
-                .get,
-                "/v1/notifications/{notification}",
-                id: "showNotification",
-                "A notification and its progress.",
-                self.show
-            )
-            .tag(.notifications).scope(.read).responses(.ok(NotificationResponse.schema)),
+            .summary("An app's notifications, newest first.").parameters(state, .cursor, .limit()).responses(page),
+            .init(.get, "/v1/notifications", id: "listNotifications") { try await self.list($0, app: nil) }
+                .summary("All apps' notifications, newest first.").parameters(state, .cursor, .limit()).responses(page),
+            .init(.get, path, id: "showNotification", "A notification and its progress.", self.show)
+                .responses(.ok(NotificationResponse.schema)),
+            .init(.get, "\(path)/deliveries", id: "listDeliveries", self.deliveries)
+                .summary("The deliveries of the notification.").cost(.query)
+                .parameters(.query("state", "In this state.", .choice(DeliveryResponse.states)), .cursor, .limit())
+                .responses(.ok(.page("deliveries", of: DeliveryResponse.schema))),
+        ]
+        return operations.map { $0.tag(.notifications).scope(.read) } + [
             self.change("pause", "Stops the notification after the pages in flight.", .pause(reason: nil)),
             self.change("resume", "Continues a paused notification.", .resume),
             self.change("cancel", "Stops the notification for good.", .cancel),
-            .init(
-                .get,
-                "/v1/notifications/{notification}/deliveries",
-                id: "listDeliveries",
-                "The deliveries of the notification.",
-                self.deliveries
-            )
-            .tag(.notifications).scope(.read).cost(.query)
-            .parameters(.query("state", "In this state.", .choice(DeliveryResponse.states)), .cursor, .limit())
-            .responses(.ok(.page("deliveries", of: DeliveryResponse.schema))),
         ]
     }
 
@@ -74,25 +56,20 @@ struct NotificationsController: Controller {
             limit: page.limit
         )
         var names: [Int64: Topic] = [:]
-        if let app {
-            names[app.id] = app.bundleID
-        } else {
-            for app in try await self.store.apps() { names[app.id] = app.bundleID }
-        }
+        let apps = if let app { [app] } else { try await self.store.apps() }
+        for app in apps { names[app.id] = app.bundleID }
         let now = self.time.now
-        return try .json(
-            ListResponse(
-                "notifications",
-                notifications.map { NotificationResponse($0, app: names[$0.app], now: now) },
-                next: next.map { Cursor(list: .notifications, position: $0.number).text }
-            )
+        return try .page(
+            "notifications",
+            notifications.map { NotificationResponse(notification: $0, app: names[$0.app], now: now) },
+            next: next.map { Cursor(list: .notifications, position: $0.number).text }
         )
     }
 
     private func show(_ request: OperationRequest) async throws -> Response {
         let notification = try await self.notification(request)
         var response = try await self.response(notification)
-        response.to = notification.audience.json
+        response.audience = notification.audience
         return try .json(response)
     }
 
@@ -102,11 +79,8 @@ struct NotificationsController: Controller {
             throw RequestError.noSuch("notification")
         }
         guard change.isDone(in: after) else {
-            throw RequestError.conflict(
-                "wrong_state",
-                "it is \(after.state.rawValue): \(name) is not possible",
-                at: "notification"
-            )
+            let message = "it is \(after.state.rawValue): \(name) is not possible"
+            throw RequestError.conflict("wrong_state", message, at: "notification")
         }
         self.wakes[after.lane].signal()
         return try .json(try await self.response(after))
@@ -116,11 +90,8 @@ struct NotificationsController: Controller {
         do {
             return try await self.store.setState(change, of: id, now: self.time.recorded)
         } catch is DamagedRow {
-            throw RequestError.conflict(
-                "unreadable",
-                "its record is damaged, see martlet check: \(change.effectOnDamagedRow)",
-                at: "notification"
-            )
+            let message = "its record is damaged, see martlet check: \(change.effectOnDamagedRow)"
+            throw RequestError.conflict("unreadable", message, at: "notification")
         }
     }
 
@@ -151,7 +122,7 @@ struct NotificationsController: Controller {
 
     private func response(_ notification: NotificationRecord) async throws -> NotificationResponse {
         let app = try await self.store.app(id: notification.app)
-        return NotificationResponse(notification, app: app?.bundleID, now: self.time.now)
+        return NotificationResponse(notification: notification, app: app?.bundleID, now: self.time.now)
     }
 }
 

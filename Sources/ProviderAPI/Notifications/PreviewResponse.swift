@@ -6,47 +6,43 @@ import PushSupport
 import PushTypes
 
 /// The push that one device would get.
-struct PreviewResponse: Encodable {
+struct PreviewResponse: ResponseObject {
+    private let request: NotificationRequest
     /// The present number of recipients.
-    var recipients: Int
-    var topic: String
-    var pushType: String
+    private let recipients: Int
     /// `nil` if nothing could be sent to this device, see ``problem``.
-    var payload: JSONValue?
-    /// The size of the payload and its limit, in bytes.
-    var size: Int?
-    var limit: Int
-    /// The localization that the device gets; `nil` for the default.
-    var locale: String?
-    var problem: String?
-    var warnings: [NotificationResponse.Warning]
+    private let preview: ContentPreview?
+    private let problem: String?
 
-    init(_ wanted: NotificationRequest, for profile: RecipientProfile?, badge: Int?, recipients: Int) {
-        let content = wanted.content
-        self.recipients = recipients
-        self.topic = content.topic.name
-        self.pushType = content.pushType.rawValue
-        self.limit = content.pushType.maximumPayloadSize
-        self.warnings = wanted.warnings.map(NotificationResponse.Warning.init)
+    /// - Parameters:
+    ///   - profile: the device to render for; `nil` renders the default variant.
+    ///   - badge: the count that the device would show.
+    ///   - recipients: the present number of recipients.
+    init(_ request: NotificationRequest, for profile: RecipientProfile?, badge: Int?, recipients: Int) {
+        (self.request, self.recipients) = (request, recipients)
         do {
-            let preview = try ContentPreview(content, for: profile, badge: badge)
-            self.payload = try? JSONValue(parsing: Data(preview.payload))
-            self.size = preview.payload.count
-            self.locale = preview.locale
+            (self.preview, self.problem) = (try ContentPreview(request.content, for: profile, badge: badge), nil)
         } catch {
-            self.problem = error.description
+            (self.preview, self.problem) = (nil, error.description)
         }
     }
 
-    static let schema = Schema.object(
-        required: [
-            "recipients": .integer(), "topic": .string(), "pushType": .string(),
-            "limit": .integer().described("The largest payload of the push type, in bytes."),
-            "warnings": .array(of: NotificationResponse.Warning.schema),
-        ],
-        optional: [
-            "payload": .object(isOpen: true), "size": .integer(), "locale": .string(),
-            "problem": .string().described("The reason for which nothing could be sent to this device."),
-        ]
-    ).named("Preview")
+    private var payload: JSONValue? { self.preview.flatMap { try? JSONValue(parsing: Data($0.payload)) } }
+
+    static let schemaName: String? = "Preview"
+    static let members: [ResponseMember<Self>] = [
+        .required("recipients", \.recipients),
+        .required("topic", \.request.content.topic),
+        .required("pushType", \.request.content.pushType.rawValue),
+        .optional("payload", \.payload),
+        .optional("size", \.preview?.payload.count, "The size of the payload, in bytes."),
+        .required(
+            "limit",
+            \.request.content.pushType.maximumPayloadSize,
+            "The largest payload of the push type, in bytes."
+        ),
+        .optional("locale", \.preview?.locale, "The localization that the device gets; absent for the default."),
+        .optional("problem", \.problem, "The reason for which nothing could be sent to this device."),
+        .required("warnings", \.request.warnings),
+    ]
 }

@@ -10,7 +10,7 @@ import PushTypes
 
 /// `POST /v1/apps/{app}/notifications`, and its preview.
 struct SendingController: Controller {
-    /// In bytes.
+    /// The longest idempotency key, in bytes.
     private static let maximumIdempotencyKey = 200
 
     let store: any ProviderStore
@@ -23,38 +23,24 @@ struct SendingController: Controller {
             "The same request with the same key is accepted once.",
             .string(length: 1...Self.maximumIdempotencyKey, pattern: "^[!-~]+$")
         )
+        let accepted = ResponseDescription(
+            status: 202,
+            "Accepted.",
+            NotificationResponse.schema,
+            headers: [
+                "location": "The path of the notification.",
+                "idempotency-replayed": "true if it was accepted before.",
+            ]
+        )
         return [
-            .init(
-                .post,
-                "/v1/apps/{app}/notifications",
-                .unaudited,
-                id: "send",
-                "Accepts a notification: it is on disk before the response.",
-                self.send
-            )
-            .tag(.notifications).scope(.send).parameters(key).body(.notificationRequest)
-            .responses(
-                ResponseDescription(
-                    status: 202,
-                    "Accepted.",
-                    NotificationResponse.schema,
-                    headers: [
-                        "location": "The path of the notification.",
-                        "idempotency-replayed": "true if it was accepted before.",
-                    ]
-                )
-            )
-            .errors(.conflict),
-            .init(
-                .post,
-                "/v1/apps/{app}/notifications:preview",
-                .readOnly,
-                id: "previewNotification",
-                "Renders a notification for a device and counts the recipients; sends nothing.",
-                self.preview
-            )
-            .tag(.notifications).scope(.read).cost(.query).body(.previewRequest)
-            .responses(.ok(PreviewResponse.schema, "The push that would be sent.")),
+            .init(.post, "/v1/apps/{app}/notifications", .unaudited, id: "send", self.send)
+                .summary("Accepts a notification: it is on disk before the response.")
+                .tag(.notifications).scope(.send).parameters(key).body(.notificationRequest)
+                .responses(accepted).errors(.conflict),
+            .init(.post, "/v1/apps/{app}/notifications:preview", .readOnly, id: "previewNotification", self.preview)
+                .summary("Renders a notification for a device and counts the recipients; sends nothing.")
+                .tag(.notifications).scope(.read).cost(.query).body(.previewRequest)
+                .responses(.ok(PreviewResponse.schema, "The push that would be sent.")),
         ]
     }
 
@@ -105,8 +91,8 @@ struct SendingController: Controller {
     ) throws -> Response {
         var headers: HTTPFields = [.location: "/v1/notifications/\(notification.id.uuidString)"]
         if isRepeated, let name = HTTPField.Name("idempotency-replayed") { headers[name] = "true" }
-        var response = NotificationResponse(notification, app: app.bundleID, now: self.time.now)
-        response.warnings = warnings.map(NotificationResponse.Warning.init)
+        var response = NotificationResponse(notification: notification, app: app.bundleID, now: self.time.now)
+        response.warnings = warnings
         return try .json(response, status: .accepted, headers: headers)
     }
 
@@ -114,18 +100,22 @@ struct SendingController: Controller {
         let app = try await request.app(self.store)
         let fields = try await request.fields(NotificationRequest.members.union(["device", "subject"]))
         let wanted = try NotificationRequest(fields, bundleID: app.bundleID, now: self.time.now)
-        let (profile, badge) = try await self.subject(fields, app: app)
-        var recipients = 0
-        switch wanted.audience {
-        case .tokens(let tokens): recipients = tokens.count
-        case .devices(let audience):
-            recipients = try await self.store.count(app: app.id, audience: audience, environment: wanted.environment)
-        }
+        let (profile, badge) = try await self.subject(fields, wanted.content, app: app)
+        let recipients =
+            switch wanted.audience {
+            case .tokens(let tokens): tokens.count
+            case .devices(let audience):
+                try await self.store.count(app: app.id, audience: audience, environment: wanted.environment)
+            }
         return try .json(PreviewResponse(wanted, for: profile, badge: badge, recipients: recipients))
     }
 
     /// Returns the profile and the badge count that the preview is rendered for; a profile of `nil` for none.
-    private func subject(_ fields: JSONFields, app: AppRecord) async throws -> (RecipientProfile?, badge: Int?) {
+    private func subject(
+        _ fields: JSONFields,
+        _ content: NotificationContent,
+        app: AppRecord
+    ) async throws -> (RecipientProfile?, badge: Int?) {
         let known: Set = ["user", "locale", "timeZone", "appVersion", "attributes", "badge"]
         guard let text = try fields.string("device", maximum: DeviceToken.maximumLength * 4) else {
             guard let fields = try fields.fields("subject", known: known) else { return (nil, nil) }
@@ -140,12 +130,11 @@ struct SendingController: Controller {
         guard let device = try await self.store.devices(app: app.id, token: token).first else {
             throw fields.error("device", "no_such_device", "no device of this app has this token")
         }
-        let profile = device.profile
         var count = 0
-        if let user = profile.user {
+        if let user = device.profile.user {
             count = try await self.store.badge(app: app.id, holder: BadgeOwner.user(user))
         }
-        return (try RecipientProfile(profile), try BadgeStep(fields)?.applied(to: count))
+        return (try RecipientProfile(device.profile), (try? ContentRenderer(content))?.badge?.applied(to: count))
     }
 
     private static func subject(_ fields: JSONFields) throws -> (RecipientProfile?, badge: Int?) {
@@ -163,12 +152,8 @@ struct SendingController: Controller {
     /// Rejects a notification that could not be sent for want of a credential.
     private func checkCredentials(_ app: AppRecord, _ wanted: NotificationRequest) async throws {
         let environments = try await self.store.environments(app: app.id)
-        let needed: PushEnvironment?
-        switch (wanted.environment, wanted.audience) {
-        case (let environment?, _): needed = environment
-        case (nil, .tokens): needed = .production
-        case (nil, _): needed = nil
-        }
+        var needed = wanted.environment
+        if needed == nil, case .tokens = wanted.audience { needed = .production }
         guard needed.map(environments.contains) ?? !environments.isEmpty else {
             throw RequestError.missingCredential(
                 needed?.rawValue ?? "any environment",
@@ -182,34 +167,9 @@ struct SendingController: Controller {
     private static func idempotencyKey(_ request: Request) throws -> String? {
         guard let name = HTTPField.Name("idempotency-key"), let key = request.headers[name] else { return nil }
         guard !key.isEmpty, key.utf8.count <= Self.maximumIdempotencyKey else {
-            throw RequestError(
-                .invalid,
-                code: "invalid_idempotency_key",
-                message: "an idempotency key has 1 to \(Self.maximumIdempotencyKey) bytes",
-                path: "idempotency-key"
-            )
+            let message = "an idempotency key has 1 to \(Self.maximumIdempotencyKey) bytes"
+            throw RequestError(.invalid, code: "invalid_idempotency_key", message: message, path: "idempotency-key")
         }
         return key
     }
-}
-
-/// The change of the badge count by a request, for a preview.
-private struct BadgeStep {
-    let change: BadgeChange
-
-    init?(_ fields: JSONFields) throws {
-        switch fields.members["badge"] {
-        case .string(let text):
-            guard let change = Int64(text).flatMap(BadgeChange.init(increment:)) else { return nil }
-            self.change = change
-        case .object(let members):
-            guard case .integer(let step)? = members["increment"], let change = BadgeChange(increment: step) else {
-                return nil
-            }
-            self.change = change
-        default: return nil
-        }
-    }
-
-    func applied(to count: Int) -> Int { self.change.applied(to: count) }
 }

@@ -5,9 +5,6 @@ import PushTypes
 
 /// The schemas that several operations use.
 extension Schema {
-    static let environment = Schema.choice(["sandbox", "production", "development"])
-        .described("development is another name for sandbox.")
-
     static let bundleID = Schema.string(length: 1...255, pattern: "^[A-Za-z0-9._-]+$")
 
     /// A device token in hexadecimal.

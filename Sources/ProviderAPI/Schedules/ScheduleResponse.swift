@@ -1,52 +1,54 @@
-import Foundation
 import PushHTTP
 import PushStore
 import PushSupport
 import PushTypes
 
 /// A schedule in a response.
-struct ScheduleResponse: Encodable {
-    var id: String
-    var app: String
-    var name: String
-    var schedule: JSONValue
-    /// `nil` for a long one in a list.
-    var notification: JSONValue?
-    /// The length of the stored notification.
-    var notificationBytes: Int
-    var paused: Bool
-    var nextRunAtMs: Int64?
-    var lastRunAtMs: Int64?
-    var createdAtMs: Int64
+struct ScheduleResponse: ResponseObject {
+    let schedule: ScheduleRecord
+    /// The bundle id of the app.
+    let app: Topic
 
-    init(_ schedule: ScheduleRecord, app: Topic) {
-        self.id = schedule.id.uuidString
-        self.app = app.name
-        self.name = schedule.name
-        self.schedule = (try? JSONValue(parsing: schedule.rule)) ?? .object([:])
-        self.notification = (try? JSONValue(parsing: schedule.request)) ?? .object([:])
-        self.notificationBytes = schedule.request.count
-        self.paused = schedule.isPaused
-        self.nextRunAtMs = schedule.nextRunAt?.milliseconds
-        self.lastRunAtMs = schedule.lastRunAt?.milliseconds
-        self.createdAtMs = schedule.createdAt.milliseconds
-    }
+    private var rule: JSONValue { (try? JSONValue(parsing: self.schedule.rule)) ?? .object([:]) }
+    private var notification: JSONValue { (try? JSONValue(parsing: self.schedule.request)) ?? .object([:]) }
 
-    static let schema = Self.schema(listsAll: true).named("Schedule")
-    static let listed = Self.schema(listsAll: false).named("ListedSchedule")
-
-    private static func schema(listsAll: Bool) -> Schema {
-        let notification = Schema.object(isOpen: true)
-        var required: [(key: String, value: Schema)] = [
-            ("id", .uuid), ("app", .string()), ("name", .string()), ("schedule", .object(isOpen: true)),
-            ("notificationBytes", .integer()), ("paused", .bool), ("createdAtMs", .timestamp),
+    static let schemaName: String? = "Schedule"
+    static let members =
+        Self.common + [
+            .required("notification", \.notification),
+            .required("notificationBytes", \.schedule.request.count),
         ]
-        var optional: [(key: String, value: Schema)] = [("nextRunAtMs", .timestamp), ("lastRunAtMs", .timestamp)]
-        if listsAll {
-            required.append(("notification", notification))
-        } else {
-            optional.append(("notification", notification.described("Absent if it has more than 2,048 bytes.")))
+
+    /// The members that an entry of a list has too.
+    private static let common: [ResponseMember<Self>] = [
+        .required("id", \.schedule.id),
+        .required("app", \.app),
+        .required("name", \.schedule.name),
+        .required("schedule", \.rule),
+        .required("paused", \.schedule.isPaused),
+        .optional("nextRunAtMs", \.schedule.nextRunAt),
+        .optional("lastRunAtMs", \.schedule.lastRunAt),
+        .required("createdAtMs", \.schedule.createdAt),
+    ]
+
+    /// A schedule in a list, which leaves long notifications out.
+    struct Entry: ResponseObject {
+        /// The longest notification that a list shows, in bytes.
+        static let maximumNotification = 2048
+
+        let response: ScheduleResponse
+        /// The length of the stored notification.
+        let notificationBytes: Int
+
+        private var notification: JSONValue? {
+            self.notificationBytes > Self.maximumNotification ? nil : self.response.notification
         }
-        return .object(required: required, optional: optional)
+
+        static let schemaName: String? = "ListedSchedule"
+        static let members =
+            ScheduleResponse.common.map { $0.within(\Self.response) } + [
+                .optional("notification", \.notification, "Absent if it has more than 2,048 bytes."),
+                .required("notificationBytes", \.notificationBytes),
+            ]
     }
 }

@@ -15,8 +15,6 @@ struct SchedulesController: Controller {
     let time: any TimeSource
     var limits = ScheduleLimits()
 
-    /// The longest notification that a list shows, in bytes.
-    private static let maximumListed = 2048
     /// The attempts at a change that meets concurrent changes of the schedule.
     private static let maximumAttempts = 16
 
@@ -33,59 +31,45 @@ struct SchedulesController: Controller {
 
     var operations: [ProviderOperation] {
         let shown = ResponseDescription.ok(ScheduleResponse.schema)
+        let path = "/v1/schedules/{schedule}"
         let operations: [ProviderOperation] = [
             .init(.post, "/v1/apps/{app}/schedules", .audited, id: "addSchedule", "Adds a schedule.", self.add)
                 .scope(.send).body(Self.request).responses(.created(ScheduleResponse.schema)).errors(.conflict),
             .init(.get, "/v1/apps/{app}/schedules", id: "listSchedules", "The app's schedules.", self.list)
                 .scope(.read).parameters(.cursor, .limit())
-                .responses(.ok(.page("schedules", of: ScheduleResponse.listed))),
-            .init(
-                .post,
-                "/v1/apps/{app}/schedules:preview",
-                .readOnly,
-                id: "previewSchedule",
-                "The times at which a schedule would run.",
-                self.preview
-            )
-            .scope(.read).parameters(Self.count).body(.object(required: ["schedule": .rule])).responses(.ok(Self.runs)),
-            .init(.get, "/v1/schedules/{schedule}", id: "showSchedule", "One schedule.", self.show)
+                .responses(.ok(.page("schedules", of: ScheduleResponse.Entry.schema))),
+            .init(.post, "/v1/apps/{app}/schedules:preview", .readOnly, id: "previewSchedule", self.preview)
+                .summary("The times at which a schedule would run.")
+                .scope(.read).parameters(Self.count).body(.object(required: ["schedule": .rule]))
+                .responses(.ok(Self.runs)),
+            .init(.get, path, id: "showSchedule", "One schedule.", self.show)
                 .scope(.read).responses(shown),
-            .init(.put, "/v1/schedules/{schedule}", .audited, id: "changeSchedule", "Replaces a schedule.", self.change)
+            .init(.put, path, .audited, id: "changeSchedule", "Replaces a schedule.", self.change)
                 .scope(.send).body(Self.request).responses(shown).errors(.conflict),
-            .init(
-                .delete,
-                "/v1/schedules/{schedule}",
-                .audited,
-                id: "deleteSchedule",
-                "Removes a schedule.",
-                self.delete
-            )
-            .scope(.send).responses(.noContent).errors(.conflict),
-            .init(.post, "/v1/schedules/{schedule}:pause", .audited, id: "pauseSchedule", "Stops all runs.") {
-                try await self.pause($0, true)
-            }
-            .scope(.send).responses(shown).errors(.conflict),
-            .init(
-                .post,
-                "/v1/schedules/{schedule}:resume",
-                .audited,
-                id: "resumeSchedule",
-                "Continues with the next run."
-            ) {
-                try await self.pause($0, false)
-            }
-            .scope(.send).responses(shown).errors(.conflict),
-            .init(.get, "/v1/schedules/{schedule}/runs", id: "listRuns", "The next runs of a schedule.", self.nextRuns)
+            .init(.delete, path, .audited, id: "deleteSchedule", "Removes a schedule.", self.delete)
+                .scope(.send).responses(.noContent).errors(.conflict),
+            self.pause("pause", "Stops all runs.", isPaused: true),
+            self.pause("resume", "Continues with the next run.", isPaused: false),
+            .init(.get, "\(path)/runs", id: "listRuns", "The next runs of a schedule.", self.nextRuns)
                 .scope(.read).parameters(Self.count).responses(.ok(Self.runs)),
         ]
         return operations.map { $0.tag(.schedules) }
     }
 
+    /// Returns the operation that pauses or resumes a schedule.
+    private func pause(_ name: String, _ summary: String, isPaused: Bool) -> ProviderOperation {
+        .init(.post, "/v1/schedules/{schedule}:\(name)", .audited, id: "\(name)Schedule", summary) {
+            try await self.pause($0, isPaused)
+        }
+        .scope(.send).responses(.ok(ScheduleResponse.schema)).errors(.conflict)
+    }
+
     /// The body of a request to add or replace a schedule.
     private struct Request {
-        var name: String
-        var rule: RecurringSchedule
-        var notification: Data
+        let name: String
+        let rule: RecurringSchedule
+        /// The JSON text of the notification.
+        let notification: Data
     }
 
     /// Parses and validates the body of a request to add or replace a schedule.
@@ -105,19 +89,12 @@ struct SchedulesController: Controller {
     /// Rejects absolute times in the notification, which cannot suit every run.
     private static func checkTimes(_ notification: JSONFields) throws {
         if case .integer(let seconds)? = notification.members["expiration"], seconds > 0 {
-            throw notification.error(
-                "expiration",
-                "conflicting_field",
-                "one time cannot suit every run: use 0 or none"
-            )
+            throw notification.error("expiration", "conflicting_field", "one time cannot suit every run: use 0 or none")
         }
         guard case .object(let when)? = notification.members["when"] else { return }
         for name in ["at", "localTime"] where when[name] != nil {
-            throw notification.error(
-                "when.\(name)",
-                "conflicting_field",
-                "the schedule sets the time: use window alone"
-            )
+            let message = "the schedule sets the time: use window alone"
+            throw notification.error("when.\(name)", "conflicting_field", message)
         }
     }
 
@@ -134,12 +111,11 @@ struct SchedulesController: Controller {
             nextRunAt: new.rule.nextRun(after: now),
             createdAt: now
         )
-        let added = try self.changed(try await self.store.addSchedule(schedule, limits: self.limits))
-        self.wake.signal()
-        return try .json(ScheduleResponse(added, app: app.bundleID), status: .created)
+        let result = try await self.store.addSchedule(schedule, limits: self.limits)
+        return try self.response(result, app, status: .created)
     }
 
-    /// Lists schedules. Long notifications are left out, see ``maximumListed``.
+    /// Lists schedules. Long notifications are left out, see ``ScheduleResponse/Entry``.
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let wanted = try request.page(.schedules)
@@ -147,21 +123,19 @@ struct SchedulesController: Controller {
             app: app.id,
             after: wanted.after.map(ScheduleCursor.init),
             limit: wanted.limit,
-            longestRequest: Self.maximumListed
+            longestRequest: ScheduleResponse.Entry.maximumNotification
         )
         let schedules = page.entries.map { entry in
-            var response = ScheduleResponse(entry.schedule, app: app.bundleID)
-            if entry.requestBytes > Self.maximumListed { response.notification = nil }
-            response.notificationBytes = entry.requestBytes
-            return response
+            let response = ScheduleResponse(schedule: entry.schedule, app: app.bundleID)
+            return ScheduleResponse.Entry(response: response, notificationBytes: entry.requestBytes)
         }
         let next = page.next.map { Cursor(list: .schedules, position: $0.number).text }
-        return try .json(ListResponse("schedules", schedules, next: next))
+        return try .page("schedules", schedules, next: next)
     }
 
     private func show(_ request: OperationRequest) async throws -> Response {
         let (schedule, app) = try await self.schedule(request)
-        return try .json(ScheduleResponse(schedule, app: app.bundleID))
+        return try .json(ScheduleResponse(schedule: schedule, app: app.bundleID))
     }
 
     private func change(_ request: OperationRequest) async throws -> Response {
@@ -173,9 +147,7 @@ struct SchedulesController: Controller {
             rule: try new.rule.json.text,
             nextRunAt: new.rule.nextRun(after: self.time.now)
         )
-        let changed = try self.changed(try await self.store.changeSchedule(known.id, change, limits: self.limits))
-        self.wake.signal()
-        return try .json(ScheduleResponse(changed, app: app.bundleID))
+        return try self.response(try await self.store.changeSchedule(known.id, change, limits: self.limits), app)
     }
 
     /// Pauses or resumes a schedule, see ``maximumAttempts``.
@@ -186,26 +158,26 @@ struct SchedulesController: Controller {
             let change: ScheduleChange =
                 isPaused
                 ? .pause(version: nil)
-                : .resume(
-                    nextRunAt: schedule.recurring?.nextRun(after: self.time.now),
-                    version: schedule.version
-                )
+                : .resume(nextRunAt: schedule.recurring?.nextRun(after: self.time.now), version: schedule.version)
             let result = try await self.store.changeSchedule(schedule.id, change, limits: self.limits)
             // The rule, and so the next run, was changed in the meantime.
             if result == .stale { continue }
-            let changed = try self.changed(result)
-            self.wake.signal()
-            return try .json(ScheduleResponse(changed, app: app.bundleID))
+            return try self.response(result, app)
         }
         throw self.error(.stale)
     }
 
-    /// Returns the record after a change.
+    /// Wakes the schedule runner, and returns the response to a change.
     ///
     /// - Throws: ``RequestError`` for a change that was not made.
-    private func changed(_ result: ScheduleChangeResult) throws -> ScheduleRecord {
+    private func response(
+        _ result: ScheduleChangeResult,
+        _ app: AppRecord,
+        status: HTTPResponse.Status = .ok
+    ) throws -> Response {
         guard case .changed(let schedule) = result else { throw self.error(result) }
-        return schedule
+        self.wake.signal()
+        return try .json(ScheduleResponse(schedule: schedule, app: app.bundleID), status: status)
     }
 
     /// Returns the error for a change that was not made.
@@ -230,11 +202,13 @@ struct SchedulesController: Controller {
         return .noContent
     }
 
+    /// Lists the next runs; none while the schedule is paused.
     private func nextRuns(_ request: OperationRequest) async throws -> Response {
         let (schedule, _) = try await self.schedule(request)
         return try self.runs(of: schedule.isPaused ? nil : schedule.recurring, request)
     }
 
+    /// Lists the runs that a schedule of the rule in the body would have.
     private func preview(_ request: OperationRequest) async throws -> Response {
         _ = try await request.app(self.store)
         return try self.runs(of: try self.rule(in: try await request.fields(["schedule"])), request)
@@ -242,7 +216,7 @@ struct SchedulesController: Controller {
 
     private func runs(of rule: RecurringSchedule?, _ request: OperationRequest) throws -> Response {
         let count = try request.number("count", in: Self.countRange) ?? 10
-        return try .json(["runs": (rule?.runs(Int(count), after: self.time.now) ?? []).map(\.milliseconds)])
+        return try .page("runs", rule?.runs(Int(count), after: self.time.now) ?? [])
     }
 
     private func rule(in fields: JSONFields) throws -> RecurringSchedule {
@@ -252,6 +226,7 @@ struct SchedulesController: Controller {
         return rule
     }
 
+    /// Returns the schedule that the path names, and its app.
     private func schedule(_ request: OperationRequest) async throws -> (ScheduleRecord, AppRecord) {
         guard let id = request.uuid("schedule"), let schedule = try await self.store.schedule(id),
             let app = try await self.store.app(id: schedule.app)
@@ -270,6 +245,7 @@ extension RecurringSchedule {
 }
 
 extension ScheduleRecord {
+    /// The parsed rule; `nil` if the stored one cannot be read.
     fileprivate var recurring: RecurringSchedule? {
         (try? JSONValue(parsing: self.rule)).flatMap { try? RecurringSchedule(stored: $0) }
     }

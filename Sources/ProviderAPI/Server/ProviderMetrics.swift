@@ -16,60 +16,36 @@ struct ProviderMetrics: Sendable {
         time: any TimeSource
     ) {
         self.registry = registry
-        self.gauges.add("martlet_build_info", "The running version.", labels: ["version": RESTAPI.version]) { 1 }
-        self.gauges.add(
-            "process_resident_memory_bytes",
-            "Memory of the process that is not swapped out."
-        ) { ProcessMemory.resident.map { [GaugeRegistry.Sample(value: $0)] } ?? [] }
-        let statistics = StatisticsCache(store: store, time: time)
-        self.gauges.add("martlet_notifications", "Notifications that have not ended, by state.") {
+        let (gauges, statistics) = (self.gauges, StatisticsCache(store: store, time: time))
+        func add(_ name: String, _ help: String, _ value: any KeyPath<StoreStatistics, Int> & Sendable) {
+            gauges.add(name, help) { try await statistics.latest()[keyPath: value] }
+        }
+        gauges.add("martlet_build_info", "The running version.", labels: ["version": RESTAPI.version]) { 1 }
+        gauges.add("process_resident_memory_bytes", "Memory of the process that is not swapped out.") {
+            ProcessMemory.resident.map { [GaugeRegistry.Sample(value: $0)] } ?? []
+        }
+        gauges.add("martlet_notifications", "Notifications that have not ended, by state.") {
             let counts = try await statistics.latest().notifications
             return NotificationRecord.State.allCases.filter { $0 != .done && $0 != .cancelled }.map {
                 GaugeRegistry.Sample(labels: ["state": $0.rawValue], value: counts[$0] ?? 0)
             }
         }
-        self.gauges.add(
-            "martlet_retries",
-            "Recipients that wait for a retry."
-        ) { try await statistics.latest().retries }
-        self.gauges.add("martlet_retry_lag_seconds", "Time since the oldest due retry became due.") {
+        add("martlet_retries", "Recipients that wait for a retry.", \.retries)
+        gauges.add("martlet_retry_lag_seconds", "Time since the oldest due retry became due.") {
             let due = try await statistics.latest().oldestRetryDueAt
             return due.map { max(0, Int(time.steady.since($0).components.seconds)) } ?? 0
         }
-        self.gauges.add(
-            "martlet_shards_leased",
-            "Shards that are being sent."
-        ) { try await statistics.latest().shardsLeased }
-        self.gauges.add(
-            "martlet_shards_waiting",
-            "Shards that are neither done nor being sent."
-        ) { try await statistics.latest().shardsWaiting }
-        self.gauges.add(
-            "martlet_tokens_deactivated",
-            "Devices with an invalid token."
-        ) { try await statistics.latest().tokensDeactivated }
-        self.gauges.add(
-            "martlet_tokens_withheld",
-            "Deactivations that wait for a decision."
-        ) { try await statistics.latest().tokensWithheld }
-        self.gauges.add(
-            "martlet_webhook_backlog",
-            "Blocks of events that the slowest webhook has not accepted."
-        ) { try await statistics.latest().webhookBacklog }
-        self.gauges.add("martlet_store_wal_bytes", "Length of the write-ahead log.") { store.logBytes }
-        self.gauges.add("martlet_queries_running", "Long queries that run.") { store.queryCounts.running }
-        self.gauges.add(
-            "martlet_queries_waiting",
-            "Long queries that wait for their turn."
-        ) { store.queryCounts.waiting }
-        self.gauges.add(
-            "martlet_api_unauthenticated_connections",
-            "Connections to the API that have shown no valid key."
-        ) { unauthenticated.count }
-        self.gauges.add(
-            "martlet_api_unauthenticated_bytes",
-            "Bytes that these connections hold."
-        ) { unauthenticated.bytes }
+        add("martlet_shards_leased", "Shards that are being sent.", \.shardsLeased)
+        add("martlet_shards_waiting", "Shards that are neither done nor being sent.", \.shardsWaiting)
+        add("martlet_tokens_deactivated", "Devices with an invalid token.", \.tokensDeactivated)
+        add("martlet_tokens_withheld", "Deactivations that wait for a decision.", \.tokensWithheld)
+        add("martlet_webhook_backlog", "Blocks of events that the slowest webhook has not accepted.", \.webhookBacklog)
+        gauges.add("martlet_store_wal_bytes", "Length of the write-ahead log.") { store.logBytes }
+        gauges.add("martlet_queries_running", "Long queries that run.") { store.queryCounts.running }
+        gauges.add("martlet_queries_waiting", "Long queries that wait for their turn.") { store.queryCounts.waiting }
+        let help = "Connections to the API that have shown no valid key."
+        gauges.add("martlet_api_unauthenticated_connections", help) { unauthenticated.count }
+        gauges.add("martlet_api_unauthenticated_bytes", "Bytes that these connections hold.") { unauthenticated.bytes }
     }
 
     /// Returns all metrics in the text format of Prometheus.

@@ -13,50 +13,35 @@ struct TokenStateController: Controller {
     let time: any TimeSource
 
     /// The state of the circuit breaker in one environment.
-    private struct Health: Encodable {
-        var environment: String
-        /// `open` while no token is deactivated.
-        var breaker: String
-        var sinceMs: Int64?
-        var reason: String?
-    }
+    private struct Health: ResponseObject {
+        let environment: PushEnvironment
+        let health: EnvironmentHealth
 
-    private static let health = Schema.list(
-        "environments",
-        of: .object(
-            required: [
-                "environment": .environment,
-                "breaker": .choice(["closed", "open"]).described("open: no token is deactivated."),
-            ],
-            optional: ["sinceMs": .timestamp, "reason": .string()]
-        )
-    ).named("Hygiene")
+        private var breaker: String { self.health.breakerOpenSince == nil ? "closed" : "open" }
+
+        static let members: [ResponseMember<Self>] = [
+            .required("environment", \.environment),
+            .required("breaker", \.breaker, as: .choice(["closed", "open"]), "open: no token is deactivated."),
+            .optional("sinceMs", \.health.breakerOpenSince),
+            .optional("reason", \.health.breakerReason),
+        ]
+    }
 
     var operations: [ProviderOperation] {
         [
-            .init(
-                .get,
-                "/v1/apps/{app}/tokens/events",
-                id: "listTokenEvents",
-                "The events of tokens with their reasons, newest first.",
-                self.events
-            )
-            .tag(.tokens).scope(.read).cost(.query)
-            .parameters(
-                .query("action", "Of this kind.", .choice(of: TokenEventRecord.Action.self)),
-                .query("token", "Of this token, hexadecimal.", .deviceToken),
-                .cursor,
-                .limit()
-            )
-            .responses(.ok(.page("events", of: TokenEventResponse.schema))),
-            .init(
-                .get,
-                "/v1/apps/{app}/hygiene",
-                id: "showHygiene",
-                "The state of the circuit breaker, per environment.",
-                self.show
-            )
-            .tag(.tokens).scope(.read).responses(.ok(Self.health)),
+            .init(.get, "/v1/apps/{app}/tokens/events", id: "listTokenEvents", self.events)
+                .summary("The events of tokens with their reasons, newest first.")
+                .tag(.tokens).scope(.read).cost(.query)
+                .parameters(
+                    .query("action", "Of this kind.", .choice(of: TokenEventRecord.Action.self)),
+                    .query("token", "Of this token, hexadecimal.", .deviceToken),
+                    .cursor,
+                    .limit()
+                )
+                .responses(.ok(.page("events", of: TokenEventResponse.schema))),
+            .init(.get, "/v1/apps/{app}/hygiene", id: "showHygiene", self.show)
+                .summary("The state of the circuit breaker, per environment.")
+                .tag(.tokens).scope(.read).responses(.ok(.list("environments", of: Health.schema).named("Hygiene"))),
             self.settle("apply", "Deactivates the withheld tokens, and closes the breaker.", deactivates: true),
             self.settle("discard", "Keeps the withheld tokens active, and closes the breaker.", deactivates: false),
         ]
@@ -86,8 +71,8 @@ struct TokenStateController: Controller {
         let page = try request.page(.tokenEvents)
         let events = try await self.store.tokenEvents(
             app: app.id,
-            token: try request.queryToken(),
-            action: try request.choice("action", TokenEventRecord.Action.self),
+            token: request.queryToken(),
+            action: request.choice("action", TokenEventRecord.Action.self),
             before: page.after,
             limit: page.limit
         )
@@ -99,15 +84,8 @@ struct TokenStateController: Controller {
         var all: [Health] = []
         for environment in PushEnvironment.allCases {
             let health = try await self.store.health(app: app.id, environment: environment)
-            all.append(
-                Health(
-                    environment: environment.rawValue,
-                    breaker: health.breakerOpenSince == nil ? "closed" : "open",
-                    sinceMs: health.breakerOpenSince?.milliseconds,
-                    reason: health.breakerReason
-                )
-            )
+            all.append(Health(environment: environment, health: health))
         }
-        return try .json(["environments": all])
+        return try .page("environments", all)
     }
 }

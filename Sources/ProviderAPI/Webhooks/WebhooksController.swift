@@ -27,53 +27,28 @@ struct WebhooksController: Controller {
         let replay = Schema.object(optional: ["since": .time, "block": .integer(1...Int64.max)])
             .described("One of both: a time, or the first number in the id of a post.")
         let (shown, maximum) = (ResponseDescription.ok(WebhookResponse.schema), 16 * 1024)
+        let (all, one) = ("/v1/apps/{app}/webhooks", "/v1/webhooks/{webhook}")
         let operations: [ProviderOperation] = [
-            .init(
-                .post,
-                "/v1/apps/{app}/webhooks",
-                .audited,
-                id: "addWebhook",
-                "Adds a webhook, with its secret.",
-                self.add
-            )
-            .body(add, maximum: maximum).responses(.created(WebhookResponse.schema)),
-            .init(.get, "/v1/apps/{app}/webhooks", id: "listWebhooks", "The app's webhooks.", self.list)
+            .init(.post, all, .audited, id: "addWebhook", "Adds a webhook, with its secret.", self.add)
+                .body(add, maximum: maximum).responses(.created(WebhookResponse.schema)),
+            .init(.get, all, id: "listWebhooks", "The app's webhooks.", self.list)
                 .responses(.ok(.list("webhooks", of: WebhookResponse.schema))),
-            .init(.get, "/v1/webhooks/{webhook}", id: "showWebhook", "One webhook.") {
-                try await self.response(try await self.webhook($0))
-            }
-            .responses(shown),
-            .init(.patch, "/v1/webhooks/{webhook}", .audited, id: "changeWebhook", "Changes a webhook.", self.change)
+            .init(.get, one, id: "showWebhook", "One webhook.", self.show).responses(shown),
+            .init(.patch, one, .audited, id: "changeWebhook", "Changes a webhook.", self.change)
                 .body(change, maximum: maximum).responses(shown),
-            .init(.delete, "/v1/webhooks/{webhook}", .audited, id: "deleteWebhook", "Removes a webhook.", self.delete)
-                .responses(.noContent),
-            .init(.post, "/v1/webhooks/{webhook}:rotate", .audited, id: "rotateSecret", "Adds a secret.", self.rotate)
-                .responses(shown),
-            .init(
-                .post,
-                "/v1/webhooks/{webhook}:finish-rotation",
-                .audited,
-                id: "finishRotation",
-                "Signs with the newest secret only."
-            ) { try await self.update($0) { $0.signing = .newest } }
-            .responses(shown),
-            .init(
-                .post,
-                "/v1/webhooks/{webhook}:replay",
-                .audited,
-                id: "replayWebhook",
-                "Posts events again, from a time or a block on.",
-                self.replay
-            )
-            .body(replay, maximum: maximum).responses(shown),
-            .init(
-                .post,
-                "/v1/webhooks/{webhook}:enable",
-                .audited,
-                id: "enableWebhook",
-                "Continues a webhook that was disabled after failures."
-            ) { try await self.update($0) { $0.isEnabled = true } }
-            .responses(shown),
+            .init(.delete, one, .audited, id: "deleteWebhook", "Removes a webhook.", self.delete).responses(.noContent),
+            .init(.post, "\(one):rotate", .audited, id: "rotateSecret", "Adds a secret.", self.rotate).responses(shown),
+            .init(.post, "\(one):finish-rotation", .audited, id: "finishRotation") {
+                try await self.update($0) { $0.signing = .newest }
+            }
+            .summary("Signs with the newest secret only.").responses(shown),
+            .init(.post, "\(one):replay", .audited, id: "replayWebhook", self.replay)
+                .summary("Posts events again, from a time or a block on.")
+                .body(replay, maximum: maximum).responses(shown),
+            .init(.post, "\(one):enable", .audited, id: "enableWebhook") {
+                try await self.update($0) { $0.isEnabled = true }
+            }
+            .summary("Continues a webhook that was disabled after failures.").responses(shown),
         ]
         return operations.map { $0.tag(.webhooks).scope(.admin) }
     }
@@ -81,6 +56,9 @@ struct WebhooksController: Controller {
     /// The most webhooks of an app.
     private static let maximum = 50
 
+    /// Adds a webhook with a new secret, which only this response shows.
+    ///
+    /// The address is checked now and again before each post, because names may resolve to other addresses later.
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(["url", "events"])
@@ -94,21 +72,25 @@ struct WebhooksController: Controller {
             createdAt: self.time.now
         )
         guard try await self.store.addWebhook(webhook, limit: Self.maximum) else {
-            throw RequestError.conflict(
-                "too_many_webhooks",
-                "an app has at most \(Self.maximum) webhooks: remove some first"
-            )
+            let message = "an app has at most \(Self.maximum) webhooks: remove some first"
+            throw RequestError.conflict("too_many_webhooks", message)
         }
         self.wake.signal()
-        return try .json(WebhookResponse(webhook, app: app.bundleID, secret: webhook.secret), status: .created)
+        let response = WebhookResponse(webhook: webhook, app: app.bundleID, secret: webhook.secret)
+        return try .json(response, status: .created)
     }
 
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let webhooks = try await self.store.webhooks(app: app.id)
-        return try .json(["webhooks": webhooks.map { WebhookResponse($0, app: app.bundleID) }])
+        return try .page("webhooks", webhooks.map { WebhookResponse(webhook: $0, app: app.bundleID) })
     }
 
+    private func show(_ request: OperationRequest) async throws -> Response {
+        try await self.response(try await self.webhook(request))
+    }
+
+    /// Changes the members that the body names.
     private func change(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(["url", "events", "active"])
         let url = try fields.string("url", maximum: WebhookAddress.maximumLength)
@@ -117,6 +99,7 @@ struct WebhooksController: Controller {
         return try await self.update(request) { ($0.url, $0.events, $0.isActive) = (url, events, isActive) }
     }
 
+    /// Removes a webhook. After the response nothing is posted to it any more.
     private func delete(_ request: OperationRequest) async throws -> Response {
         guard let id = request.uuid("webhook"), try await self.store.deleteWebhook(id) else {
             throw RequestError.noSuch("webhook")
@@ -149,6 +132,8 @@ struct WebhooksController: Controller {
     }
 
     /// Changes a webhook in one transaction, so that neither a delivery nor another request undoes the change.
+    ///
+    /// - Parameter newSecret: a secret that the response shows.
     private func update(
         _ request: OperationRequest,
         newSecret: String? = nil,
@@ -173,9 +158,10 @@ struct WebhooksController: Controller {
 
     private func response(_ webhook: WebhookRecord, secret: String? = nil) async throws -> Response {
         let app = try await self.store.app(id: webhook.app)
-        return try .json(WebhookResponse(webhook, app: app?.bundleID, secret: secret))
+        return try .json(WebhookResponse(webhook: webhook, app: app?.bundleID, secret: secret))
     }
 
+    /// Returns the kinds of events that the body names; `nil` if it names none.
     private static func events(_ fields: JSONFields) throws -> Set<WebhookRecord.Event>? {
         guard let names = try fields.strings("events", count: 2, maximum: 32) else { return nil }
         let events = Set(names.compactMap(WebhookRecord.Event.init(rawValue:)))

@@ -13,6 +13,9 @@ package struct Schema: Sendable {
     package static let bool = Schema(members: ["type": .string("boolean")])
     package static let number = Schema(members: ["type": .string("number")])
     package static let uuid = Schema(members: ["type": .string("string"), "format": .string("uuid")])
+    /// An environment, by any of its names.
+    package static let environment = Schema.choice(["sandbox", "production", "development"])
+        .described("development is another name for sandbox.")
     /// A time in milliseconds since 1970.
     package static let timestamp = Schema.integer().described("Milliseconds since 1970.")
 

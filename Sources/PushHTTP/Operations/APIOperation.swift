@@ -24,7 +24,7 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     /// The name of the operation in generated clients and metrics; unique in its API.
     package let id: String
     /// One sentence for the document.
-    let summary: String
+    private(set) var summary: String
     let handler: Handler
     /// The section of the document; `nil` in an API that has no document.
     private(set) var tag: OperationTag?
@@ -72,6 +72,19 @@ extension APIOperation {
         (self.id, self.summary, self.handler) = (id, summary, handler)
     }
 
+    /// Makes an operation whose summary follows with ``summary(_:)``.
+    package init(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ effect: OperationEffect = .readOnly,
+        id: String,
+        _ handler: @escaping Handler
+    ) {
+        self.init(method, path, effect, id: id, "", handler)
+    }
+
+    /// Sets the sentence for the document.
+    package func summary(_ summary: String) -> APIOperation { self.with { $0.summary = summary } }
     package func tag(_ tag: OperationTag) -> APIOperation { self.with { $0.tag = tag } }
     package func scope(_ scope: Scope) -> APIOperation { self.with { $0.scope = scope } }
     package func cost(_ cost: OperationCost) -> APIOperation { self.with { $0.cost = cost } }

@@ -59,7 +59,9 @@ extension JSONRepresentable where Self: RawRepresentable<String> & CaseIterable 
     package var json: JSONValue { .string(self.rawValue) }
 }
 
-extension PushEnvironment: JSONRepresentable {}
+extension PushEnvironment: JSONRepresentable {
+    package static var schema: Schema { .environment }
+}
 
 extension Array: JSONRepresentable where Element: JSONRepresentable {
     package static var schema: Schema { .array(of: Element.schema) }

@@ -72,7 +72,14 @@ package struct ResponseMember<Object>: Sendable {
         ResponseMember(name, schema ?? Value.schema, description, isRequired: false) { $0[keyPath: path]?.json }
     }
 
-    private init(
+    /// Returns this member as a member of an object that holds `Object` and more.
+    package func within<Outer>(_ path: any KeyPath<Outer, Object> & Sendable) -> ResponseMember<Outer> {
+        ResponseMember<Outer>(self.name, self.schema, nil, isRequired: self.isRequired) { [value = self.value] in
+            value($0[keyPath: path])
+        }
+    }
+
+    fileprivate init(
         _ name: String,
         _ schema: Schema,
         _ description: String?,

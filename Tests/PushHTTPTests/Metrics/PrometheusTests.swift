@@ -6,11 +6,10 @@ import Testing
 @Suite struct PrometheusTests {
     @Test func gaugesKeepTheirOrderAndShareAHead() async throws {
         let gauges = GaugeRegistry()
-        let (connections, memory) = (Metric("connections", "Open ones."), Metric("memory", "In bytes.", .counter))
-        gauges.add(connections, ["listener": "http2"]) { 2 }
-        gauges.add(memory) { 3 }
-        gauges.add(connections, ["listener": "admin", "environment": "a\"b\\c\nd"]) { 1 }
-        gauges.add(Metric("none", "Without samples.")) { [] }
+        gauges.add("connections", "Open ones.", labels: ["listener": "http2"]) { 2 }
+        gauges.add("memory", "In bytes.", .counter) { 3 }
+        gauges.add("connections", "Open ones.", labels: ["listener": "admin", "environment": "a\"b\\c\nd"]) { 1 }
+        gauges.add("none", "Without samples.") { [] }
         #expect(
             try await gauges.text() == """
                 # HELP connections Open ones.

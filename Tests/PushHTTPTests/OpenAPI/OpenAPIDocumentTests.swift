@@ -1,3 +1,4 @@
+import HTTPTypes
 import PushHTTP
 import PushSupport
 import PushTesting
@@ -13,11 +14,11 @@ import Testing
         title: "Things",
         version: "1",
         operations: [
-            .post("/v1/{shelf}/things", .audited, id: "addThing", "Adds a thing.") { _ in .noContent }
+            .init(.post, "/v1/{shelf}/things", .audited, id: "addThing", "Adds a thing.") { _ in .noContent }
                 .tag(OperationTag("Things")).scope(.admin).parameters(.limit())
                 .body(.object(required: ["name": .string()]).named("Thing"))
                 .responses(.created(.reference("Thing"))).errors(.conflict),
-            .get("/health", id: "health", "Reports.") { _ in .noContent }.responses(.ok(.bool)),
+            .init(.get, "/health", id: "health", "Reports.") { _ in .noContent }.responses(.ok(.bool)),
         ],
         tags: [OperationTag("Things")],
         pathParameters: ["shelf": ("The shelf.", .uuid)],

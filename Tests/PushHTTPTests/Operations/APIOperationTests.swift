@@ -15,7 +15,8 @@ import Testing
         case red, green
     }
 
-    private static let echo = APIOperation<Never>.get("/v1/things/{thing}", id: "echo", "Returns what it was asked.") {
+    private static let echo = APIOperation<Never>(.get, "/v1/things/{thing}", id: "echo", "Returns what it was asked.")
+    {
         request in
         try .json([
             "thing": request.path("thing"), "limit": "\(try request.limit())",
@@ -63,7 +64,7 @@ import Testing
     func aBodyHasALimit(length: Int, status: Int) async throws {
         let router = InProcessRouter()
         router.add([
-            .post("/v1/things", .readOnly, id: "read", "Reads a body.") {
+            .init(.post, "/v1/things", .readOnly, id: "read", "Reads a body.") {
                 try .json(["length": try await $0.body().count])
             }
             .body(.any, maximum: 64)
@@ -79,7 +80,7 @@ import Testing
     func membersOfABodyAreChecked(body: String, code: String) async throws {
         let router = InProcessRouter()
         router.add([
-            .post("/v1/things", .readOnly, id: "read", "Reads a body.") {
+            .init(.post, "/v1/things", .readOnly, id: "read", "Reads a body.") {
                 try .json(["name": try await $0.fields(["name"]).requiredString("name", maximum: 10)])
             }
             .body(.any)
@@ -90,7 +91,7 @@ import Testing
 
     @Test func theLengthOfABodyDecidesItsDelay() async throws {
         let router = InProcessRouter()
-        let operation = APIOperation<Never>.post("/v1/things", .readOnly, id: "read", "Reads a body.") {
+        let operation = APIOperation<Never>(.post, "/v1/things", .readOnly, id: "read", "Reads a body.") {
             _ = try await $0.body()
             return .noContent
         }
@@ -115,7 +116,7 @@ import Testing
         let recorder = StreamRecorder()
         try await router.channel.pipeline.addHandler(recorder).get()
         router.add([
-            .post("/v1/things", .unaudited, id: "upload", "Takes a stream.") { _ in .noContent }
+            .init(.post, "/v1/things", .unaudited, id: "upload", "Takes a stream.") { _ in .noContent }
                 .body(BodyDescription(.string(), stream: stream))
         ])
         #expect(try await router.respond(.post, "/v1/things").status == 204)

@@ -40,10 +40,4 @@ import Testing
         #expect(try Cursor(text: next, list: Self.list).position == 9)
     }
 
-    @Test func aPageIsAnObjectWithItsName() throws {
-        let page = try JSONEncoder.sorted.encode(ListResponse("apps", ["a", "b"], next: "c"))
-        #expect(String(decoding: page, as: UTF8.self) == #"{"apps":["a","b"],"next":"c"}"#)
-        let list = try JSONEncoder.sorted.encode(ListResponse("apps", [String]()))
-        #expect(String(decoding: list, as: UTF8.self) == #"{"apps":[]}"#)
-    }
 }

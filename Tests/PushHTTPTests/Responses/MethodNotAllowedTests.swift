@@ -10,8 +10,8 @@ import Testing
     private static var router: InProcessRouter {
         let router = InProcessRouter()
         router.add([
-            .get("/v1/apps/{app}", id: "show", "Shows an app.") { _ in try .json(["a": 1]) },
-            .delete("/v1/apps/{app}", .unaudited, id: "delete", "Deletes an app.") { _ in .noContent },
+            .init(.get, "/v1/apps/{app}", id: "show", "Shows an app.") { _ in try .json(["a": 1]) },
+            .init(.delete, "/v1/apps/{app}", .unaudited, id: "delete", "Deletes an app.") { _ in .noContent },
         ])
         router.router.addMethodNotAllowedResponses()
         return router

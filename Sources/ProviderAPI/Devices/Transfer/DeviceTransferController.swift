@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
-import PushHTTP
-import PushProvider
+package import PushHTTP
+package import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
@@ -17,45 +17,24 @@ struct DeviceTransferController: Controller {
     let maximumFile: Int
 
     var operations: [ProviderOperation] {
-        [
-            .init(
-                .post,
-                "/v1/apps/{app}/devices:import",
-                .unaudited,
-                id: "importDevices",
-                "Registers the devices of a file; invalid lines are reported, the others are registered.",
-                self.importDevices
-            )
-            .tag(.devices).scope(.register)
-            .body(
-                BodyDescription(
-                    .string(),
-                    maximum: self.maximumFile,
-                    contentTypes: TransferFormat.allCases.map(\.contentType),
-                    stream: StreamedBody(minimumBytes: 16 * 1024)
-                )
-            )
-            .responses(.ok(ImportResponse.schema, "The results of the lines.")).errors(.unsupportedType),
-            .init(
-                .get,
-                "/v1/apps/{app}/devices:export",
-                id: "exportDevices",
-                "All devices as a file that can be imported again.",
-                self.exportDevices
-            )
-            .tag(.devices).scope(.read)
-            .parameters(
-                .query("format", "Default ndjson.", .choice(of: TransferFormat.self)),
-                .query("state", "Default active.", .choice(of: DeviceExport.State.self))
-            )
-            .responses(
-                ResponseDescription(
-                    status: 200,
-                    "A device per line.",
-                    .string(),
-                    contentTypes: [TransferFormat.ndjson.contentType, TransferFormat.csv.contentType]
-                )
-            ),
+        let types = TransferFormat.allCases.map(\.contentType)
+        let file = BodyDescription(
+            .string(),
+            maximum: self.maximumFile,
+            contentTypes: types,
+            stream: StreamedBody(minimumBytes: 16 * 1024)
+        )
+        return [
+            .init(.post, "/v1/apps/{app}/devices:import", .unaudited, id: "importDevices", self.importDevices)
+                .summary("Registers the devices of a file; invalid lines are reported, the others are registered.")
+                .tag(.devices).scope(.register).body(file)
+                .responses(.ok(ImportResponse.schema, "The results of the lines.")).errors(.unsupportedType),
+            .init(.get, "/v1/apps/{app}/devices:export", id: "exportDevices", self.exportDevices)
+                .summary("All devices as a file that can be imported again.")
+                .tag(.devices).scope(.read)
+                .parameters(.query("format", "Default ndjson.", .choice(of: TransferFormat.self)))
+                .parameters(.query("state", "Default active.", .choice(of: DeviceExport.State.self)))
+                .responses(ResponseDescription(status: 200, "A device per line.", .string(), contentTypes: types)),
         ]
     }
 
@@ -71,81 +50,73 @@ struct DeviceTransferController: Controller {
         do {
             let report = try await DeviceImport(store: self.store, app: app.id, format: format, time: self.time)
                 .run(body)
-            return try .json(ImportResponse(report))
+            return try .json(ImportResponse(report: report))
         } catch let interruption as ImportInterruption {
             return self.response(to: interruption, app: app)
         }
     }
 
+    /// Responds with the devices as they are read, so that a file of any length needs little memory.
     private func exportDevices(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let format = try request.choice("format", TransferFormat.self) ?? .ndjson
         let state = try request.choice("state", DeviceExport.State.self) ?? .active
         let name = "\(app.bundleID.name)-devices.\(format.rawValue)"
-        return Response(
-            status: .ok,
-            headers: [
-                .contentType: format.contentType, .contentDisposition: "attachment; filename=\"\(name)\"",
-                .cacheControl: "no-store",
-            ],
-            body: .init(
-                asyncSequence: DeviceExport(store: self.store, app: app.id, format: format, state: state)
-            )
-        )
+        let headers: HTTPFields = [
+            .contentType: format.contentType, .contentDisposition: "attachment; filename=\"\(name)\"",
+            .cacheControl: "no-store",
+        ]
+        let export = DeviceExport(store: self.store, app: app.id, format: format, state: state)
+        return Response(status: .ok, headers: headers, body: .init(asyncSequence: export))
     }
 
-    /// Returns the response to an import that was interrupted. Registered lines stay, so it names the last one.
+    /// Returns the response to an import that was interrupted, on a connection that is closed then. Registered lines
+    /// stay, so it names the last one.
     private func response(to interruption: ImportInterruption, app: AppRecord) -> Response {
         var headers: HTTPFields = [.connection: "close"]
+        var error: RequestError
         switch interruption.cause {
-        case var error as RequestError:
+        case let cause as RequestError:
+            error = cause
             if interruption.progress.lines > 0 { error.message += "; \(interruption)" }
-            return .error(error, headers: headers)
         case StoreError.cannotWrite(let why):
             self.logger.error("store cannot write", metadata: ["error": "\(why)"])
             headers[.retryAfter] = "5"
-            let error = RequestError(.unavailable, code: "storage_unavailable", message: "\(interruption)")
-            return .error(error, headers: headers)
+            error = RequestError(.unavailable, code: "storage_unavailable", message: "\(interruption)")
         default:
             self.logger.warning(
                 "import interrupted",
-                metadata: ["app": "\(app.bundleID)", "error": "\(interruption.cause)", "at": "\(interruption)"]
+                metadata: [
+                    "app": "\(app.bundleID)", "error": "\(interruption.cause)", "at": "\(interruption)",
+                ]
             )
-            let error = RequestError(.internalError, code: "import_stopped", message: "\(interruption)")
-            return .error(error, headers: headers)
+            error = RequestError(.internalError, code: "import_stopped", message: "\(interruption)")
         }
+        return .error(error, headers: headers)
     }
 }
 
 /// The result of an import.
-struct ImportResponse: Encodable {
-    /// The records that were read, without the header and empty lines.
-    var lines: Int
-    var added: Int
-    var refreshed: Int
-    /// The installations with a changed token.
-    var replaced: Int
-    var refused: Int
-    /// The first errors, see ``TransferLimits/maximumRefusals``.
-    var refusals: [ImportError]
+struct ImportResponse: ResponseObject {
+    let report: ImportReport
 
-    init(_ report: ImportReport) {
-        self.lines = report.progress.lines
-        self.added = report.progress.added
-        self.refreshed = report.progress.refreshed
-        self.replaced = report.progress.replaced
-        self.refused = report.progress.refused
-        self.refusals = report.refusals
-    }
+    static let schemaName: String? = "ImportReport"
+    static let members: [ResponseMember<Self>] = [
+        .required("lines", \.report.progress.lines, "The records that were read, without the header and empty lines."),
+        .required("added", \.report.progress.added),
+        .required("refreshed", \.report.progress.refreshed),
+        .required("replaced", \.report.progress.replaced, "The installations with a changed token."),
+        .required("refused", \.report.progress.refused),
+        .required("refusals", \.report.refusals, "The first errors."),
+    ]
+}
 
-    static let schema = Schema.object(required: [
-        "lines": .integer(), "added": .integer(), "refreshed": .integer(), "replaced": .integer(),
-        "refused": .integer(),
-        "refusals": .array(
-            of: .object(
-                required: ["line": .integer(), "code": .string(), "message": .string()],
-                optional: ["field": .string()]
-            )
-        ),
-    ]).named("ImportReport")
+/// The error of one line.
+extension ImportError: ResponseObject {
+    package static let members: [ResponseMember<Self>] = [
+        .required("line", \.line),
+        .required("code", \.code),
+        .required("message", \.message),
+        .optional("field", \.field),
+    ]
 }
