@@ -40,13 +40,18 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
             account.map { self.accounts.contains($0.lowercased()) } ?? false
         }
 
-        private static func isKeyCharacter(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
+        private static func isKeyCharacter(_ byte: UInt8) -> Bool { byte.isAlphanumeric || "-_".utf8.contains(byte) }
+    }
+}
+
+extension UInt8 {
+    /// Is `true` for a letter or a digit of ASCII.
+    var isAlphanumeric: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: false
         }
     }
 }

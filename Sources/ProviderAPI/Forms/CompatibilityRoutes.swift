@@ -58,10 +58,7 @@ struct CompatibilityRoutes: Sendable {
             let form = try await FormRequest.fields(of: request)
             let token = form["token"] ?? form["apns_device[token]"]
             let result = try await self.register(try FormDevice.registration(form, token: token), context)
-            return try .json(
-                ["apns_device": ["id": result.device]],
-                status: result.kind == .added ? .created : .ok
-            )
+            return try .json(["apns_device": ["id": result.device]], status: result.kind == .added ? .created : .ok)
         }
     }
 
@@ -79,7 +76,7 @@ struct CompatibilityRoutes: Sendable {
             let form = try PublisherNotify(try await FormRequest.fields(of: request))
             try await self.authenticate(form)
             UnauthenticatedConnections.markAuthenticated(context.channel)
-            let app = try await self.app(context)
+            guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
             guard try await self.store.environments(app: app.id).contains(form.environment) else {
                 throw RequestError.missingCredential(form.environment.rawValue)
             }
@@ -103,12 +100,8 @@ struct CompatibilityRoutes: Sendable {
         guard let key = try await self.keys.check(form.password), key.allows(.send),
             key.name.lowercased() == form.account.lowercased()
         else {
-            throw RequestError(
-                .forbidden,
-                code: "forbidden",
-                message: "adobeID must be the name, and password the text, of an API key with the scope send",
-                path: "password"
-            )
+            let message = "adobeID must be the name, and password the text, of an API key with the scope send"
+            throw RequestError(.forbidden, code: "forbidden", message: message, path: "password")
         }
         try self.rates.take(key.id)
     }
@@ -121,21 +114,12 @@ struct CompatibilityRoutes: Sendable {
         return access
     }
 
-    private static let noSuchApp = RequestError(
-        .notFound,
-        code: "no_such_app",
-        message: "there is no app with this bundle id"
-    )
-
-    private func app(_ context: APIContext) async throws -> AppRecord {
-        guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
-        return app
-    }
+    private static let noSuchApp = RequestError(.notFound, code: "no_such_app", message: "no app has this bundle id")
 
     /// Registers a device of the app in the path.
     private func register(_ registration: DeviceRegistration, _ context: APIContext) async throws -> RegistrationResult
     {
-        let app = try await self.app(context)
+        guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
         UnauthenticatedConnections.markAuthenticated(context.channel)
         try self.rates.take(formOf: app.bundleID)
         let results = try await self.store.register([registration], app: app.id, now: self.time.now)

@@ -1,3 +1,4 @@
+import Foundation
 import PushSupport
 
 /// The fields of a form, in their order.
@@ -48,8 +49,46 @@ struct FormFields: Equatable {
     }
 }
 
+// MARK: Fields
+
+extension FormFields {
+    /// Returns the value of a field; `nil` if it is empty or absent.
+    ///
+    /// - Parameter maximum: in bytes.
+    /// - Throws: ``RequestError`` for a longer value.
+    func text(_ name: String, maximum: Int) throws(RequestError) -> String? {
+        guard let text = self[name], !text.isEmpty else { return nil }
+        guard text.utf8.count <= maximum else {
+            throw Self.error("too_long", "at most \(maximum) bytes, not \(text.utf8.count)", field: name)
+        }
+        return text
+    }
+
+    /// Returns the value of a field that the form must have.
+    func requiredText(_ name: String, maximum: Int) throws(RequestError) -> String {
+        guard let text = try self.text(name, maximum: maximum) else {
+            throw Self.error("missing_field", "this field is required", field: name)
+        }
+        return text
+    }
+
+    /// Returns the value of a field as a number; `nil` if it is empty or absent.
+    func number(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
+        guard let text = self[name], !text.isEmpty else { return nil }
+        guard let number = Int64(text), range.contains(number) else {
+            let message = "use a number from \(range.lowerBound) to \(range.upperBound)"
+            throw Self.error("invalid_value", message, field: name)
+        }
+        return number
+    }
+}
+
+// MARK: Percent encoding
+
 extension FormFields {
     /// Parses `application/x-www-form-urlencoded`, the format of a query too.
+    ///
+    /// - Throws: ``RequestError`` for text that is not percent-encoded UTF-8.
     init(urlEncoded text: some Sequence<UInt8>) throws(RequestError) {
         self.init()
         for pair in Array(text).split(separator: UInt8(ascii: "&")) {
@@ -62,29 +101,9 @@ extension FormFields {
         }
     }
 
+    /// Returns the decoded text; `nil` if it is not percent-encoded UTF-8. A plus sign stands for a space.
     private static func decoded(_ text: ArraySlice<UInt8>) -> String? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count)
-        var rest = text
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(Self.digit), let low = rest.popFirst().flatMap(Self.digit)
-                else { return nil }
-                bytes.append(high << 4 | low)
-            default: bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        let spaced = text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+        return String(validating: spaced, as: UTF8.self)?.removingPercentEncoding
     }
 }

@@ -28,14 +28,8 @@ struct MultipartForm {
     /// Returns `true` for a valid boundary (RFC 2046 section 5.1.1).
     private static func isBoundary(_ text: String) -> Bool {
         (1...70).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                    true
-                default: "'()+_,-./:=? ".utf8.contains(byte)
-                }
-            } && text.utf8.last != UInt8(ascii: " ")
+            && text.utf8.allSatisfy { $0.isAlphanumeric || "'()+_,-./:=? ".utf8.contains($0) }
+            && text.utf8.last != UInt8(ascii: " ")
     }
 
     private mutating func read() throws(RequestError) -> FormFields {

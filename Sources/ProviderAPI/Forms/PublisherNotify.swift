@@ -10,11 +10,10 @@ import PushTypes
 ///
 /// The device itself limits background loading to once a day.
 struct PublisherNotify: Equatable {
+    /// The devices of a wave, unless the form has another number.
     static let defaultWaveSize: Int64 = 10_000
-    /// In seconds.
+    /// The time between two waves, unless the form has another one, in seconds.
     static let defaultWaveInterval: Int64 = 300
-    /// The longest product id, in bytes.
-    private static let maximumProductID = 256
 
     /// The name of the API key.
     let account: String
@@ -29,15 +28,13 @@ struct PublisherNotify: Equatable {
 
     /// - Throws: ``RequestError`` that names the form's field.
     init(_ form: FormFields) throws(RequestError) {
-        self.account = try Self.text("adobeID", form, maximum: 256)
-        self.password = try Self.text("password", form, maximum: 256)
-        self.productID = try Self.text("productId", form, maximum: Self.maximumProductID)
-        self.waveSize =
-            try Self.number("waveSize", form, in: 1...PaceSettings.maximumWave) ?? Self.defaultWaveSize
+        self.account = try form.requiredText("adobeID", maximum: 256)
+        self.password = try form.requiredText("password", maximum: 256)
+        self.productID = try form.requiredText("productId", maximum: 256)
+        self.waveSize = try form.number("waveSize", in: 1...PaceSettings.maximumWave) ?? Self.defaultWaveSize
         self.waveInterval =
-            try Self.number("waveInterval", form, in: 1...PaceSettings.maximumInterval) ?? Self.defaultWaveInterval
-        self.id = form["Id"].flatMap { $0.isEmpty ? nil : $0 }
-        if let id, id.utf8.count > 100 { throw FormFields.error("too_long", "at most 100 bytes", field: "Id") }
+            try form.number("waveInterval", in: 1...PaceSettings.maximumInterval) ?? Self.defaultWaveInterval
+        self.id = try form.text("Id", maximum: 100)
     }
 
     /// The environment of development builds for product ids with the prefix `dev_test.`, else of distributed builds.
@@ -66,28 +63,5 @@ struct PublisherNotify: Equatable {
     /// The fingerprint of everything that the form asks for, to tell a repetition from another call with the same id.
     var fingerprint: [UInt8] {
         Array(SHA256.hash(data: Data("\(self.waveSize) \(self.waveInterval) \(self.productID)".utf8)))
-    }
-
-    private static func text(_ name: String, _ form: FormFields, maximum: Int) throws(RequestError) -> String {
-        guard let text = form[name], !text.isEmpty else {
-            throw FormFields.error("missing_field", "this field is required", field: name)
-        }
-        guard text.utf8.count <= maximum else {
-            throw FormFields.error("too_long", "at most \(maximum) bytes", field: name)
-        }
-        return text
-    }
-
-    private static func number(
-        _ name: String,
-        _ form: FormFields,
-        in range: ClosedRange<Int64>
-    ) throws(RequestError) -> Int64? {
-        guard let text = form[name], !text.isEmpty else { return nil }
-        guard let number = Int64(text), range.contains(number) else {
-            let message = "use a number from \(range.lowerBound) to \(range.upperBound)"
-            throw FormFields.error("invalid_value", message, field: name)
-        }
-        return number
     }
 }

@@ -1,3 +1,4 @@
+import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -20,8 +21,8 @@ enum PublisherRegistration {
     /// - Throws: ``RequestError`` that names the form's field.
     static func registration(_ form: FormFields) throws(RequestError) -> DeviceRegistration {
         var registration = try FormDevice.registration(form, token: form["token"])
-        registration.installation = try FormDevice.text("devId", form)
-        if let account = try FormDevice.text("accountId", form) {
+        registration.installation = try form.text("devId", maximum: DeviceRequest.maximumText)
+        if let account = try form.text("accountId", maximum: DeviceRequest.maximumText) {
             registration.attributes["accountId"] = .set(.string(account))
         }
         if let size = Self.screenSize(form) { registration.attributes["screenSize"] = .set(.string(size)) }
@@ -69,16 +70,6 @@ enum FormDevice {
         return DeviceRegistration(environment: try Self.environment(form), token: token)
     }
 
-    /// A field that is kept with the device; `nil` if it is empty or not there.
-    static func text(_ name: String, _ form: FormFields) throws(RequestError) -> String? {
-        guard let text = form[name], !text.isEmpty else { return nil }
-        guard text.utf8.count <= DeviceRequest.maximumText else {
-            let message = "at most \(DeviceRequest.maximumText) bytes, not \(text.utf8.count)"
-            throw FormFields.error("too_long", message, field: name)
-        }
-        return text
-    }
-
     /// Parses a token. A plus sign that was not percent-encoded arrives as a space.
     private static func token(_ text: String) -> DeviceToken? {
         guard text.utf8.count <= DeviceToken.maximumLength * 4 else { return nil }
@@ -90,14 +81,8 @@ enum FormDevice {
     /// Parses the environment, which may have a name of the publisher's dashboard.
     private static func environment(_ form: FormFields) throws(RequestError) -> PushEnvironment {
         guard let text = form["environment"]?.lowercased(), !text.isEmpty else { return .production }
-        switch text {
-        case "distribution": return .production
-        case "developer": return .sandbox
-        default: break
-        }
-        guard let environment = PushEnvironment(named: text) else {
-            throw FormFields.error("invalid_environment", "use sandbox or production", field: "environment")
-        }
+        let names = ["distribution": "production", "developer": "sandbox"]
+        guard let environment = PushEnvironment(named: names[text] ?? text) else { throw .invalidEnvironment() }
         return environment
     }
 }

@@ -67,7 +67,9 @@ struct SchedulesController: Controller {
     /// The body of a request to add or replace a schedule.
     private struct Request {
         let name: String
-        let rule: RecurringSchedule
+        /// The JSON text of the rule.
+        let rule: Data
+        let nextRunAt: Timestamp?
         /// The JSON text of the notification.
         let notification: Data
     }
@@ -83,7 +85,8 @@ struct SchedulesController: Controller {
         }
         _ = try NotificationRequest(notification, bundleID: app.bundleID, now: now)
         try Self.checkTimes(notification)
-        return Request(name: name, rule: rule, notification: try JSONValue.object(notification.members).text)
+        let text = try JSONValue.object(notification.members).text
+        return Request(name: name, rule: try rule.json.text, nextRunAt: rule.nextRun(after: now), notification: text)
     }
 
     /// Rejects absolute times in the notification, which cannot suit every run.
@@ -101,15 +104,14 @@ struct SchedulesController: Controller {
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let new = try await self.parse(request, app: app)
-        let now = self.time.now
         let schedule = ScheduleRecord(
             id: UUID(),
             app: app.id,
             name: new.name,
             request: new.notification,
-            rule: try new.rule.json.text,
-            nextRunAt: new.rule.nextRun(after: now),
-            createdAt: now
+            rule: new.rule,
+            nextRunAt: new.nextRunAt,
+            createdAt: self.time.now
         )
         let result = try await self.store.addSchedule(schedule, limits: self.limits)
         return try self.response(result, app, status: .created)
@@ -144,8 +146,8 @@ struct SchedulesController: Controller {
         let change = ScheduleChange.replace(
             name: new.name,
             request: new.notification,
-            rule: try new.rule.json.text,
-            nextRunAt: new.rule.nextRun(after: self.time.now)
+            rule: new.rule,
+            nextRunAt: new.nextRunAt
         )
         return try self.response(try await self.store.changeSchedule(known.id, change, limits: self.limits), app)
     }

@@ -22,14 +22,10 @@ package final class ProviderServer: Service {
     /// The lock of the data directory: a second process with the same database would send everything twice.
     private let lock: DirectoryLock
     let store: SQLiteStore
-    private let dispatcher: Dispatcher
-    private let schedules: ScheduleRunner
-    private let retention: RetentionService
-    private let clock: ClockMonitor
-    private let webhooks: WebhookDelivery
+    /// The services besides the listener.
+    private let services: [any Service]
     private let api: RESTAPI
     private let unauthenticated: UnauthenticatedConnections
-    private let walMonitor: WALMonitor
     /// The port, once requests are served.
     private let bound = OneShotValue<Int>()
     /// The port, once the listener is bound and before the first admin key is valid.
@@ -59,74 +55,31 @@ package final class ProviderServer: Service {
         guard !FileManager.default.fileExists(atPath: configuration.replacementMarker) else {
             throw ProviderError.restoreInterrupted(configuration.databasePath)
         }
-        self.store = try SQLiteStore(
+        let masterKeyPath = configuration.masterKeyPath
+        let store = try SQLiteStore(
             path: configuration.databasePath,
-            masterKey: MasterKey.load(
-                orCreateAt: configuration.masterKeyPath,
-                besideDatabase: configuration.databasePath
-            ),
+            masterKey: MasterKey.load(orCreateAt: masterKeyPath, besideDatabase: configuration.databasePath),
             limits: configuration.limits.queries
         )
+        self.store = store
         let clock = ClockStateMachine(
-            mark: try await self.store.clockMark(),
+            mark: try await store.clockMark(),
             wall: time.now,
             isConfirmed: configuration.confirmsClock
         )
         let time = ProviderTime(time, startingAt: clock.start)
-        let keys = APIKeys(store: self.store, time: time)
-        let wakes = LaneWakeSignals()
-        let directory = SenderDirectory(
-            store: self.store,
-            source: senders,
-            tokens: ProviderTokenCache(store: self.store, time: time, logger: logger),
-            logger: logger
-        )
-        let invalidation = TokenInvalidationPolicy(store: self.store, limits: configuration.breaker, logger: logger)
-        let acceptor = NotificationAcceptor(store: self.store, wakes: wakes, time: time)
+        let keys = APIKeys(store: store, time: time)
         self.adminKey = try await FirstAdminKey(keys, file: configuration.adminKeyFile, show: showAdminKey)
-        self.dispatcher = Dispatcher(
-            store: self.store,
-            directory: directory,
-            invalidation: invalidation,
-            wakes: wakes,
-            limits: configuration.dispatch,
-            policy: policy,
-            time: time,
+        let (wakes, scheduleWake, webhookWake) = (LaneWakeSignals(), WakeSignal(), WakeSignal())
+        let directory = SenderDirectory(
+            store: store,
+            source: senders,
+            tokens: ProviderTokenCache(store: store, time: time, logger: logger),
             logger: logger
         )
-        let (scheduleWake, webhookWake) = (WakeSignal(), WakeSignal())
-        // Unauthenticated connections are closed for new ones before the listener reaches its limit.
-        var unauthenticated = configuration.limits.unauthenticated
-        unauthenticated.connections = min(unauthenticated.connections, max(1, configuration.limits.connections / 2))
-        self.unauthenticated = UnauthenticatedConnections(limits: unauthenticated, logger: logger)
-        self.walMonitor = WALMonitor(store: self.store, metrics: metrics, logger: logger)
-        let trail = AuditTrail(store: self.store, time: time, logger: logger)
-        let requests = RequestMetrics(factory: metrics)
-        let failures = FailureReporter(metrics: requests, logger: logger)
-        let rates = KeyRateLimiter(rate: configuration.limits.keyRate)
-        self.schedules = ScheduleRunner(
-            store: self.store,
-            acceptor: acceptor,
-            wake: scheduleWake,
-            settings: configuration.schedules,
-            time: time,
-            logger: logger
-        )
-        self.retention = RetentionService(
-            store: self.store,
-            settings: configuration.retention,
-            time: time,
-            logger: logger
-        )
-        self.clock = ClockMonitor(
-            store: self.store,
-            stateMachine: clock,
-            time: time,
-            wakes: [wakes[.urgent], wakes[.bulk], scheduleWake, webhookWake],
-            logger: logger
-        )
-        let store = self.store
-        self.webhooks = WebhookDelivery(
+        let invalidation = TokenInvalidationPolicy(store: store, limits: configuration.breaker, logger: logger)
+        let acceptor = NotificationAcceptor(store: store, wakes: wakes, time: time)
+        let webhooks = WebhookDelivery(
             store: store,
             bundleID: { try await store.app(id: $0)?.bundleID },
             wake: webhookWake,
@@ -134,26 +87,55 @@ package final class ProviderServer: Service {
             time: time,
             logger: logger
         )
+        self.services = [
+            Dispatcher(
+                store: store,
+                directory: directory,
+                invalidation: invalidation,
+                wakes: wakes,
+                limits: configuration.dispatch,
+                policy: policy,
+                time: time,
+                logger: logger
+            ),
+            ScheduleRunner(
+                store: store,
+                acceptor: acceptor,
+                wake: scheduleWake,
+                settings: configuration.schedules,
+                time: time,
+                logger: logger
+            ),
+            RetentionService(store: store, settings: configuration.retention, time: time, logger: logger),
+            ClockMonitor(
+                store: store,
+                stateMachine: clock,
+                time: time,
+                wakes: [wakes[.urgent], wakes[.bulk], scheduleWake, webhookWake],
+                logger: logger
+            ),
+            webhooks,
+            WALMonitor(store: store, metrics: metrics, logger: logger),
+        ]
+        // Unauthenticated connections are closed for new ones before the listener reaches its limit.
+        var unauthenticated = configuration.limits.unauthenticated
+        unauthenticated.connections = min(unauthenticated.connections, max(1, configuration.limits.connections / 2))
+        let connections = UnauthenticatedConnections(limits: unauthenticated, logger: logger)
+        self.unauthenticated = connections
+        let trail = AuditTrail(store: store, time: time, logger: logger)
+        let requests = RequestMetrics(factory: metrics)
+        let failures = FailureReporter(metrics: requests, logger: logger)
+        let rates = KeyRateLimiter(rate: configuration.limits.keyRate)
+        let gauges = ProviderMetrics(registry: metrics, store: store, unauthenticated: connections, time: time)
+        let maximumFile = configuration.limits.importFile
         self.api = RESTAPI(
             controllers: [
-                ServerController(
-                    probe: ReadyProbe(store: store),
-                    metrics: ProviderMetrics(
-                        registry: metrics,
-                        store: store,
-                        unauthenticated: self.unauthenticated,
-                        time: time
-                    )
-                ), AppsController(store: store, time: time),
+                ServerController(probe: ReadyProbe(store: store), metrics: gauges),
+                AppsController(store: store, time: time),
                 CredentialsController(store: store, directory: directory, invalidation: invalidation, time: time),
                 DevicesController(store: store, time: time),
-                DeviceTransferController(
-                    store: store,
-                    time: time,
-                    logger: logger,
-                    maximumFile: configuration.limits.importFile
-                ), HistoryController(store: store),
-                AudiencesController(store: store, time: time),
+                DeviceTransferController(store: store, time: time, logger: logger, maximumFile: maximumFile),
+                HistoryController(store: store), AudiencesController(store: store, time: time),
                 SendingController(store: store, acceptor: acceptor, time: time),
                 NotificationsController(store: store, wakes: wakes, time: time),
                 SchedulesController(store: store, wake: scheduleWake, time: time),
@@ -162,7 +144,7 @@ package final class ProviderServer: Service {
                     store: store,
                     addresses: configuration.webhookAddresses,
                     wake: webhookWake,
-                    interrupt: { [webhooks = self.webhooks] in await webhooks.interrupt($0) },
+                    interrupt: { await webhooks.interrupt($0) },
                     time: time
                 ), KeysController(store: store, keys: keys, trail: trail),
             ],
@@ -231,12 +213,7 @@ package final class ProviderServer: Service {
     /// Runs all services until one fails, or all have ended.
     private func runServices() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.dispatcher.run() }
-            group.addTask { try await self.schedules.run() }
-            group.addTask { try await self.retention.run() }
-            group.addTask { try await self.clock.run() }
-            group.addTask { try await self.webhooks.run() }
-            group.addTask { await self.walMonitor.run() }
+            for service in self.services { group.addTask { try await service.run() } }
             group.addTask { try await self.serve() }
             group.addTask { try await self.open() }
             // The first error ends all services.

@@ -4,7 +4,7 @@ import PushStore
 import ServiceLifecycle
 
 /// Checkpoints the write-ahead log before it grows without bound, and logs a warning where that fails.
-struct WALMonitor: Sendable {
+struct WALMonitor: Service {
     /// The lengths at which the monitor acts.
     struct Limits: Hashable, Sendable {
         /// The length from which the log is checkpointed, in bytes. It is twice that of the automatic checkpoint.

@@ -65,9 +65,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         var members: [String: JSONValue] = [
             "operationId": .string(operation.id), "summary": .string(operation.summary),
             "tags": .array((operation.tag.map { [.string($0.name)] }) ?? []),
-            "parameters": .array(
-                operation.pathParameters.map(self.pathParameter) + operation.parameters.map(Self.json)
-            ),
+            "parameters": .array(self.parameters(of: operation).map(Self.json)),
             "responses": .object(Self.responses(operation)),
         ]
         if let scope = operation.scope {
@@ -84,25 +82,26 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         return .object(members)
     }
 
-    private func pathParameter(_ name: String) -> JSONValue {
-        let known = self.pathParameters[name]
-        return .object([
-            "name": .string(name), "in": .string("path"), "required": .bool(true),
-            "description": .string(known?.summary ?? ""), "schema": known?.schema.json ?? .object([:]),
-        ])
+    /// Returns the parameters of the path, then those of the query and the header.
+    private func parameters(of operation: APIOperation<Scope>) -> [ParameterDescription] {
+        operation.pathParameters.map { name in
+            let (summary, schema) = self.pathParameters[name] ?? ("", .any)
+            return ParameterDescription(name: name, place: .path, summary: summary, schema: schema)
+        } + operation.parameters
     }
 
     private func schemas(of operation: APIOperation<Scope>) -> [Schema] {
-        operation.parameters.map(\.schema) + operation.responses.compactMap(\.schema)
+        self.parameters(of: operation).map(\.schema) + operation.responses.compactMap(\.schema)
             + (operation.body.map { [$0.schema] } ?? [])
-            + operation.pathParameters.compactMap { self.pathParameters[$0]?.schema }
     }
 
     private static func json(_ parameter: ParameterDescription) -> JSONValue {
-        .object([
+        var members: [String: JSONValue] = [
             "name": .string(parameter.name), "in": .string(parameter.place.rawValue),
             "description": .string(parameter.summary), "schema": parameter.schema.json,
-        ])
+        ]
+        if case .path = parameter.place { members["required"] = .bool(true) }
+        return .object(members)
     }
 
     private static func responses(_ operation: APIOperation<Scope>) -> [String: JSONValue] {

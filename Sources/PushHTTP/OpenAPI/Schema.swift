@@ -8,11 +8,21 @@ package struct Schema: Sendable {
 
     var json: JSONValue { .object(self.members) }
 
+    private init(members: [String: JSONValue], components: [String: JSONValue] = [:]) {
+        (self.members, self.components) = (members, components)
+    }
+
+    /// Makes a schema of a type. Members that are `nil` are left out.
+    private init(_ type: String, _ members: [String: JSONValue?] = [:], components: [String: JSONValue] = [:]) {
+        self.init(members: members.compactMapValues(\.self), components: components)
+        self.members["type"] = .string(type)
+    }
+
     /// Any value.
     package static let any = Schema(members: [:])
-    package static let bool = Schema(members: ["type": .string("boolean")])
-    package static let number = Schema(members: ["type": .string("number")])
-    package static let uuid = Schema(members: ["type": .string("string"), "format": .string("uuid")])
+    package static let bool = Schema("boolean")
+    package static let number = Schema("number")
+    package static let uuid = Schema("string", ["format": .string("uuid")])
     /// An environment, by any of its names.
     package static let environment = Schema.choice(["sandbox", "production", "development"])
         .described("development is another name for sandbox.")
@@ -20,26 +30,17 @@ package struct Schema: Sendable {
     package static let timestamp = Schema.integer().described("Milliseconds since 1970.")
 
     package static func string(length: ClosedRange<Int>? = nil, pattern: String? = nil) -> Schema {
-        var members: [String: JSONValue] = ["type": .string("string")]
-        if let length {
-            members["minLength"] = .integer(Int64(length.lowerBound))
-            members["maxLength"] = .integer(Int64(length.upperBound))
-        }
-        members["pattern"] = pattern.map { .string($0) }
-        return Schema(members: members)
+        var bounds = Self.bounds("Length", length)
+        bounds["pattern"] = pattern.map { .string($0) }
+        return Schema("string", bounds)
     }
 
     package static func integer(_ range: ClosedRange<Int64>? = nil) -> Schema {
-        var members: [String: JSONValue] = ["type": .string("integer")]
-        if let range {
-            members["minimum"] = .integer(range.lowerBound)
-            members["maximum"] = .integer(range.upperBound)
-        }
-        return Schema(members: members)
+        Schema("integer", Self.bounds("imum", range))
     }
 
     package static func choice(_ values: [String]) -> Schema {
-        Schema(members: ["type": .string("string"), "enum": .array(values.map { .string($0) })])
+        Schema("string", ["enum": .array(values.map { .string($0) })])
     }
 
     package static func choice<Value: RawRepresentable<String> & CaseIterable>(of type: Value.Type) -> Schema {
@@ -47,12 +48,16 @@ package struct Schema: Sendable {
     }
 
     package static func array(of element: Schema, count: ClosedRange<Int>? = nil) -> Schema {
-        var members: [String: JSONValue] = ["type": .string("array"), "items": element.json]
-        if let count {
-            members["minItems"] = .integer(Int64(count.lowerBound))
-            members["maxItems"] = .integer(Int64(count.upperBound))
-        }
-        return Schema(members: members, components: element.components)
+        var members = Self.bounds("Items", count)
+        members["items"] = element.json
+        return Schema("array", members, components: element.components)
+    }
+
+    /// Returns the members `min…` and `max…` for a range; none without one.
+    private static func bounds(_ name: String, _ range: ClosedRange<some FixedWidthInteger & JSONRepresentable>?)
+        -> [String: JSONValue?]
+    {
+        ["min\(name)": range?.lowerBound.json, "max\(name)": range?.upperBound.json]
     }
 
     /// - Parameter isOpen: allows members that are not named here.
@@ -76,16 +81,15 @@ package struct Schema: Sendable {
             properties[name] = schema.json
             components.merge(schema.components) { $1 }
         }
-        var members: [String: JSONValue] = ["type": .string("object"), "properties": .object(properties)]
+        var members: [String: JSONValue?] = ["properties": .object(properties)]
         if !required.isEmpty { members["required"] = .array(required.map { .string($0.key) }) }
         if !isOpen { members["additionalProperties"] = .bool(false) }
-        return Schema(members: members, components: components)
+        return Schema("object", members, components: components)
     }
 
     /// An object whose members all have one shape.
     package static func map(of value: Schema) -> Schema {
-        let members: [String: JSONValue] = ["type": .string("object"), "additionalProperties": value.json]
-        return Schema(members: members, components: value.components)
+        Schema("object", ["additionalProperties": value.json], components: value.components)
     }
 
     package static func any(of schemas: [Schema]) -> Schema {
@@ -116,7 +120,7 @@ package struct Schema: Sendable {
     }
 
     /// This schema or `null`.
-    package var orNull: Schema { .any(of: [self, Schema(members: ["type": .string("null")])]) }
+    package var orNull: Schema { .any(of: [self, Schema("null")]) }
 }
 
 extension Schema {

@@ -45,9 +45,7 @@ package struct Cursor: Hashable, Sendable {
         else { return nil }
         let numbers = plain.dropFirst(list.prefix.count).split(separator: ".", omittingEmptySubsequences: false)
         guard numbers.count == (list.hasTwoPositions ? 2 : 1), let position = Int64(numbers[0]) else { return nil }
-        guard numbers.count == 2 else { return Cursor(list: list, position: position) }
-        guard let second = Int64(numbers[1]) else { return nil }
-        return Cursor(list: list, position: position, second: second)
+        return Cursor(list: list, position: position, second: list.hasTwoPositions ? Int64(numbers[1]) : nil)
     }
 
     package var text: String {
@@ -62,5 +60,22 @@ package struct Cursor: Hashable, Sendable {
         guard text.utf8.count <= Self.maximumLength else { return nil }
         let standard = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
         return Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4))
+    }
+}
+
+/// The part of a list that a request asks for.
+package struct PageRequest: Sendable {
+    let list: Cursor.List
+    /// The most entries of the page.
+    package let limit: Int
+    /// The position of the last entry of the page before; `nil` at the beginning.
+    package let after: Int64?
+
+    /// Returns the cursor of the next page; `nil` at the end of the list.
+    ///
+    /// A full page is taken to have a successor, so the last page may be empty.
+    package func next<Record>(after records: [Record], _ position: (Record) -> Int64) -> String? {
+        guard records.count == self.limit, let last = records.last else { return nil }
+        return Cursor(list: self.list, position: position(last)).text
     }
 }

@@ -1,10 +1,10 @@
 import PushSupport
 
-/// A parameter in the query or the header of a request.
+/// A parameter in the path, the query or the header of a request.
 package struct ParameterDescription: Sendable {
     /// The part of a request that holds a parameter.
     enum Place: String, Sendable {
-        case query, header
+        case path, query, header
     }
 
     let name: String
@@ -12,20 +12,12 @@ package struct ParameterDescription: Sendable {
     let summary: String
     let schema: Schema
 
-    package static func query(
-        _ name: String,
-        _ summary: String,
-        _ schema: Schema = .string()
-    ) -> ParameterDescription {
-        ParameterDescription(name: name, place: .query, summary: summary, schema: schema)
+    package static func query(_ name: String, _ summary: String, _ schema: Schema = .string()) -> Self {
+        Self(name: name, place: .query, summary: summary, schema: schema)
     }
 
-    package static func header(
-        _ name: String,
-        _ summary: String,
-        _ schema: Schema = .string()
-    ) -> ParameterDescription {
-        ParameterDescription(name: name, place: .header, summary: summary, schema: schema)
+    package static func header(_ name: String, _ summary: String, _ schema: Schema = .string()) -> Self {
+        Self(name: name, place: .header, summary: summary, schema: schema)
     }
 
     /// The query item `limit`, see ``PageSize``.
