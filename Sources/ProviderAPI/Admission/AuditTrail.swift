@@ -53,6 +53,8 @@ final class AuditTrail: Sendable {
         for (id, count) in counts { try await self.store.setAuditCount(count, of: id) }
     }
 
+    /// Counts a failed request, and writes what the aggregator asks for. An entry that could not be written is tried
+    /// again with the next failure.
     private func recordFailed(_ kind: AuditAggregator.Kind, _ key: APIKeyRecord) async throws {
         switch self.failed.withLock({ $0.add(kind, of: key.id, now: self.clock()) }) {
         case .none: break
@@ -68,6 +70,7 @@ final class AuditTrail: Sendable {
         }
     }
 
+    /// Writes an entry, and returns its id.
     private func write(_ action: String, _ status: Int, _ key: APIKeyRecord) async throws -> Int64 {
         try await self.store.addAudit(
             AuditRecord(at: self.time.recorded, key: key.id, keyName: key.name, action: action, status: status)

@@ -43,6 +43,7 @@ final class KeyRateLimiter: Sendable {
         try self.take(from: self.forms, app, orElse: message)
     }
 
+    /// - Parameter message: the explanation for a caller who exceeds the rate.
     private func take<Key>(from limiter: KeyedRateLimiter<Key>, _ key: Key, orElse message: String) throws {
         guard self.rate > 0 else { return }
         let now = self.clock()

@@ -18,9 +18,8 @@ struct RequestMetrics: Sendable {
         let label = ("operation", operation)
         Counter(label: "martlet_api_requests", dimensions: [label, ("status", "\(status)")], factory: self.factory)
             .increment()
-        Metrics.Timer(label: "martlet_api_request", dimensions: [label], factory: self.factory).record(
-            duration: duration
-        )
+        let timer = Metrics.Timer(label: "martlet_api_request", dimensions: [label], factory: self.factory)
+        timer.record(duration: duration)
     }
 
     /// Counts a request that exceeded a limit or was given up.
@@ -30,5 +29,6 @@ struct RequestMetrics: Sendable {
         Counter(label: "martlet_api_throttled", dimensions: [("code", code)], factory: self.factory).increment()
     }
 
+    /// Counts a write that the store could not make.
     func countWriteFailure() { self.writeFailures.increment() }
 }

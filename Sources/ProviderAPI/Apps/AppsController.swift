@@ -83,6 +83,7 @@ struct AppsController: Controller {
         return (name, try fields.integer("rate", in: 1...PaceSettings.maximumRate).map(Int.init))
     }
 
+    /// Returns the app with the environments that it has a credential for.
     private func response(_ app: AppRecord) async throws -> AppResponse {
         let environments = try await self.store.environments(app: app.id)
         return AppResponse(app: app, environments: environments.map(\.rawValue).sorted())

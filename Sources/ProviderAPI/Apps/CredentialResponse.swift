@@ -8,23 +8,19 @@ import PushTypes
 struct CredentialResponse: ResponseObject {
     let record: CredentialRecord
     let environment: PushEnvironment
-    private let certificate: ClientCertificate?
-    /// The reason for which the credential cannot be used.
-    private let fault: String?
+    /// The credential as a sender uses it.
+    private let credential: Result<PushCredential, CredentialError>
 
     init(_ record: CredentialRecord, environment: PushEnvironment) {
         (self.record, self.environment) = (record, environment)
-        do {
-            if case .certificate(let certificate) = try record.credential() {
-                (self.certificate, self.fault) = (certificate, nil)
-            } else {
-                (self.certificate, self.fault) = (nil, nil)
-            }
-        } catch {
-            (self.certificate, self.fault) = (nil, error.description)
-        }
+        self.credential = Result { () throws(CredentialError) in try record.credential() }
     }
 
+    private var certificate: ClientCertificate? {
+        if case .success(.certificate(let certificate)) = self.credential { certificate } else { nil }
+    }
+    /// The reason for which the credential cannot be used.
+    private var fault: String? { if case .failure(let error) = self.credential { error.description } else { nil } }
     /// The ids of the team and of the key; `nil` for a certificate.
     private var key: (team: String, id: String)? {
         guard case .key(let team, let id, _) = self.record else { return nil }

@@ -75,6 +75,7 @@ struct CredentialsController: Controller {
         return try .json(CredentialResponse(record, environment: environment))
     }
 
+    /// Removes the credential of one environment, and discards what depends on it.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)

@@ -11,7 +11,7 @@ struct AudiencesController: Controller {
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
-        let path = "/v1/apps/{app}/audience"
+        let (path, limit) = ("/v1/apps/{app}/audience", Schema.integer(PageSize.range))
         return [
             .init(.post, "\(path):count", .readOnly, id: "countAudience", self.count)
                 .summary("Counts the active devices that an audience selects.")
@@ -22,10 +22,7 @@ struct AudiencesController: Controller {
                 .summary("Counts them, and lists some of them with inactive ones.")
                 .tag(.audiences).scope(.read).cost(.query)
                 .body(
-                    .object(
-                        required: ["audience": .audience],
-                        optional: ["environment": .environment, "limit": .integer(PageSize.range)]
-                    )
+                    .object(required: ["audience": .audience], optional: ["environment": .environment, "limit": limit])
                 )
                 .responses(.ok(Preview.schema)),
         ]
@@ -44,11 +41,8 @@ struct AudiencesController: Controller {
     private func count(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(["audience", "environment"])
-        let count = try await self.store.count(
-            app: app.id,
-            audience: try self.audience(fields),
-            environment: try fields.environment("environment")
-        )
+        let (audience, environment) = (try self.audience(fields), try fields.environment("environment"))
+        let count = try await self.store.count(app: app.id, audience: audience, environment: environment)
         return try .json(["count": count])
     }
 

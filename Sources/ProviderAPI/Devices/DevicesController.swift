@@ -100,6 +100,7 @@ struct DevicesController: Controller {
         return try .page("devices", devices.map(DeviceResponse.init), next: page.next(after: devices, \.id))
     }
 
+    /// Responds with the devices of a token, which may be registered in both environments.
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let devices = try await self.store.devices(app: app.id, token: try request.pathToken())
@@ -107,6 +108,7 @@ struct DevicesController: Controller {
         return try .page("devices", devices.map(DeviceResponse.init))
     }
 
+    /// Removes the devices of a token, in one environment or in both. It fails with 404 if there is none.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let deleted = try await self.store.deleteDevices(
             app: request.app(self.store).id,

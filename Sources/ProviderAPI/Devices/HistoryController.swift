@@ -36,6 +36,7 @@ struct HistoryController: Controller {
         ]
     }
 
+    /// Returns an operation that responds with a page of merged histories.
     private func history(_ path: String, id: String, _ handler: @escaping ProviderOperation.Handler)
         -> ProviderOperation
     {
@@ -55,12 +56,8 @@ struct HistoryController: Controller {
     /// Merges the histories of the user's devices.
     private func ofUser(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let devices = try await self.store.devices(
-            app: app.id,
-            audience: .user(try request.user()),
-            after: 0,
-            limit: Self.maximumDevices
-        )
+        let (user, limit) = (try request.user(), Self.maximumDevices)
+        let devices = try await self.store.devices(app: app.id, audience: .user(user), after: 0, limit: limit)
         return try await self.response(request, app: app.id, devices, tokens: Set(devices.map(\.token)))
     }
 
@@ -81,37 +78,26 @@ struct HistoryController: Controller {
             campaigns: Self.maximumLookups / max(1, devices.count)
         )
         var page = HistoryPage(after: cursor, limit: limit, horizon: horizon)
+        let (store, before) = (self.store, page.deliveriesBefore)
         for device in devices {
+            let device = device.id
             page.add(
-                try await self.store.deliveries(
-                    app: app,
-                    device: device.id,
-                    before: page.deliveriesBefore,
-                    horizon: page.horizon,
-                    limit: page.limit
-                )
+                try await store.deliveries(app: app, device: device, before: before, horizon: horizon, limit: limit)
             )
         }
         for token in tokens {
             // A campaign to tokens does not refer to their devices.
             page.add(
-                try await self.store.deliveries(
+                try await store.deliveries(
                     app: app,
                     unregistered: token,
-                    before: page.deliveriesBefore,
-                    horizon: page.horizon,
-                    limit: page.limit
+                    before: before,
+                    horizon: horizon,
+                    limit: limit
                 )
             )
-            page.add(
-                try await self.store.tokenEvents(
-                    app: app,
-                    token: token,
-                    action: nil,
-                    before: page.eventsBefore,
-                    limit: page.limit
-                )
-            )
+            let before = page.eventsBefore
+            page.add(try await store.tokenEvents(app: app, token: token, action: nil, before: before, limit: limit))
         }
         return try .json(HistoryResponse(devices: devices.map(DeviceResponse.init), page: page))
     }

@@ -109,6 +109,9 @@ struct CompatibilityRoutes: Sendable {
     /// The response to a client without access, which does not reveal which apps exist.
     private static let closed = RequestError(.forbidden, code: "forbidden", message: "registration is closed here")
 
+    /// Returns the credentials that the forms of the app in the path accept.
+    ///
+    /// - Throws: ``RequestError`` for an app without any, whether it exists or not.
     private func access(_ context: APIContext) throws -> CompatibilityConfiguration.FormAccess {
         guard let access = context.bundleID.flatMap({ self.configuration.apps[$0] }) else { throw Self.closed }
         return access
@@ -172,6 +175,7 @@ extension CompatibilityRoutes {
         return Self.text(error.kind.status, "\(error.code): \(field)\(error.message)")
     }
 
+    /// Returns the response to an accepted form: one line with the id and the number of devices.
     private static func accepted(_ notification: NotificationRecord) -> Response {
         Self.text(.ok, "OK \(notification.id.uuidString) \(notification.progress.recipients) devices")
     }

@@ -44,6 +44,7 @@ struct FormFields: Equatable {
         for field in other.fields { try self.add(field.name, field.value) }
     }
 
+    /// Returns the error of a form, or of one of its fields.
     static func error(_ code: String, _ message: String, field: String? = nil) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: field)
     }

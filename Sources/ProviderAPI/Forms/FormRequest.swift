@@ -14,6 +14,7 @@ enum FormRequest {
         return fields
     }
 
+    /// Parses the body by its content type. A body without one is taken to be URL-encoded.
     private static func body(_ request: Request) async throws -> FormFields {
         let body = Array(try await request.wholeBody(maximum: FormFields.maximumBody))
         let contentType = request.headers[.contentType] ?? "application/x-www-form-urlencoded"

@@ -32,6 +32,7 @@ struct MultipartForm {
             && text.utf8.last != UInt8(ascii: " ")
     }
 
+    /// Reads all parts up to the closing delimiter (RFC 2046 section 5.1.1).
     private mutating func read() throws(RequestError) -> FormFields {
         var fields = FormFields()
         // The preamble before the first delimiter is ignored.
@@ -114,6 +115,7 @@ struct HeaderParameters: Equatable {
 
     subscript(name: String) -> String? { self.values[name] }
 
+    /// Takes a value, which may be quoted, off the text. A backslash quotes the character behind it.
     private static func value(_ rest: inout Substring.UnicodeScalarView) -> String {
         guard rest.first == "\"" else {
             let value = rest.prefix { $0 != ";" }

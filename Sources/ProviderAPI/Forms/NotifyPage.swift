@@ -4,6 +4,7 @@ import NIOCore
 
 /// The publisher's notify form as an HTML page, which posts to its own address.
 enum NotifyPage {
+    /// Returns the page. It may load nothing and post to itself only, because a password is typed into it.
     static func response(app: String) -> Response {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
@@ -14,6 +15,7 @@ enum NotifyPage {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: Self.html(app))))
     }
 
+    /// Returns the HTML text for an app.
     static func html(_ app: String) -> String {
         """
         <!DOCTYPE html>
@@ -39,15 +41,7 @@ enum NotifyPage {
 
     /// Escapes scalar by scalar, as a browser parses: to Swift a `<` after some scalars is part of another character.
     static func escaped(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { escaped, scalar in
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
+        let entities: [UnicodeScalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"]
+        return text.unicodeScalars.map { entities[$0] ?? String($0) }.joined()
     }
 }

@@ -32,11 +32,7 @@ struct NotificationResponse: ResponseObject {
     static let members: [ResponseMember<Self>] =
         Self.options + [
             .optional("to", \.audience?.json),
-            .required(
-                "recipients",
-                \.progress.recipients,
-                "Counted at the start; at the end the sum of all final states."
-            ),
+            .required("recipients", \.progress.recipients, "Counted at the start; at the end all with a final state."),
             .required("counters", \.progress),
             .optional("ratePerSecond", \.speed.rate, "The recipients per second, since the first page."),
             .optional("secondsLeft", \.speed.secondsLeft),

@@ -54,8 +54,6 @@ extension Schema {
         ]
         members += more.map { $0 }
         return .object(required: [(key: "to", value: Self.to)], optional: members)
-            .example(
-                .object(["to": .texts(["user": "alice"]), "alert": .texts(["title": "Hello", "body": "World"])])
-            )
+            .example(.object(["to": .texts(["user": "alice"]), "alert": .texts(["title": "Hello", "body": "World"])]))
     }
 }

@@ -66,6 +66,7 @@ struct NotificationsController: Controller {
         )
     }
 
+    /// Responds with a notification and its audience, which lists leave out.
     private func show(_ request: OperationRequest) async throws -> Response {
         let notification = try await self.notification(request)
         var response = try await self.response(notification)
@@ -75,9 +76,7 @@ struct NotificationsController: Controller {
 
     /// Changes the state, and wakes the dispatcher. It fails with 409 if the present state does not allow the change.
     private func set(_ change: StateChange, _ name: String, _ request: OperationRequest) async throws -> Response {
-        guard let id = request.uuid("notification"), let after = try await self.changed(id, change) else {
-            throw RequestError.noSuch("notification")
-        }
+        let after = try await request.object("notification") { try await self.changed($0, change) }
         guard change.isDone(in: after) else {
             let message = "it is \(after.state.rawValue): \(name) is not possible"
             throw RequestError.conflict("wrong_state", message, at: "notification")
@@ -86,6 +85,9 @@ struct NotificationsController: Controller {
         return try .json(try await self.response(after))
     }
 
+    /// Returns the notification after a change of its state; `nil` if it does not exist.
+    ///
+    /// - Throws: ``RequestError`` for a damaged record; its message names the effect of the change.
     private func changed(_ id: UUID, _ change: StateChange) async throws -> NotificationRecord? {
         do {
             return try await self.store.setState(change, of: id, now: self.time.recorded)
@@ -95,6 +97,7 @@ struct NotificationsController: Controller {
         }
     }
 
+    /// Lists the deliveries of a notification: all, or those in one state.
     private func deliveries(_ request: OperationRequest) async throws -> Response {
         let notification = try await self.notification(request)
         let page = try request.page(.deliveries)
@@ -103,21 +106,14 @@ struct NotificationsController: Controller {
             { name in DeliveryRecord.State.allCases.first { $0.word == name } },
             orThrow: .invalid("state", "use one of \(DeliveryResponse.states.joined(separator: ", "))")
         )
-        let deliveries = try await self.store.deliveries(
-            of: notification.id,
-            state: state,
-            after: page.after,
-            limit: page.limit
-        )
+        let (id, after, limit) = (notification.id, page.after, page.limit)
+        let deliveries = try await self.store.deliveries(of: id, state: state, after: after, limit: limit)
         let next = page.next(after: deliveries, \.recipient)
         return try .page("deliveries", deliveries.map(DeliveryResponse.init), next: next)
     }
 
     private func notification(_ request: OperationRequest) async throws -> NotificationRecord {
-        guard let id = request.uuid("notification"), let notification = try await self.store.notification(id) else {
-            throw RequestError.noSuch("notification")
-        }
-        return notification
+        try await request.object("notification") { try await self.store.notification($0) }
     }
 
     private func response(_ notification: NotificationRecord) async throws -> NotificationResponse {

@@ -83,6 +83,7 @@ struct SendingController: Controller {
         return try self.accepted(earlier, app, wanted?.warnings ?? [], isRepeated: true)
     }
 
+    /// Returns the response to an accepted notification, with its path in a header.
     private func accepted(
         _ notification: NotificationRecord,
         _ app: AppRecord,
@@ -96,6 +97,7 @@ struct SendingController: Controller {
         return try .json(response, status: .accepted, headers: headers)
     }
 
+    /// Renders the notification without sending it. Its recipients are counted as they are now.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(NotificationRequest.members.union(["device", "subject"]))
@@ -116,9 +118,7 @@ struct SendingController: Controller {
         _ content: NotificationContent,
         app: AppRecord
     ) async throws -> (RecipientProfile?, badge: Int?) {
-        let known: Set = ["user", "locale", "timeZone", "appVersion", "attributes", "badge"]
         guard let text = try fields.string("device", maximum: DeviceToken.maximumLength * 4) else {
-            guard let fields = try fields.fields("subject", known: known) else { return (nil, nil) }
             return try Self.subject(fields)
         }
         guard fields.members["subject"] == nil else {
@@ -137,7 +137,10 @@ struct SendingController: Controller {
         return (try RecipientProfile(device.profile), (try? ContentRenderer(content))?.badge?.applied(to: count))
     }
 
+    /// Returns the profile of the member `subject`, an invented device.
     private static func subject(_ fields: JSONFields) throws -> (RecipientProfile?, badge: Int?) {
+        let known: Set = ["user", "locale", "timeZone", "appVersion", "attributes", "badge"]
+        guard let fields = try fields.fields("subject", known: known) else { return (nil, nil) }
         let longest = DeviceRequest.maximumText
         let profile = RecipientProfile(
             user: try fields.string("user", maximum: longest),

@@ -1,3 +1,4 @@
+import Foundation
 import PushHTTP
 import PushProvider
 import PushStore
@@ -25,6 +26,17 @@ extension OperationRequest {
     func app(_ store: any AppStore) async throws -> AppRecord {
         guard let app = try await self.context.app(store) else { throw RequestError.noSuch("app", by: "bundle id") }
         return app
+    }
+
+    /// Returns the object whose id the path holds.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the path parameter, and of the object.
+    ///   - find: returns the object with an id; `nil` if there is none.
+    /// - Throws: ``RequestError`` with the code `no_such_NAME`, for text that is not an id too.
+    func object<Object>(_ name: String, _ find: (UUID) async throws -> Object?) async throws -> Object {
+        guard let id = self.uuid(name), let object = try await find(id) else { throw RequestError.noSuch(name) }
+        return object
     }
 
     /// Returns the environment that the path names.

@@ -22,12 +22,7 @@ struct SchedulesController: Controller {
         "name": .string(length: 1...200), "schedule": .rule, "notification": .notificationRequest,
     ]).named("ScheduleRequest")
     private static let runs = Schema.list("runs", of: .timestamp).named("Runs")
-    private static let countRange: ClosedRange<Int64> = 1...100
-    private static let count = ParameterDescription.query(
-        "count",
-        "The number of runs; default 10.",
-        .integer(countRange)
-    )
+    private static let count = ParameterDescription.query("count", "The number of runs; default 10.", .integer(1...100))
 
     var operations: [ProviderOperation] {
         let shown = ResponseDescription.ok(ScheduleResponse.schema)
@@ -71,7 +66,7 @@ struct SchedulesController: Controller {
         let rule: Data
         let nextRunAt: Timestamp?
         /// The JSON text of the notification.
-        let notification: Data
+        let text: Data
     }
 
     /// Parses and validates the body of a request to add or replace a schedule.
@@ -86,7 +81,7 @@ struct SchedulesController: Controller {
         _ = try NotificationRequest(notification, bundleID: app.bundleID, now: now)
         try Self.checkTimes(notification)
         let text = try JSONValue.object(notification.members).text
-        return Request(name: name, rule: try rule.json.text, nextRunAt: rule.nextRun(after: now), notification: text)
+        return Request(name: name, rule: try rule.json.text, nextRunAt: rule.nextRun(after: now), text: text)
     }
 
     /// Rejects absolute times in the notification, which cannot suit every run.
@@ -101,6 +96,7 @@ struct SchedulesController: Controller {
         }
     }
 
+    /// Adds a schedule. Its first run is the next one that its rule names.
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let new = try await self.parse(request, app: app)
@@ -108,7 +104,7 @@ struct SchedulesController: Controller {
             id: UUID(),
             app: app.id,
             name: new.name,
-            request: new.notification,
+            request: new.text,
             rule: new.rule,
             nextRunAt: new.nextRunAt,
             createdAt: self.time.now
@@ -140,15 +136,11 @@ struct SchedulesController: Controller {
         return try .json(ScheduleResponse(schedule: schedule, app: app.bundleID))
     }
 
+    /// Replaces the name, the rule and the notification. A paused schedule stays paused.
     private func change(_ request: OperationRequest) async throws -> Response {
         let (known, app) = try await self.schedule(request)
         let new = try await self.parse(request, app: app)
-        let change = ScheduleChange.replace(
-            name: new.name,
-            request: new.notification,
-            rule: new.rule,
-            nextRunAt: new.nextRunAt
-        )
+        let change = ScheduleChange.replace(name: new.name, request: new.text, rule: new.rule, nextRunAt: new.nextRunAt)
         return try self.response(try await self.store.changeSchedule(known.id, change, limits: self.limits), app)
     }
 
@@ -216,11 +208,13 @@ struct SchedulesController: Controller {
         return try self.runs(of: try self.rule(in: try await request.fields(["schedule"])), request)
     }
 
+    /// Returns the next runs of a rule; none without a rule.
     private func runs(of rule: RecurringSchedule?, _ request: OperationRequest) throws -> Response {
-        let count = try request.number("count", in: Self.countRange) ?? 10
+        let count = try request.number("count", in: 1...100) ?? 10
         return try .page("runs", rule?.runs(Int(count), after: self.time.now) ?? [])
     }
 
+    /// Returns the rule in the body, which is required.
     private func rule(in fields: JSONFields) throws -> RecurringSchedule {
         guard let rule = try RecurringSchedule.parse("schedule", in: fields, now: self.time.now) else {
             throw fields.error("schedule", "missing_field", "name the times: cron and timeZone")
@@ -230,10 +224,10 @@ struct SchedulesController: Controller {
 
     /// Returns the schedule that the path names, and its app.
     private func schedule(_ request: OperationRequest) async throws -> (ScheduleRecord, AppRecord) {
-        guard let id = request.uuid("schedule"), let schedule = try await self.store.schedule(id),
-            let app = try await self.store.app(id: schedule.app)
-        else { throw RequestError.noSuch("schedule") }
-        return (schedule, app)
+        try await request.object("schedule") { id in
+            guard let schedule = try await self.store.schedule(id) else { return nil }
+            return try await self.store.app(id: schedule.app).map { (schedule, $0) }
+        }
     }
 }
 

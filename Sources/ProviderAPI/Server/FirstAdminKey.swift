@@ -80,6 +80,7 @@ struct FirstAdminKey: Sendable {
     /// Returns the path of the file before it is renamed.
     private static func pending(_ file: String) -> String { "\(file).new" }
 
+    /// Gives the file its final name, once the key is stored.
     private static func name(_ pending: String, _ file: String) throws {
         guard DurableFile.rename(pending, to: file) else {
             throw ProviderError.cannotWriteAdminKey(path: file, why: DurableFile.lastError)

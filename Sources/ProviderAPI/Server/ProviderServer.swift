@@ -62,11 +62,8 @@ package final class ProviderServer: Service {
             limits: configuration.limits.queries
         )
         self.store = store
-        let clock = ClockStateMachine(
-            mark: try await store.clockMark(),
-            wall: time.now,
-            isConfirmed: configuration.confirmsClock
-        )
+        let mark = try await store.clockMark()
+        let clock = ClockStateMachine(mark: mark, wall: time.now, isConfirmed: configuration.confirmsClock)
         let time = ProviderTime(time, startingAt: clock.start)
         let keys = APIKeys(store: store, time: time)
         self.adminKey = try await FirstAdminKey(keys, file: configuration.adminKeyFile, show: showAdminKey)

@@ -21,6 +21,7 @@ actor ReadyProbe {
         self.clock = clock
     }
 
+    /// Makes a probe that reads and writes a store.
     init(store: any ProviderStore) {
         self.init {
             _ = try await store.apps()

@@ -40,10 +40,8 @@ struct WALMonitor: Service {
                 let length = await self.check()
                 if length > self.limits.warning, warnedAt.map({ .now - $0 >= Self.warningInterval }) ?? true {
                     warnedAt = .now
-                    self.logger.warning(
-                        "write-ahead log grows: a backup or a check may hold an old snapshot",
-                        metadata: ["bytes": "\(length)"]
-                    )
+                    // A backup or a check may hold an old snapshot.
+                    self.logger.warning("write-ahead log grows", metadata: ["bytes": "\(length)"])
                 }
                 try? await Task.sleep(for: self.limits.pause, clock: .continuous)
             }

@@ -79,6 +79,7 @@ struct TokenStateController: Controller {
         return try .page("events", events.map(TokenEventResponse.init), next: page.next(after: events, \.id))
     }
 
+    /// Responds with the state in both environments, also in one without a credential.
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         var all: [Health] = []

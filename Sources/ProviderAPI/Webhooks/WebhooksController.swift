@@ -139,23 +139,22 @@ struct WebhooksController: Controller {
         newSecret: String? = nil,
         _ set: (inout WebhookChange) -> Void
     ) async throws -> Response {
-        var change = WebhookChange()
-        set(&change)
-        guard let id = request.uuid("webhook"), let webhook = try await self.store.changeWebhook(id, change) else {
-            throw RequestError.noSuch("webhook")
-        }
-        await self.interrupt(id)
+        var new = WebhookChange()
+        set(&new)
+        let change = new
+        let webhook = try await request.object("webhook") { try await self.store.changeWebhook($0, change) }
+        await self.interrupt(webhook.id)
         self.wake.signal()
         return try await self.response(webhook, secret: newSecret)
     }
 
     private func webhook(_ request: OperationRequest) async throws -> WebhookRecord {
-        guard let id = request.uuid("webhook"), let webhook = try await self.store.webhook(id) else {
-            throw RequestError.noSuch("webhook")
-        }
-        return webhook
+        try await request.object("webhook") { try await self.store.webhook($0) }
     }
 
+    /// Returns a webhook as a response.
+    ///
+    /// - Parameter secret: a secret that the response shows.
     private func response(_ webhook: WebhookRecord, secret: String? = nil) async throws -> Response {
         let app = try await self.store.app(id: webhook.app)
         return try .json(WebhookResponse(webhook: webhook, app: app?.bundleID, secret: secret))

@@ -1,40 +1,19 @@
 package import NIOCore
-import Synchronization
 
 /// A signal that the client of a request has closed the connection, or its half of it.
 ///
 /// It is fired through the pipeline as a user event, and ``RequestBodyHandler`` ends it.
 package final class ClientDisconnection: Sendable {
-    private struct State {
-        var hasEnded = false
-        var waiter: CheckedContinuation<Void, Never>?
-    }
-
-    private let state = Mutex(State())
+    private let (stream, continuation) = AsyncStream<Void>.makeStream()
 
     package init() {}
 
-    /// Resumes the waiter: the client has gone, or the request has ended.
-    package func end() {
-        self.state.withLock { state in
-            state.hasEnded = true
-            return state.waiter.take()
-        }?
-        .resume()
-    }
+    /// Resumes the waiter, present or later: the client has gone, or the request has ended.
+    package func end() { self.continuation.finish() }
 
+    /// Returns at the end, or when the task is cancelled.
     func wait() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let hasEnded = self.state.withLock { state in
-                    if !state.hasEnded { state.waiter = continuation }
-                    return state.hasEnded
-                }
-                if hasEnded { continuation.resume() }
-            }
-        } onCancel: {
-            self.end()
-        }
+        for await _ in self.stream {}
     }
 }
 

@@ -18,15 +18,7 @@ package enum PrometheusText {
     }
 
     private static func escaped(_ value: String) -> String {
-        var text = ""
-        for character in value.unicodeScalars {
-            switch character {
-            case "\\": text += "\\\\"
-            case "\"": text += "\\\""
-            case "\n": text += "\\n"
-            default: text.unicodeScalars.append(character)
-            }
-        }
-        return text
+        let escapes: [UnicodeScalar: String] = ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]
+        return value.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
     }
 }

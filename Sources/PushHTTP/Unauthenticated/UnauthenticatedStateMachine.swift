@@ -78,12 +78,10 @@ package struct UnauthenticatedStateMachine: Sendable {
     /// Returns the connection that makes room for a new one: the oldest silent one, else the oldest one of sufficient
     /// age.
     private mutating func victim(now: NIODeadline) -> ID? {
-        while let id = self.silent.first {
-            if let entry = self.entries[id], entry.isSilent {
-                if now >= entry.opened + self.limits.minimumSilentAge { return id }
-                break
-            }
-            self.silent.removeFirst()
+        while let id = self.silent.first, self.entries[id]?.isSilent != true { self.silent.removeFirst() }
+        if let id = self.silent.first, let entry = self.entries[id], now >= entry.opened + self.limits.minimumSilentAge
+        {
+            return id
         }
         return self.oldest.flatMap { now >= $0.entry.opened + self.limits.minimumAge ? $0.id : nil }
     }

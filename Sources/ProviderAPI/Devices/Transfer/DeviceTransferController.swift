@@ -18,12 +18,8 @@ struct DeviceTransferController: Controller {
 
     var operations: [ProviderOperation] {
         let types = TransferFormat.allCases.map(\.contentType)
-        let file = BodyDescription(
-            .string(),
-            maximum: self.maximumFile,
-            contentTypes: types,
-            stream: StreamedBody(minimumBytes: 16 * 1024)
-        )
+        let stream = StreamedBody(minimumBytes: 16 * 1024)
+        let file = BodyDescription(.string(), maximum: self.maximumFile, contentTypes: types, stream: stream)
         return [
             .init(.post, "/v1/apps/{app}/devices:import", .unaudited, id: "importDevices", self.importDevices)
                 .summary("Registers the devices of a file; invalid lines are reported, the others are registered.")

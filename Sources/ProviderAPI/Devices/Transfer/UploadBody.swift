@@ -22,13 +22,8 @@ struct UploadBody: AsyncSequence {
         fileprivate var body: HummingbirdCore.RequestBody.AsyncIterator
         fileprivate let maximum: Int
         fileprivate let announced: Int?
-        private var count = 0
-
-        fileprivate init(body: HummingbirdCore.RequestBody.AsyncIterator, maximum: Int, announced: Int?) {
-            self.body = body
-            self.maximum = maximum
-            self.announced = announced
-        }
+        /// The bytes that have arrived.
+        fileprivate var count = 0
 
         /// - Throws: ``RequestError``, or the error of the connection.
         @concurrent mutating func next() async throws -> ByteBuffer? {
@@ -40,11 +35,8 @@ struct UploadBody: AsyncSequence {
             }
             self.count += buffer.readableBytes
             guard self.count <= self.maximum else {
-                throw RequestError(
-                    .tooLarge,
-                    code: "body_too_large",
-                    message: "a file has at most \(self.maximum) bytes: send it in parts"
-                )
+                let message = "a file has at most \(self.maximum) bytes: send it in parts"
+                throw RequestError(.tooLarge, code: "body_too_large", message: message)
             }
             return buffer
         }
