@@ -1,11 +1,8 @@
-import Foundation
-import HTTPTypes
 import Hummingbird
 package import PushHTTP
 import PushProvider
 package import PushStore
 import PushSupport
-import PushTypes
 
 /// `/v1/keys` and `/v1/audit`: the API keys, and the changes that were made with them.
 struct KeysController: Controller {

@@ -1,7 +1,6 @@
 import PushHTTP
 import PushProvider
 import PushStore
-import PushSupport
 import PushTypes
 
 /// A device in a response.

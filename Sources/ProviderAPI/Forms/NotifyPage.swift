@@ -1,6 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import NIOCore
 
 /// The publisher's notify form as an HTML page, which posts to its own address.
 enum NotifyPage {

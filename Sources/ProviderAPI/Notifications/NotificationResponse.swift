@@ -1,4 +1,3 @@
-import Foundation
 package import PushHTTP
 package import PushProvider
 package import PushStore

@@ -1,10 +1,8 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
 import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 

@@ -1,11 +1,9 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// `/v1/webhooks`: the URLs that events are posted to.
 struct WebhooksController: Controller {

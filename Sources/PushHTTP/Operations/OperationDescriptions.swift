@@ -1,4 +1,3 @@
-import PushSupport
 
 /// A parameter in the path, the query or the header of a request.
 package struct ParameterDescription: Sendable {

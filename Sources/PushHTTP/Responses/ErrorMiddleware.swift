@@ -1,4 +1,3 @@
-import HTTPTypes
 package import Hummingbird
 package import Logging
 import PushSupport

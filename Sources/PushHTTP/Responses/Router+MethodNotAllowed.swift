@@ -1,4 +1,3 @@
-import HTTPTypes
 package import Hummingbird
 import PushSupport
 

@@ -1,5 +1,4 @@
 import Hummingbird
-import NIOCore
 import PushSupport
 
 /// The body of a request as it arrives, with a limit, and with an error if it ends before its announced length.
