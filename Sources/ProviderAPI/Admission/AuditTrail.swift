@@ -9,20 +9,11 @@ import Synchronization
 final class AuditTrail: Sendable {
     private let store: any AuditStore
     private let time: any TimeSource
-    private let clock: @Sendable () -> ContinuousClock.Instant
     private let logger: Logger
     private let failed = Mutex(AuditAggregator())
 
-    init(
-        store: any AuditStore,
-        time: any TimeSource,
-        logger: Logger,
-        clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-    ) {
-        self.store = store
-        self.time = time
-        self.clock = clock
-        self.logger = logger
+    init(store: any AuditStore, time: any TimeSource, logger: Logger) {
+        (self.store, self.time, self.logger) = (store, time, logger)
     }
 
     /// Writes an entry for a request. A failure to do so is logged, because the change was made.
@@ -48,14 +39,14 @@ final class AuditTrail: Sendable {
 
     /// Writes the counts that entries lack. Call it before entries are read.
     func flush() async throws {
-        let counts = self.failed.withLock { $0.takePending(now: self.clock()) }
+        let counts = self.failed.withLock { $0.takePending(now: .now) }
         for (id, count) in counts { try await self.store.setAuditCount(count, of: id) }
     }
 
     /// Counts a failed request, and writes what the aggregator asks for. An entry that could not be written is tried
     /// again with the next failure.
     private func recordFailed(_ kind: AuditAggregator.Kind, _ key: APIKeyRecord) async throws {
-        switch self.failed.withLock({ $0.add(kind, of: key.id, now: self.clock()) }) {
+        switch self.failed.withLock({ $0.add(kind, of: key.id, now: .now) }) {
         case .none: break
         case .count(let count, let entry): try await self.store.setAuditCount(count, of: entry)
         case .write(let kind):
@@ -71,8 +62,8 @@ final class AuditTrail: Sendable {
 
     /// Writes an entry, and returns its id.
     private func write(_ action: String, _ status: Int, _ key: APIKeyRecord) async throws -> Int64 {
-        try await self.store.addAudit(
-            AuditRecord(at: self.time.recorded, key: key.id, keyName: key.name, action: action, status: status)
-        )
+        let at = self.time.recorded
+        let record = AuditRecord(at: at, key: key.id, keyName: key.name, action: action, status: status)
+        return try await self.store.addAudit(record)
     }
 }

@@ -11,18 +11,17 @@ struct AudiencesController: Controller {
 
     var operations: [ProviderOperation] {
         let (path, limit) = ("/v1/apps/{app}/audience", Schema.integer(PageSize.range))
+        let required: KeyValuePairs<String, Schema> = ["audience": .audience]
         return [
             .init(.post, "\(path):count", .readOnly, id: "countAudience", self.count)
                 .summary("Counts the active devices that an audience selects.")
                 .tag(.audiences).scope(.read).cost(.query)
-                .body(.object(required: ["audience": .audience], optional: ["environment": .environment]))
+                .body(.object(required: required, optional: ["environment": .environment]))
                 .responses(.ok(.object(required: ["count": .integer()]).named("Count"))),
             .init(.post, "\(path):preview", .readOnly, id: "previewAudience", self.preview)
                 .summary("Counts them, and lists some of them with inactive ones.")
                 .tag(.audiences).scope(.read).cost(.query)
-                .body(
-                    .object(required: ["audience": .audience], optional: ["environment": .environment, "limit": limit])
-                )
+                .body(.object(required: required, optional: ["environment": .environment, "limit": limit]))
                 .responses(.ok(Preview.schema)),
         ]
     }

@@ -76,26 +76,17 @@ struct HistoryController: Controller {
             campaigns: Self.maximumLookups / max(1, devices.count)
         )
         var page = HistoryPage(after: cursor, limit: limit, horizon: horizon)
-        let (store, before) = (self.store, page.deliveriesBefore)
-        for device in devices {
-            let device = device.id
-            page.add(
-                try await store.deliveries(app: app, device: device, before: before, horizon: horizon, limit: limit)
-            )
+        let (store, end) = (self.store, page.deliveriesBefore)
+        for id in devices.map(\.id) {
+            page.add(try await store.deliveries(app: app, device: id, before: end, horizon: horizon, limit: limit))
         }
         for token in tokens {
             // A campaign to tokens does not refer to their devices.
             page.add(
-                try await store.deliveries(
-                    app: app,
-                    unregistered: token,
-                    before: before,
-                    horizon: horizon,
-                    limit: limit
-                )
+                try await store.deliveries(app: app, unregistered: token, before: end, horizon: horizon, limit: limit)
             )
-            let before = page.eventsBefore
-            page.add(try await store.tokenEvents(app: app, token: token, action: nil, before: before, limit: limit))
+            let end = page.eventsBefore
+            page.add(try await store.tokenEvents(app: app, token: token, action: nil, before: end, limit: limit))
         }
         return try .json(HistoryResponse(devices: devices.map(DeviceResponse.init), page: page))
     }

@@ -24,7 +24,8 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
         /// letters, digits, hyphens and underscores, and for an empty account.
         package init?(key: String?, accounts: Set<String> = []) {
             guard key != nil || !accounts.isEmpty, !accounts.contains("") else { return nil }
-            if let key, key.utf8.count < Self.minimumKey || !key.utf8.allSatisfy(Self.isKeyCharacter) { return nil }
+            if let key, key.utf8.count < Self.minimumKey { return nil }
+            if let key, !key.utf8.allSatisfy({ $0.isAlphanumeric || "-_".utf8.contains($0) }) { return nil }
             self.key = key
             self.accounts = Set(accounts.map { $0.lowercased() })
         }
@@ -39,8 +40,6 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
         func allows(account: String?) -> Bool {
             account.map { self.accounts.contains($0.lowercased()) } ?? false
         }
-
-        private static func isKeyCharacter(_ byte: UInt8) -> Bool { byte.isAlphanumeric || "-_".utf8.contains(byte) }
     }
 }
 

@@ -16,13 +16,10 @@ import PushTypes
 struct CompatibilityRoutes: Sendable {
     let configuration: CompatibilityConfiguration
     let store: any ProviderStore
-    let keys: APIKeys
     let acceptor: NotificationAcceptor
-    let rates: KeyRateLimiter
-    let metrics: RequestMetrics
-    let failures: FailureReporter
+    /// The runner of operations, for its limits and metrics: a form counts as a request of its key or app.
+    let runner: OperationRunner
     let time: any TimeSource
-    let logger: Logger
 
     /// Adds the routes of all forms. They are not in the operation table: they need no API key, and the document omits
     /// them.
@@ -96,13 +93,13 @@ struct CompatibilityRoutes: Sendable {
 
     /// Checks that the password is an API key with the scope `send`, and the account its name.
     private func authenticate(_ form: PublisherNotify) async throws {
-        guard let key = try await self.keys.check(form.password), key.allows(.send),
+        guard let key = try await self.runner.keys.check(form.password), key.allows(.send),
             key.name.lowercased() == form.account.lowercased()
         else {
             let message = "adobeID must be the name, and password the text, of an API key with the scope send"
             throw RequestError(.forbidden, code: "forbidden", message: message, path: "password")
         }
-        try self.rates.take(key.id)
+        try self.runner.rates.take(key.id)
     }
 
     /// The response to a client without access, which does not reveal which apps exist.
@@ -123,7 +120,7 @@ struct CompatibilityRoutes: Sendable {
     {
         guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
         UnauthenticatedConnections.markAuthenticated(context.channel)
-        try self.rates.take(formOf: app.bundleID)
+        try self.runner.rates.take(formOf: app.bundleID)
         let results = try await self.store.register([registration], app: app.id, now: self.time.now)
         guard let result = results.first else { throw Self.closed }
         if case .rejected(let excess) = result.kind { throw RequestError(excess) }
@@ -155,7 +152,7 @@ extension CompatibilityRoutes {
             response = Self.response(error, format)
             response.headers.append(contentsOf: headers)
         }
-        self.metrics.count(operation, status: response.status.code, duration: ContinuousClock.now - start)
+        self.runner.metrics.count(operation, status: response.status.code, duration: ContinuousClock.now - start)
         return response
     }
 
@@ -163,8 +160,8 @@ extension CompatibilityRoutes {
     private func report(_ error: any Error, _ context: APIContext) async -> (RequestError, HTTPFields) {
         if let error = error as? RequestError { return (error, [:]) }
         let app = Logger.MetadataValue.string(String(context.path("app").prefix(Topic.maximumLength)))
-        if let reported = await self.failures.report(error, ["app": app]) { return reported }
-        self.logger.error("form could not be processed", metadata: ["app": app, "error": "\(error)"])
+        if let reported = await self.runner.failures.report(error, ["app": app]) { return reported }
+        self.runner.failures.logger.error("form could not be processed", metadata: ["app": app, "error": "\(error)"])
         return (.internalFailure, [:])
     }
 
@@ -180,11 +177,7 @@ extension CompatibilityRoutes {
     }
 
     private static func text(_ status: HTTPResponse.Status, _ text: String) -> Response {
-        .content(
-            ByteBuffer(string: text + "\n"),
-            "text/plain; charset=utf-8",
-            status,
-            [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
-        )
+        let headers: HTTPFields = [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
+        return .content(ByteBuffer(string: text + "\n"), "text/plain; charset=utf-8", status, headers)
     }
 }

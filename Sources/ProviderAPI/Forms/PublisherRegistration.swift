@@ -47,12 +47,7 @@ enum PublisherRegistration {
     }
 
     /// Returns `true` for two numbers of 3 to 5 digits around an `x`.
-    private static func isSize(_ text: String) -> Bool {
-        let parts = text.lowercased().utf8.split(separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
-        return parts.count == 2 && parts.allSatisfy { (3...5).contains($0.count) && $0.allSatisfy(Self.isDigit) }
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+    private static func isSize(_ text: String) -> Bool { text.wholeMatch(of: #/[0-9]{3,5}[xX][0-9]{3,5}/#) != nil }
 }
 
 /// The parts that the registration forms of older systems share.

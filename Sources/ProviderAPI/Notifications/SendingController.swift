@@ -65,7 +65,7 @@ struct SendingController: Controller {
         try await self.checkCredentials(app, wanted)
         let (notification, acceptance) = try await self.acceptor.accept(wanted, app: app.id, idempotency: idempotency)
         switch acceptance {
-        case .accepted: return try self.accepted(notification, app, wanted.warnings, isRepeated: false)
+        case .accepted: return try self.accepted(notification, app, wanted.warnings)
         case .repeated(let earlier): return try self.repeated(earlier, app, body)
         case .conflict, .scheduleChanged: throw Self.conflict
         }
@@ -80,20 +80,18 @@ struct SendingController: Controller {
     /// Returns the response to a repeated request, with the warnings of its first time.
     private func repeated(_ earlier: NotificationRecord, _ app: AppRecord, _ body: JSONValue) throws -> Response {
         let wanted = try? NotificationRequest(body, bundleID: app.bundleID, now: earlier.createdAt)
-        return try self.accepted(earlier, app, wanted?.warnings ?? [], isRepeated: true)
+        var response = try self.accepted(earlier, app, wanted?.warnings ?? [])
+        if let name = HTTPField.Name("idempotency-replayed") { response.headers[name] = "true" }
+        return response
     }
 
     /// Returns the response to an accepted notification, with its path in a header.
-    private func accepted(
-        _ notification: NotificationRecord,
-        _ app: AppRecord,
-        _ warnings: [ContentWarning],
-        isRepeated: Bool
-    ) throws -> Response {
-        var headers: HTTPFields = [.location: "/v1/notifications/\(notification.id.uuidString)"]
-        if isRepeated, let name = HTTPField.Name("idempotency-replayed") { headers[name] = "true" }
-        var response = NotificationResponse(notification: notification, app: app.bundleID, now: self.time.now)
+    private func accepted(_ record: NotificationRecord, _ app: AppRecord, _ warnings: [ContentWarning]) throws
+        -> Response
+    {
+        var response = NotificationResponse(notification: record, app: app.bundleID, now: self.time.now)
         response.warnings = warnings
+        let headers: HTTPFields = [.location: "/v1/notifications/\(record.id.uuidString)"]
         return try .json(response, status: .accepted, headers: headers)
     }
 
@@ -102,7 +100,7 @@ struct SendingController: Controller {
         let app = try await request.app(self.store)
         let fields = try await request.fields(NotificationRequest.members.union(["device", "subject"]))
         let wanted = try NotificationRequest(fields, bundleID: app.bundleID, now: self.time.now)
-        let (profile, badge) = try await self.subject(fields, wanted.content, app: app)
+        let (profile, badge) = try await self.subject(fields, app, wanted.content)
         let recipients =
             switch wanted.audience {
             case .tokens(let tokens): tokens.count
@@ -112,12 +110,12 @@ struct SendingController: Controller {
         return try .json(PreviewResponse(wanted, for: profile, badge: badge, recipients: recipients))
     }
 
-    /// Returns the profile and the badge count that the preview is rendered for; a profile of `nil` for none.
-    private func subject(
-        _ fields: JSONFields,
-        _ content: NotificationContent,
-        app: AppRecord
-    ) async throws -> (RecipientProfile?, badge: Int?) {
+    /// The profile and the badge count that a preview is rendered for; a profile of `nil` for none.
+    private typealias Subject = (RecipientProfile?, badge: Int?)
+
+    /// Returns the device that the body names or invents.
+    private func subject(_ fields: JSONFields, _ app: AppRecord, _ content: NotificationContent) async throws -> Subject
+    {
         guard let text = try fields.string("device", maximum: DeviceToken.maximumLength * 4) else {
             return try Self.subject(fields)
         }
@@ -138,7 +136,7 @@ struct SendingController: Controller {
     }
 
     /// Returns the profile of the member `subject`, an invented device.
-    private static func subject(_ fields: JSONFields) throws -> (RecipientProfile?, badge: Int?) {
+    private static func subject(_ fields: JSONFields) throws -> Subject {
         let known: Set = ["user", "locale", "timeZone", "appVersion", "attributes", "badge"]
         guard let fields = try fields.fields("subject", known: known) else { return (nil, nil) }
         let longest = DeviceRequest.maximumText

@@ -21,41 +21,34 @@ extension Schema {
 
     /// A condition on devices.
     static let audience: Schema = {
-        let version = Schema.object(optional: [
-            "is": .text, "atLeast": .text, "above": .text, "atMost": .text, "below": .text,
-        ])
-        let seen = Schema.object(optional: [
-            "is": .timestamp, "atLeast": .timestamp, "above": .timestamp, "atMost": .timestamp, "below": .timestamp,
-            "withinDays": .integer(1...36_500),
-        ])
-        let inner = Schema.reference("Audience")
-        return Schema.object(optional: [
+        func comparisons(_ value: Schema) -> [(key: String, value: Schema)] {
+            ["is", "atLeast", "above", "atMost", "below"].map { ($0, value) }
+        }
+        let version = Schema.object(required: [], optional: comparisons(.text))
+        let seen = comparisons(.timestamp) + [("withinDays", .integer(1...36_500))]
+        let inner = Schema.array(of: .reference("Audience"), count: 1...200)
+        let members: KeyValuePairs<String, Schema> = [
             "all": .bool, "token": .text, "user": .text, "users": .array(of: .text, count: 1...200), "tag": .text,
-            "attribute": .text, "is": .attribute, "atLeast": .attribute, "above": .attribute, "atMost": .attribute,
-            "below": .attribute,
-            "in": .array(of: .attribute, count: 1...200), "locale": .text, "appVersion": version, "timeZone": .text,
-            "lastSeen": seen, "and": .array(of: inner, count: 1...200), "or": .array(of: inner, count: 1...200),
-            "not": inner,
-        ])
-        .described("A condition on devices. If it has several members, all of them must hold.")
-        .example(.texts(["tag": "beta"]))
-        .named("Audience")
+            "attribute": .text, "in": .array(of: .attribute, count: 1...200), "locale": .text, "timeZone": .text,
+            "appVersion": version, "lastSeen": .object(required: [], optional: seen), "and": inner, "or": inner,
+            "not": .reference("Audience"),
+        ]
+        return Schema.object(required: [], optional: comparisons(.attribute) + members)
+            .described("A condition on devices. If it has several members, all of them must hold.")
+            .example(.texts(["tag": "beta"]))
+            .named("Audience")
     }()
 
     /// The registration of a device.
     static let deviceRequest = Schema.object(
-        required: [
-            "token": .string(length: 2...DeviceToken.maximumLength * 4).described("Hexadecimal or base64.")
-        ],
+        required: ["token": .string(length: 2...DeviceToken.maximumLength * 4).described("Hexadecimal or base64.")],
         optional: [
             "environment": .environment.described("Default production."), "user": .text.orNull,
             "locale": .text.orNull, "timeZone": .text.orNull.described("Such as Europe/Berlin."),
             "appVersion": .text.orNull,
             "installation": .text.described("With it, a changed token replaces the old one."),
             "capabilities": .array(of: .choice(DeviceCapabilities.named.keys.sorted())),
-            "tags": .array(of: .text, count: 0...DeviceRequest.maximumTags).described(
-                "The tags that replace all earlier ones."
-            ),
+            "tags": .array(of: .text, count: 0...DeviceRequest.maximumTags).described("They replace all earlier tags."),
             "attributes": .map(of: Schema.attribute.orNull)
                 .described("The attributes to set, or with null to remove."),
         ]

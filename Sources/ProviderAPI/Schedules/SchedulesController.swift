@@ -58,18 +58,8 @@ struct SchedulesController: Controller {
         .scope(.send).responses(.ok(ScheduleResponse.schema)).errors(.conflict)
     }
 
-    /// The body of a request to add or replace a schedule.
-    private struct Request {
-        let name: String
-        /// The JSON text of the rule.
-        let rule: Data
-        let nextRunAt: Timestamp?
-        /// The JSON text of the notification.
-        let text: Data
-    }
-
-    /// Parses and validates the body of a request to add or replace a schedule.
-    private func parse(_ request: OperationRequest, app: AppRecord) async throws -> Request {
+    /// Parses and validates the body of a request to add or replace a schedule, and returns it as a new schedule.
+    private func parse(_ request: OperationRequest, app: AppRecord) async throws -> ScheduleRecord {
         let fields = try await request.fields(["name", "schedule", "notification"])
         let now = self.time.now
         let name = try fields.requiredString("name", maximum: 200)
@@ -79,8 +69,15 @@ struct SchedulesController: Controller {
         }
         _ = try NotificationRequest(notification, bundleID: app.bundleID, now: now)
         try Self.checkTimes(notification)
-        let text = try JSONValue.object(notification.members).text
-        return Request(name: name, rule: try rule.json.text, nextRunAt: rule.nextRun(after: now), text: text)
+        return ScheduleRecord(
+            id: UUID(),
+            app: app.id,
+            name: name,
+            request: try JSONValue.object(notification.members).text,
+            rule: try rule.json.text,
+            nextRunAt: rule.nextRun(after: now),
+            createdAt: now
+        )
     }
 
     /// Rejects absolute times in the notification, which cannot suit every run.
@@ -99,16 +96,7 @@ struct SchedulesController: Controller {
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let new = try await self.parse(request, app: app)
-        let schedule = ScheduleRecord(
-            id: UUID(),
-            app: app.id,
-            name: new.name,
-            request: new.text,
-            rule: new.rule,
-            nextRunAt: new.nextRunAt,
-            createdAt: self.time.now
-        )
-        let result = try await self.store.addSchedule(schedule, limits: self.limits)
+        let result = try await self.store.addSchedule(new, limits: self.limits)
         return try self.response(result, app, status: .created)
     }
 
@@ -139,7 +127,8 @@ struct SchedulesController: Controller {
     private func change(_ request: OperationRequest) async throws -> Response {
         let (known, app) = try await self.schedule(request)
         let new = try await self.parse(request, app: app)
-        let change = ScheduleChange.replace(name: new.name, request: new.text, rule: new.rule, nextRunAt: new.nextRunAt)
+        let (text, next) = (new.request, new.nextRunAt)
+        let change = ScheduleChange.replace(name: new.name, request: text, rule: new.rule, nextRunAt: next)
         return try self.response(try await self.store.changeSchedule(known.id, change, limits: self.limits), app)
     }
 
@@ -183,7 +172,7 @@ struct SchedulesController: Controller {
         case .tooLarge:
             .conflict(
                 "schedules_too_large",
-                "the notifications of an app's schedules have at most \(self.limits.bytes) bytes: remove some first"
+                "an app's schedules have at most \(self.limits.bytes) bytes: remove some first"
             )
         }
     }

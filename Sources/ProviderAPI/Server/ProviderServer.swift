@@ -121,8 +121,14 @@ package final class ProviderServer: Service {
         self.unauthenticated = connections
         let trail = AuditTrail(store: store, time: time, logger: logger)
         let requests = RequestMetrics(factory: metrics)
-        let failures = FailureReporter(metrics: requests, logger: logger)
-        let rates = KeyRateLimiter(rate: configuration.limits.keyRate)
+        let runner = OperationRunner(
+            keys: keys,
+            rates: KeyRateLimiter(rate: configuration.limits.keyRate),
+            queryBudget: configuration.limits.query,
+            audit: trail,
+            metrics: requests,
+            failures: FailureReporter(metrics: requests, logger: logger)
+        )
         let gauges = ProviderMetrics(registry: metrics, store: store, unauthenticated: connections, time: time)
         let maximumFile = configuration.limits.importFile
         self.api = RESTAPI(
@@ -145,24 +151,13 @@ package final class ProviderServer: Service {
                     time: time
                 ), KeysController(store: store, keys: keys, trail: trail),
             ],
-            runner: OperationRunner(
-                keys: keys,
-                rates: rates,
-                queryBudget: configuration.limits.query,
-                audit: trail,
-                metrics: requests,
-                failures: failures
-            ),
+            runner: runner,
             compatibility: CompatibilityRoutes(
                 configuration: configuration.compatibility,
                 store: store,
-                keys: keys,
                 acceptor: acceptor,
-                rates: rates,
-                metrics: requests,
-                failures: failures,
-                time: time,
-                logger: logger
+                runner: runner,
+                time: time
             ),
             logger: logger
         )

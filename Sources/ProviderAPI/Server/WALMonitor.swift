@@ -5,29 +5,22 @@ import ServiceLifecycle
 
 /// Checkpoints the write-ahead log before it grows without bound, and logs a warning where that fails.
 struct WALMonitor: Service {
-    /// The lengths at which the monitor acts.
-    struct Limits: Hashable, Sendable {
-        /// The length from which the log is checkpointed, in bytes. It is twice that of the automatic checkpoint.
-        var checkpoint = 64 * 1024 * 1024
-        /// The length from which a checkpointed log causes a warning, in bytes.
-        var warning = 256 * 1024 * 1024
-        /// The time between two checks.
-        var pause: Duration = .seconds(1)
-    }
-
+    /// The length from which the log is checkpointed, in bytes. It is twice that of the automatic checkpoint.
+    private static let checkpointLength = 64 * 1024 * 1024
+    /// The length from which a checkpointed log causes a warning, in bytes.
+    private static let warningLength = 256 * 1024 * 1024
+    /// The time between two checks.
+    private static let pause: Duration = .seconds(1)
     /// The shortest time between two warnings.
     private static let warningInterval: Duration = .seconds(60)
 
-    let store: SQLiteStore
-    let limits: Limits
-    let logger: Logger
+    private let store: SQLiteStore
+    private let logger: Logger
     private let checkpoints: Counter
     private let unfinished: Counter
 
-    init(store: SQLiteStore, limits: Limits = Limits(), metrics: any MetricsFactory, logger: Logger) {
-        self.store = store
-        self.limits = limits
-        self.logger = logger
+    init(store: SQLiteStore, metrics: any MetricsFactory, logger: Logger) {
+        (self.store, self.logger) = (store, logger)
         self.checkpoints = Counter(label: "martlet_store_wal_folds", dimensions: [], factory: metrics)
         self.unfinished = Counter(label: "martlet_store_wal_folds_unfinished", dimensions: [], factory: metrics)
     }
@@ -38,12 +31,12 @@ struct WALMonitor: Service {
             var warnedAt: ContinuousClock.Instant?
             while !Task.isCancelled {
                 let length = await self.check()
-                if length > self.limits.warning, warnedAt.map({ .now - $0 >= Self.warningInterval }) ?? true {
+                if length > Self.warningLength, warnedAt.map({ .now - $0 >= Self.warningInterval }) ?? true {
                     warnedAt = .now
                     // A backup or a check may hold an old snapshot.
                     self.logger.warning("write-ahead log grows", metadata: ["bytes": "\(length)"])
                 }
-                try? await Task.sleep(for: self.limits.pause, clock: .continuous)
+                try? await Task.sleep(for: Self.pause, clock: .continuous)
             }
         }
     }
@@ -53,11 +46,11 @@ struct WALMonitor: Service {
     /// - Returns: the length of the log after that, in bytes.
     func check() async -> Int {
         let length = self.store.logBytes
-        guard length > self.limits.checkpoint else { return length }
+        guard length > Self.checkpointLength else { return length }
         do {
             let remaining = try await self.store.foldLog()
             self.checkpoints.increment()
-            if remaining > self.limits.checkpoint { self.unfinished.increment() }
+            if remaining > Self.checkpointLength { self.unfinished.increment() }
             return remaining
         } catch {
             self.logger.error("write-ahead log could not be checkpointed", metadata: ["error": "\(error)"])

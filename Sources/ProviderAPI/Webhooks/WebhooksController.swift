@@ -4,6 +4,7 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
+import PushTypes
 
 /// `/v1/webhooks`: the URLs that events are posted to.
 struct WebhooksController: Controller {
@@ -137,9 +138,8 @@ struct WebhooksController: Controller {
         newSecret: String? = nil,
         _ set: (inout WebhookChange) -> Void
     ) async throws -> Response {
-        var new = WebhookChange()
-        set(&new)
-        let change = new
+        var change = WebhookChange()
+        set(&change)
         let webhook = try await request.object("webhook") { try await self.store.changeWebhook($0, change) }
         await self.interrupt(webhook.id)
         self.wake.signal()
@@ -167,4 +167,31 @@ struct WebhooksController: Controller {
         }
         return events
     }
+}
+
+/// A webhook in a response.
+struct WebhookResponse: ResponseObject {
+    let webhook: WebhookRecord
+    /// The bundle id of the app; `nil` if the app was removed.
+    let app: Topic?
+    /// The secret, if this response shows it.
+    var secret: String?
+
+    private var events: [String] { self.webhook.events.map(\.rawValue).sorted() }
+
+    static let schemaName: String? = "Webhook"
+    static let members: [ResponseMember<Self>] = [
+        .required("id", \.webhook.id),
+        .optional("app", \.app),
+        .required("url", \.webhook.url),
+        .required("events", \.events),
+        .required("active", \.webhook.isActive),
+        .optional("secret", \.secret, "Only in the response to its creation or rotation."),
+        .required("block", \.webhook.cursor, "The last block of events that was accepted."),
+        .required("failures", \.webhook.failures, "The posts that failed since the last accepted one."),
+        .optional("lastError", \.webhook.lastError),
+        .optional("nextTryAtMs", \.webhook.nextTryAt),
+        .optional("lastSuccessAtMs", \.webhook.lastSuccessAt),
+        .required("createdAtMs", \.webhook.createdAt),
+    ]
 }
