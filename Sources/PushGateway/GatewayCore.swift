@@ -58,7 +58,7 @@ final class GatewayCore: Sendable {
         self.faults = shared.faults
         self.directory = SharedDataDirectory(directory)
         self.admin = AdminServer(
-            parts: try Self.adminRoutes(
+            controllers: try Self.controllers(
                 shared,
                 self.environments,
                 authorities,
@@ -80,7 +80,7 @@ final class GatewayCore: Sendable {
         self.database = database
     }
 
-    private static func adminRoutes(
+    private static func controllers(
         _ shared: SharedCore,
         _ environments: [EnvironmentCore],
         _ authorities: Authorities,
@@ -96,7 +96,7 @@ final class GatewayCore: Sendable {
         )
         return [
             StatusController(
-                doors: openListeners,
+                listeners: openListeners,
                 configuration: configuration,
                 devices: devices,
                 environments: environments,

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Hummingbird
 import PushHTTP
 import PushSupport
@@ -9,6 +10,23 @@ import PushTypes
 /// The API has neither credentials nor an audit: it listens on the loopback address only, and the event log records
 /// what happens to devices.
 typealias AdminOperation = APIOperation<Never>
+
+extension AdminOperation {
+    /// An operation that only reads.
+    static func get(_ path: String, _ id: String, _ summary: String, _ handler: @escaping Handler) -> Self {
+        .init(.get, path, id: id, summary, handler)
+    }
+
+    /// An operation that changes something; `.body(.admin)` follows where it takes a body.
+    static func post(_ path: String, _ id: String, _ summary: String, _ handler: @escaping Handler) -> Self {
+        .init(.post, path, .unaudited, id: id, summary, handler)
+    }
+
+    /// An operation that removes something.
+    static func delete(_ path: String, _ id: String, _ summary: String, _ handler: @escaping Handler) -> Self {
+        .init(.delete, path, .unaudited, id: id, summary, handler)
+    }
+}
 
 extension BodyDescription {
     /// A JSON body of 64 KiB at most.
@@ -54,5 +72,37 @@ extension RequestError {
     /// A table of the gateway that is full.
     static func full(_ entries: String, _ limit: Int) -> RequestError {
         .conflict("too_many", "there are \(limit) \(entries), and no room for more")
+    }
+}
+
+/// The page of a list that a request asks for: `?limit=100&after=NAME`.
+struct AdminPage: Sendable {
+    static let parameters: [ParameterDescription] = [.limit(), .after]
+
+    let limit: Int
+    /// The name of the last entry of the page before.
+    let after: String?
+
+    /// - Throws: ``RequestError`` for a limit out of range.
+    init(_ request: OperationRequest) throws {
+        self.limit = try request.limit()
+        self.after = request.query["after"]
+    }
+
+    /// One entry more than the limit, to see whether there are more.
+    var fetch: Int { self.limit + 1 }
+
+    /// Returns `{"NAME":[…],"next":"…"}`; the latter only if there are more entries.
+    ///
+    /// - Parameters:
+    ///   - values: The entries of the page, and one more if there are more.
+    ///   - entryName: Returns the name of an entry.
+    func response<Entry: JSONRepresentable>(
+        _ name: String,
+        _ values: [Entry],
+        by entryName: (Entry) -> String
+    ) throws -> Response {
+        let entries = Array(values.prefix(self.limit))
+        return try .page(name, entries, next: values.count > self.limit ? entries.last.map(entryName) : nil)
     }
 }

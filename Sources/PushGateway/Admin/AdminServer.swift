@@ -5,56 +5,17 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import PushHTTP
+import Synchronization
 
 /// The admin API: apps, provider keys, devices and their events, over plain HTTP on the loopback address.
 struct AdminServer {
     /// The controllers of the paths below `/v1`.
-    let parts: [any Controller<Never>]
+    let controllers: [any Controller<Never>]
     let gauges: GaugeRegistry
+    let unauthenticated: UnauthenticatedConnections
     let authorityPEM: String
     let logger: Logger
-    private let unauthenticated: UnauthenticatedConnections
-    private let connections = AdminConnections()
-
-    init(
-        parts: [any Controller<Never>],
-        gauges: GaugeRegistry,
-        unauthenticated: UnauthenticatedConnections,
-        authorityPEM: String,
-        logger: Logger
-    ) {
-        self.parts = parts
-        self.unauthenticated = unauthenticated
-        self.gauges = gauges
-        self.authorityPEM = authorityPEM
-        self.logger = logger
-        gauges.add(
-            "martlet_gateway_connections",
-            "Open connections of a listener.",
-            labels: ["listener": "admin"]
-        ) { [connections] in connections.count }
-        gauges.add(
-            "martlet_gateway_connections_limit",
-            "Most open connections of a listener.",
-            labels: ["listener": "admin"]
-        ) { AdminConnections.maximum }
-        gauges.add(
-            "martlet_gateway_unauthenticated_connections",
-            "Open connections without a valid credential, over all listeners."
-        ) { unauthenticated.count }
-        gauges.add(
-            "martlet_gateway_unauthenticated_connections_limit",
-            "Most connections without a valid credential."
-        ) { unauthenticated.limits.connections }
-        gauges.add(
-            "martlet_gateway_unauthenticated_bytes",
-            "Bytes that unauthenticated connections hold together."
-        ) { unauthenticated.bytes }
-        gauges.add(
-            "martlet_gateway_unauthenticated_bytes_limit",
-            "Most bytes that unauthenticated connections may hold together."
-        ) { unauthenticated.limits.bytes }
-    }
+    let connections = AdminConnections()
 
     /// Returns the HTTP server.
     func application(
@@ -63,7 +24,7 @@ struct AdminServer {
         onPort: @escaping @Sendable (Int) async -> Void
     ) -> some ApplicationProtocol {
         Application(
-            router: Self.router(self.operations + self.parts.flatMap { $0.operations }, logger: self.logger),
+            router: Self.router(self.operations + self.controllers.flatMap { $0.operations }, logger: self.logger),
             server: .http1(
                 deadline: TimeAmount(limits.request),
                 idle: TimeAmount(limits.adminIdle),
@@ -96,15 +57,26 @@ struct AdminServer {
     private var operations: [AdminOperation] {
         let (certificate, gauges) = (self.authorityPEM, self.gauges)
         return [
-            .init(.get, "/health", id: "health", "Reports that the process runs.") { _ in
-                try .json(["status": "ok"])
-            },
-            .init(.get, "/metrics", id: "metrics", "Metrics for Prometheus.") { _ in
+            .get("/health", "health", "Reports that the process runs.") { _ in try .json(["status": "ok"]) },
+            .get("/metrics", "metrics", "Metrics for Prometheus.") { _ in
                 .content(ByteBuffer(string: try await gauges.text()), PrometheusText.contentType)
             },
-            .init(.get, "/v1/authority", id: "authority", "The gateway's certificate authority.") {
-                _ in try .json(["certificate": certificate])
+            .get("/v1/authority", "authority", "The gateway's certificate authority.") { _ in
+                try .json(["certificate": certificate])
             },
         ]
     }
+}
+
+/// Counts the connections of the admin listener, and bounds them. Further ones wait until one is closed.
+final class AdminConnections: AvailableConnectionsDelegate {
+    static let maximum = 256
+
+    private let open = Atomic<Int>(0)
+
+    var count: Int { self.open.load(ordering: .relaxed) }
+
+    func connectionOpened() { self.open.add(1, ordering: .relaxed) }
+    func connectionClosed() { self.open.subtract(1, ordering: .relaxed) }
+    func isAcceptingNewConnections() -> Bool { self.count < Self.maximum }
 }

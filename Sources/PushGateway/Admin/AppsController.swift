@@ -13,49 +13,23 @@ struct AppsController: Controller {
     /// The default of `broadcast` in a registration.
     let allowsBroadcastByDefault: Bool
 
-    /// An app in a response.
-    private struct App: Encodable {
-        var teamId: String
-        var bundleId: String
-        var broadcast: Bool
-        /// `nil` where the setting of the gateway applies.
-        var tokenLength: Int?
-
-        init(_ app: ProviderApp) {
-            self.teamId = app.teamID
-            self.bundleId = app.bundleID.name
-            self.broadcast = app.allowsBroadcast
-            self.tokenLength = app.tokenLength
-        }
-    }
-
     var operations: [AdminOperation] {
         [
-            .init(.get, "/v1/apps", id: "listApps", "All apps.", self.list)
-                .parameters(AdminPage.parameters),
-            .init(.post, "/v1/apps", .unaudited, id: "addApp", "Registers an app.", self.add)
-                .body(.admin),
-            .init(.get, "/v1/apps/{app}", id: "showApp", "One app.", self.show),
+            .get("/v1/apps", "listApps", "All apps.", self.list).parameters(AdminPage.parameters),
+            .post("/v1/apps", "addApp", "Registers an app.", self.add).body(.admin),
+            .get("/v1/apps/{app}", "showApp", "One app.", self.show),
             .init(.patch, "/v1/apps/{app}", .unaudited, id: "changeApp", "Changes the rules of an app.", self.change)
                 .body(.admin),
-            .init(
-                .delete,
-                "/v1/apps/{app}",
-                .unaudited,
-                id: "deleteApp",
-                "Removes an app and its channels.",
-                self.delete
-            ),
+            .delete("/v1/apps/{app}", "deleteApp", "Removes an app and its channels.", self.delete),
         ]
     }
 
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
-        return try page.response("apps", self.registry.apps(after: page.after, limit: page.fetch)) { app in
-            (App(app), app.bundleID.name)
-        }
+        return try page.response("apps", self.registry.apps(after: page.after, limit: page.fetch)) { $0.bundleID.name }
     }
 
+    /// Registers an app. It responds with 200 for one that the same team has registered already.
     private func add(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(["teamId", "bundleId", "broadcast", "tokenLength"])
         let team = try fields.identifier("teamId")
@@ -66,8 +40,8 @@ struct AppsController: Controller {
             tokenLength: try Self.tokenLength(fields)
         )
         switch try await self.registry.add(app: app) {
-        case .added: return try .json(App(app), status: .created)
-        case .alreadyThere: return try .json(App(self.registry.app(app.bundleID) ?? app))
+        case .added: return try .json(app, status: .created)
+        case .alreadyThere: return try .json(self.registry.app(app.bundleID) ?? app)
         case .conflict:
             throw RequestError.conflict("other_team", "this app is registered for another team", at: "teamId")
         case .full: throw RequestError.full("apps", ProviderRegistry.capacity)
@@ -76,7 +50,7 @@ struct AppsController: Controller {
 
     private func show(_ request: OperationRequest) async throws -> Response {
         guard let app = try self.registry.app(Self.bundleID(request)) else { throw Self.noSuchApp }
-        return try .json(App(app))
+        return try .json(app)
     }
 
     /// Switching broadcasts off deletes all channels of the app (reference 4.1).
@@ -94,9 +68,10 @@ struct AppsController: Controller {
         }
         guard let app = try await self.registry.update(app: bundleID, change) else { throw Self.noSuchApp }
         if change.allowsBroadcast == false { try await self.deleteChannels(of: bundleID) }
-        return try .json(App(app))
+        return try .json(app)
     }
 
+    /// Returns the length of device tokens: 32, or 0 for sealed tokens; `nil` if the member is absent.
     private static func tokenLength(_ fields: JSONFields) throws -> Int? {
         guard let length = try fields.integer("tokenLength", in: 0...Int64(TokenMinter.shortLength)).map({ Int($0) })
         else { return nil }
@@ -124,10 +99,20 @@ struct AppsController: Controller {
         }
     }
 
+    /// Returns the bundle id in the path. One that is not valid names no app.
     private static func bundleID(_ request: OperationRequest) throws -> Topic {
         guard let topic = request.topic("app") else { throw Self.noSuchApp }
         return topic
     }
 
     private static var noSuchApp: RequestError { .noSuch("app", by: "bundle id") }
+}
+
+extension ProviderApp: ResponseObject {
+    static let members: [ResponseMember<Self>] = [
+        .required("teamId", \.teamID),
+        .required("bundleId", \.bundleID),
+        .required("broadcast", \.allowsBroadcast),
+        .optional("tokenLength", \.tokenLength, "Absent where the setting of the gateway applies."),
+    ]
 }

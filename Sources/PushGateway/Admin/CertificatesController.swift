@@ -15,70 +15,37 @@ struct CertificatesController: Controller {
     let authority: ProviderAuthority
     let time: any TimeSource
 
-    /// A certificate in a list.
-    private struct Entry: Encodable {
-        var serial: String
-        var topic: String
-        var topics: [String]
-        var environments: [String]
-        /// In milliseconds since 1970, as the next two.
-        var issuedAt: Int64
-        var expiresAt: Int64
-        var revokedAt: Int64?
+    /// A certificate that was just issued. The gateway does not keep its private key.
+    private struct IssuedResponse: ResponseObject {
+        let issued: ProviderAuthority.Issued
+        /// A `.p12` with certificate and key in base64, encrypted with AES; `nil` for a key that the caller holds.
+        let archive: String?
 
-        init(_ certificate: ProviderCertificate) {
-            self.serial = certificate.serial
-            self.topic = certificate.topic.name
-            self.topics = certificate.topics.map(\.name).sorted()
-            self.environments = certificate.environments.map(\.rawValue).sorted()
-            self.issuedAt = certificate.issuedAt.milliseconds
-            self.expiresAt = certificate.expiresAt.milliseconds
-            self.revokedAt = certificate.revokedAt?.milliseconds
-        }
-    }
-
-    /// A certificate that was just issued.
-    private struct Issued: Encodable {
-        var serial: String
-        var expiresAt: Int64
-        /// In PEM.
-        var certificate: String
-        /// The key as PKCS#8 in PEM, in this response only; `nil` for a key that the caller holds.
-        var privateKey: String?
-        /// A `.p12` with both in base64, encrypted with AES.
-        var p12: String?
+        static let members: [ResponseMember<Self>] = [
+            .required("serial", \.issued.certificate.serial),
+            .required("expiresAt", \.issued.certificate.expiresAt),
+            .required("certificate", \.issued.certificatePEM, "In PEM."),
+            .optional("privateKey", \.issued.privateKeyPEM, "PKCS#8 in PEM, in this response only."),
+            .optional("p12", \.archive),
+        ]
     }
 
     var operations: [AdminOperation] {
-        [
-            .init(.get, "/v1/certificates", id: "listCertificates", "All provider certificates.", self.list)
-                .parameters(AdminPage.parameters),
-            .init(
-                .post,
-                "/v1/certificates",
-                .unaudited,
-                id: "issueCertificate",
-                "Issues a provider certificate.",
-                self.issue
-            )
-            .body(.admin),
-            .init(
-                .delete,
-                "/v1/certificates/{serial}",
-                .unaudited,
-                id: "revokeCertificate",
-                "Revokes a provider certificate.",
-                self.revoke
-            ),
+        let path = "/v1/certificates"
+        return [
+            .get(path, "listCertificates", "All provider certificates.", self.list).parameters(AdminPage.parameters),
+            .post(path, "issueCertificate", "Issues a provider certificate.", self.issue).body(.admin),
+            .delete("\(path)/{serial}", "revokeCertificate", "Revokes a provider certificate.", self.revoke),
         ]
     }
 
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         let certificates = self.registry.certificates(after: page.after, limit: page.fetch)
-        return try page.response("certificates", certificates) { (Entry($0), $0.serial) }
+        return try page.response("certificates", certificates) { $0.serial }
     }
 
+    /// Issues a certificate, for a new key or for that of a signing request.
     private func issue(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(Self.members)
         let order = try Self.order(fields)
@@ -87,27 +54,16 @@ struct CertificatesController: Controller {
         do {
             issued = try self.authority.issue(order, now: self.time.now)
         } catch ProviderAuthority.Failure.badSigningRequest {
-            throw fields.error(
-                "csr",
-                "invalid_csr",
-                "the signing request must be PKCS#10 in PEM, signed by its own key"
-            )
+            throw fields.error("csr", "invalid_csr", DeviceActivation.signingRequestRule)
         }
         guard try await self.registry.add(certificate: issued.certificate) else {
             throw RequestError.full("certificates", ProviderRegistry.capacity)
         }
-        return try .json(
-            Issued(
-                serial: issued.certificate.serial,
-                expiresAt: issued.certificate.expiresAt.milliseconds,
-                certificate: issued.certificatePEM,
-                privateKey: issued.privateKeyPEM,
-                p12: try issued.archive(passphrase: passphrase).map { Data($0).base64EncodedString() }
-            ),
-            status: .created
-        )
+        let archive = try issued.archive(passphrase: passphrase).map { Data($0).base64EncodedString() }
+        return try .json(IssuedResponse(issued: issued, archive: archive), status: .created)
     }
 
+    /// Revokes a certificate. Connections that it authenticated end with their next request.
     private func revoke(_ request: OperationRequest) async throws -> Response {
         let serial = request.path("serial").lowercased()
         guard try await self.registry.revoke(certificate: serial, now: self.time.now) else {
@@ -116,6 +72,7 @@ struct CertificatesController: Controller {
         return .noContent
     }
 
+    /// Returns the content of the certificate. The subject's topic is always one of its topics.
     private static func order(_ fields: JSONFields) throws -> ProviderAuthority.Order {
         let topic = try fields.topic("topic")
         var topics = try fields.topics("topics", count: Self.maximumTopics) ?? []
@@ -128,6 +85,7 @@ struct CertificatesController: Controller {
         )
     }
 
+    /// Returns the source of the key; by default a new RSA key.
     private static func key(_ fields: JSONFields) throws -> ProviderAuthority.KeySource {
         let csr = try fields.string("csr", maximum: 16_384)
         switch (csr, try fields.string("keyType", maximum: 64)) {
@@ -156,4 +114,19 @@ extension ProviderAuthority.Issued {
         )
         return try bundle.serialize(passphrase: Array(passphrase.utf8))
     }
+}
+
+extension ProviderCertificate: ResponseObject {
+    private var sortedTopics: [String] { self.topics.map(\.name).sorted() }
+    private var sortedEnvironments: [String] { self.environments.map(\.rawValue).sorted() }
+
+    static let members: [ResponseMember<Self>] = [
+        .required("serial", \.serial),
+        .required("topic", \.topic),
+        .required("topics", \.sortedTopics),
+        .required("environments", \.sortedEnvironments),
+        .required("issuedAt", \.issuedAt),
+        .required("expiresAt", \.expiresAt),
+        .optional("revokedAt", \.revokedAt),
+    ]
 }

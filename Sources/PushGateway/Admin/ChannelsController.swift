@@ -12,26 +12,15 @@ struct ChannelsController: Controller {
     let environments: [EnvironmentCore]
     let time: any TimeSource
 
-    /// A channel in a response.
-    private struct Entry: Encodable {
-        var channelId: String
-        var environment: String
-        var bundleId: String
-        /// The storage policy: 0 for none, 1 for the newest broadcast.
-        var policy: Int
-    }
-
     var operations: [AdminOperation] {
-        [
-            .init(.get, "/v1/channels", id: "listChannels", "The channels of an app.", self.list)
+        let path = "/v1/channels"
+        return [
+            .get(path, "listChannels", "The channels of an app.", self.list)
                 .parameters(AdminPage.parameters + [.environment, .query("bundleId", "The app.")]),
-            .init(.post, "/v1/channels", .unaudited, id: "createChannel", "Creates a channel.", self.create)
-                .body(.admin),
-            .init(
-                .delete,
-                "/v1/channels/{environment}/{bundle}/{channel}",
-                .unaudited,
-                id: "deleteChannel",
+            .post(path, "createChannel", "Creates a channel.", self.create).body(.admin),
+            .delete(
+                "\(path)/{environment}/{bundle}/{channel}",
+                "deleteChannel",
                 "Deletes a channel.",
                 self.delete
             ),
@@ -43,9 +32,8 @@ struct ChannelsController: Controller {
         let environment = try Self.environment(request.query["environment"])
         let app = try self.app(request.query["bundleId"])
         let ids = self.channels.channels(app: app, in: environment).drop { id in page.after.map { id <= $0 } ?? false }
-        return try page.response("channels", Array(ids.prefix(page.fetch))) { id in
-            (self.entry(id, app, environment), id)
-        }
+        let channels = ids.prefix(page.fetch).map { self.channel($0, app, environment) }
+        return try page.response("channels", channels) { $0.name.id }
     }
 
     private func create(_ request: OperationRequest) async throws -> Response {
@@ -57,9 +45,10 @@ struct ChannelsController: Controller {
         guard let id = try await self.channels.create(policy, app: app, in: environment, now: self.time.now) else {
             throw RequestError.full("channels of this app", ChannelRegistry.capacity)
         }
-        return try .json(self.entry(id, app, environment), status: .created)
+        return try .json(self.channel(id, app, environment), status: .created)
     }
 
+    /// Deletes a channel, with its subscriptions and its stored broadcast.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let environment = try Self.environment(request.path("environment"))
         let app = try self.app(request.path("bundle"))
@@ -73,13 +62,12 @@ struct ChannelsController: Controller {
         return .noContent
     }
 
-    private func entry(_ id: String, _ app: Topic, _ environment: PushEnvironment) -> Entry {
-        let policy = self.channels.policy(of: id, app: app, in: environment)
-        return Entry(
-            channelId: id,
-            environment: environment.rawValue,
-            bundleId: app.name,
-            policy: policy?.rawValue ?? 0
+    private func channel(_ id: String, _ app: Topic, _ environment: PushEnvironment) -> RegisteredChannel {
+        let policy = self.channels.policy(of: id, app: app, in: environment) ?? .nothing
+        return RegisteredChannel(
+            environment: environment,
+            name: ChannelName(bundleID: app, id: id),
+            policy: policy
         )
     }
 
@@ -91,10 +79,20 @@ struct ChannelsController: Controller {
         return app
     }
 
+    /// Returns the environment of a name.
     private static func environment(_ text: String?) throws -> PushEnvironment {
         guard let environment = text.flatMap(PushEnvironment.init(rawValue:)) else {
             throw RequestError.invalidEnvironment()
         }
         return environment
     }
+}
+
+extension RegisteredChannel: ResponseObject {
+    static let members: [ResponseMember<Self>] = [
+        .required("channelId", \.name.id),
+        .required("environment", \.environment),
+        .required("bundleId", \.name.bundleID),
+        .required("policy", \.policy.rawValue, "The storage policy: 0 for none, 1 for the newest broadcast."),
+    ]
 }

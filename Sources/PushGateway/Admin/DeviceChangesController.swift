@@ -31,58 +31,17 @@ struct DeviceChangesController: Controller {
         var csr: String
     }
 
-    /// The result of a disconnection.
-    private struct Disconnected: Encodable {
-        /// The number of connections that were closed.
-        var connections: Int
-    }
-
     var operations: [AdminOperation] {
-        [
-            .init(
-                .post,
-                "/v1/devices",
-                .unaudited,
-                id: "activateDevice",
-                "Activates a device, or restores one on new hardware.",
-                self.activate
-            )
-            .body(.admin),
-            .init(
-                .post,
-                "/v1/devices/{device}/reinstall",
-                .unaudited,
-                id: "reinstallDevice",
-                "Reinstalls the system of a device.",
-                self.reinstall
-            )
-            .body(.admin),
-            .init(
-                .post,
-                "/v1/devices/{device}/disconnect",
-                .unaudited,
-                id: "disconnectDevice",
-                "Closes the connections of a device.",
-                self.disconnect
-            ),
-            .init(.delete, "/v1/devices/{device}", .unaudited, id: "deleteDevice", "Deletes a device.", self.delete),
-            .init(
-                .delete,
-                "/v1/devices/{device}/certificate",
-                .unaudited,
-                id: "revokeDevice",
-                "Revokes the certificate of a device.",
-                self.revoke
-            ),
-            .init(
-                .delete,
-                "/v1/devices/{device}/topics/{topic}",
-                .unaudited,
-                id: "removeApp",
-                "Removes an app from a device.",
-                self.removeApp
-            )
-            .parameters(.environment, .query("delaySeconds", "The time until its token ends.")),
+        let path = "/v1/devices/{device}"
+        return [
+            .post("/v1/devices", "activateDevice", "Activates a device, or restores one.", self.activate).body(.admin),
+            .post("\(path)/reinstall", "reinstallDevice", "Reinstalls the system of a device.", self.reinstall)
+                .body(.admin),
+            .post("\(path)/disconnect", "disconnectDevice", "Closes the connections of a device.", self.disconnect),
+            .delete(path, "deleteDevice", "Deletes a device.", self.delete),
+            .delete("\(path)/certificate", "revokeDevice", "Revokes the certificate of a device.", self.revoke),
+            .delete("\(path)/topics/{topic}", "removeApp", "Removes an app from a device.", self.removeApp)
+                .parameters(.environment, .query("delaySeconds", "The time until its token ends.")),
         ]
     }
 
@@ -96,12 +55,7 @@ struct DeviceChangesController: Controller {
         let old = try new.restoreOf.map(self.replaced)
         let (id, now) = (UUID(), self.time.now)
         let (certificate, serial) = try self.activation.certificate(signingRequest: new.csr, device: id, now: now)
-        let device = Device(
-            id: id,
-            name: new.name ?? old?.name,
-            activatedAt: now,
-            certificateSerial: serial
-        )
+        let device = Device(id: id, name: new.name ?? old?.name, activatedAt: now, certificateSerial: serial)
         if let old {
             guard try await self.devices.restore(device, of: old.id) else { throw Self.nothingToRestore }
             self.forget(old.id)
@@ -111,6 +65,7 @@ struct DeviceChangesController: Controller {
         return try self.response(.created, id, certificate)
     }
 
+    /// Returns the device that a new one replaces.
     private func replaced(_ text: String) throws -> Device {
         guard let device = UUID(uuidString: text).flatMap(self.devices.device) else { throw Self.nothingToRestore }
         return device
@@ -132,10 +87,11 @@ struct DeviceChangesController: Controller {
         return try self.response(.ok, id, certificate)
     }
 
+    /// Closes the connections of a device, and responds with their number. The device may connect again at once.
     private func disconnect(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         guard self.devices.device(id) != nil else { throw RequestError.noSuch("device") }
-        return try .json(Disconnected(connections: self.close(id)))
+        return try .json(["connections": self.close(id)])
     }
 
     /// Revokes the certificate of a device. Its tokens stay valid.
@@ -146,6 +102,7 @@ struct DeviceChangesController: Controller {
         return .noContent
     }
 
+    /// Deletes a device. Its tokens and messages end.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         guard try await self.devices.delete(id, now: self.time.now) else { throw RequestError.noSuch("device") }
@@ -173,22 +130,19 @@ struct DeviceChangesController: Controller {
                 wasThere = wasThere || removed
             }
         }
-        guard wasThere else {
-            throw RequestError.noSuch("topic", by: "name on this device", at: "topic")
-        }
+        guard wasThere else { throw RequestError.noSuch("topic", by: "name on this device", at: "topic") }
         return .noContent
     }
 
+    /// Returns the certificates of a device: its own, and those of the authorities that the two ends trust, in PEM.
     private func response(_ status: HTTPResponse.Status, _ id: UUID, _ certificate: String) throws -> Response {
-        try .json(
-            ActivatedDevice(
-                deviceId: id.uuidString,
-                certificate: certificate,
-                deviceAuthority: self.activation.deviceAuthorityPEM,
-                authority: self.activation.authorityPEM
-            ),
-            status: status
-        )
+        let members = [
+            "deviceId": id.uuidString,
+            "certificate": certificate,
+            "deviceAuthority": self.activation.deviceAuthorityPEM,
+            "authority": self.activation.authorityPEM,
+        ]
+        return try .json(members, status: status)
     }
 
     /// Discards all messages for the device, and closes its connections.

@@ -11,20 +11,13 @@ struct DevicesController: Controller {
     let environments: [EnvironmentCore]
 
     var operations: [AdminOperation] {
-        [
-            .init(.get, "/v1/devices", id: "listDevices", "The devices that match all filters.", self.list)
-                .parameters(
-                    AdminPage.parameters + [
-                        .topic, .query("online", "Connected or not."), .query("name", "With this text in their name."),
-                    ]
-                ),
-            .init(
-                .get,
-                "/v1/devices/{device}",
-                id: "showDevice",
-                "One device with its tokens and connections.",
-                self.show
-            ),
+        let filters: [ParameterDescription] = [
+            .topic, .query("online", "Connected or not."), .query("name", "With this text in their name."),
+        ]
+        return [
+            .get("/v1/devices", "listDevices", "The devices that match all filters.", self.list)
+                .parameters(AdminPage.parameters + filters),
+            .get("/v1/devices/{device}", "showDevice", "One device with its tokens and connections.", self.show),
         ]
     }
 
@@ -38,9 +31,8 @@ struct DevicesController: Controller {
         guard let found else {
             throw RequestError.invalid("after", "use the member next of the page before, or the id of a device")
         }
-        return try page.response("devices", found) { device in
-            (DeviceEntry(device, isOnline: online.contains(device.id)), device.id.uuidString)
-        }
+        let entries = found.map { DeviceEntry(device: $0, isOnline: online.contains($0.id)) }
+        return try page.response("devices", entries) { $0.device.id.uuidString }
     }
 
     /// Returns the filter of the query items `online`, `topic` and `name`, all of which a device must match.
@@ -51,8 +43,7 @@ struct DevicesController: Controller {
             case nil: nil
             case "true": true
             case "false": false
-            default:
-                throw RequestError.invalid("online", "use true or false")
+            default: throw RequestError.invalid("online", "use true or false")
             }
         return { device, isOnline in
             if let online, online != isOnline { return false }
@@ -66,7 +57,7 @@ struct DevicesController: Controller {
         let id = try request.deviceID()
         guard let device = self.devices.device(id) else { throw RequestError.noSuch("device") }
         let connections = self.environments.map {
-            DeviceDetails.Connection($0.environment, $0.router.session(of: id))
+            DeviceDetails.Connection(environment: $0.environment, session: $0.router.session(of: id))
         }
         return try .json(DeviceDetails(device, connections: connections, tokens: self.devices))
     }

@@ -1,56 +1,40 @@
 import Foundation
+import PushHTTP
 import PushTypes
 
 /// An event in a response of the admin API.
-struct EventEntry: Encodable {
-    /// The id, which increases with every event.
-    var id: Int64
-    /// In milliseconds since 1970.
-    var timeMs: Int64
-    /// The name for people: that of Apple where Apple has one.
-    var event: String
-    /// The name for programs.
-    var name: String
-    var environment: String?
-    /// `nil` for a broadcast as a whole.
-    var device: String?
-    var topic: String?
-    var apnsId: String?
+extension Event: ResponseObject {
+    /// The device; `nil` for a broadcast as a whole.
+    fileprivate var oneDevice: UUID? { self.device == RoutingStateMachine.allDevices ? nil : self.device }
 
-    init(_ event: Event) {
-        self.id = event.id
-        self.timeMs = event.time.milliseconds
-        self.event = event.name.text
-        self.name = event.name.code
-        self.environment = event.environment?.rawValue
-        self.device = event.device == RoutingStateMachine.allDevices ? nil : event.device.uuidString
-        self.topic = event.topic
-        self.apnsId = event.apnsID
-    }
+    static let members: [ResponseMember<Self>] = [
+        .required("id", \.id, "The id, which increases with every event."),
+        .required("timeMs", \.time),
+        .required("event", \.name.text, "The name for people: that of Apple where Apple has one."),
+        .required("name", \.name.code, "The name for programs."),
+        .optional("environment", \.environment),
+        .optional("device", \.oneDevice),
+        .optional("topic", \.topic),
+        .optional("apnsId", \.apnsID),
+    ]
 }
 
 /// The state of one notification at one device.
-struct NotificationState: Encodable {
-    var device: String?
-    var environment: String?
-    var topic: String?
+struct NotificationState: ResponseObject {
+    /// The newest event of the notification at this device.
+    let last: Event
+
+    static let members: [ResponseMember<Self>] = [
+        .optional("device", \.last.oneDevice),
+        .optional("environment", \.last.environment),
+        .optional("topic", \.last.topic),
+        .required("state", \.text),
+        .required("sinceMs", \.last.time),
+    ]
+
     /// The state in words.
-    var state: String
-    /// In milliseconds since 1970.
-    var sinceMs: Int64
-
-    /// - Parameter last: the newest event of the notification at this device.
-    init(last: Event) {
-        let entry = EventEntry(last)
-        self.device = entry.device
-        self.environment = entry.environment
-        self.topic = entry.topic
-        self.state = Self.description(of: last.name)
-        self.sinceMs = entry.timeMs
-    }
-
-    private static func description(of name: Event.Name) -> String {
-        switch name {
+    var text: String {
+        switch self.last.name {
         case .received: "sent to the device, not acknowledged yet"
         case .delivered: "delivered"
         case .deliveredFromStorage: "delivered from storage"
@@ -61,11 +45,11 @@ struct NotificationState: Encodable {
         case .expired: "discarded: it expired"
         case .unregistered, .unregisteredFromStorage: "discarded: the token is not registered"
         case .disabled, .disabledFromStorage: "discarded: the device does not want this topic"
-        case .refusedByDevice: "discarded: the device refused it"
-        case .refusedTooMany: "refused with 429: too much was sent to the device"
+        case .rejectedByDevice: "discarded: the device refused it"
+        case .tooManyRequests: "refused with 429: too much was sent to the device"
         case .activated, .connected, .disconnected, .tokenMinted, .appRemoved, .deleted, .revoked, .subscribed,
             .unsubscribed:
-            name.text
+            self.last.name.text
         }
     }
 }

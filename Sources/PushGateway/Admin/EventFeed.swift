@@ -101,13 +101,13 @@ struct EventFeed: Sendable {
         }
     }
 
+    /// Writes events, together.
     @concurrent private func send(_ events: [Event], write: Write) async throws {
         guard !events.isEmpty else { return }
-        let encoder = JSONEncoder.sorted
         var buffer = ByteBuffer()
         for event in events {
             buffer.writeString("id: \(event.id)\nevent: \(event.name.code)\ndata: ")
-            buffer.writeBytes(try encoder.encode(EventEntry(event)))
+            buffer.writeBytes(try event.json.text)
             buffer.writeString("\n\n")
         }
         try await write(buffer)

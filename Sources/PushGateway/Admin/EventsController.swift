@@ -19,60 +19,35 @@ struct EventsController: Controller {
     let devices: DeviceRegistry
     let environments: [EnvironmentCore]
 
-    /// The events of one notification.
-    private struct Timeline: Encodable {
-        var apnsId: String
-        /// The state in words, or the number of devices in each state.
-        var state: String
-        var devices: [NotificationState]
-        var events: [EventEntry]
-    }
-
     /// The number of events of one name.
-    private struct Counter: Encodable {
-        var environment: String?
-        var event: String
-        var name: String
-        var count: Int
-    }
+    private struct Counter: ResponseObject {
+        let environment: PushEnvironment?
+        let name: Event.Name
+        let count: Int
 
-    var operations: [AdminOperation] {
-        [
-            .init(
-                .get,
-                "/v1/events",
-                id: "listEvents",
-                "Events, newest first; with after oldest first, to continue from an id.",
-                self.list
-            )
-            .parameters(Self.filters + [.limit(default: Self.pageSize)]),
-            .init(
-                .get,
-                "/v1/events/stream",
-                id: "streamEvents",
-                "Events as they happen, as server-sent events.",
-                self.stream
-            )
-            .parameters(Self.filters),
-            .init(
-                .get,
-                "/v1/devices/{device}/events",
-                id: "listDeviceEvents",
-                "The events of a device.",
-                self.listOfDevice
-            )
-            .parameters(.limit(default: Self.pageSize)),
-            .init(
-                .get,
-                "/v1/notifications/{apnsId}",
-                id: "showNotification",
-                "The events of a notification, and its state.",
-                self.timeline
-            ),
-            .init(.get, "/v1/counters", id: "listCounters", "The numbers of events.", self.counters),
+        static let members: [ResponseMember<Self>] = [
+            .optional("environment", \.environment),
+            .required("event", \.name.text),
+            .required("name", \.name.code),
+            .required("count", \.count),
         ]
     }
 
+    var operations: [AdminOperation] {
+        let limit = ParameterDescription.limit(default: Self.pageSize)
+        return [
+            .get("/v1/events", "listEvents", "Events, newest first; with after oldest first, from an id.", self.list)
+                .parameters(Self.filters + [limit]),
+            .get("/v1/events/stream", "streamEvents", "Events as they happen, as server-sent events.", self.stream)
+                .parameters(Self.filters),
+            .get("/v1/devices/{device}/events", "listDeviceEvents", "The events of a device.", self.listOfDevice)
+                .parameters(limit),
+            .get("/v1/notifications/{apnsId}", "showNotification", "The state of a notification.", self.timeline),
+            .get("/v1/counters", "listCounters", "The numbers of events.", self.counters),
+        ]
+    }
+
+    /// Responds with events, newest first; with `after` oldest first.
     private func list(_ request: OperationRequest) async throws -> Response {
         let filter = try self.filter(request)
         let limit = try request.limit(default: Self.pageSize)
@@ -83,7 +58,7 @@ struct EventsController: Controller {
             } else {
                 try await self.events.events(filter, limit: limit)
             }
-        return try .json(["events": events.map(EventEntry.init)])
+        return try .page("events", events)
     }
 
     private func listOfDevice(_ request: OperationRequest) async throws -> Response {
@@ -91,7 +66,7 @@ struct EventsController: Controller {
         let limit = try request.limit(default: Self.pageSize)
         let events = try await self.events.events(EventFilter(device: id), limit: limit)
         guard !events.isEmpty || self.devices.device(id) != nil else { throw RequestError.noSuch("device") }
-        return try .json(["events": events.map(EventEntry.init)])
+        return try .page("events", events)
     }
 
     /// Streams events after the id that the reader has, which browsers send as `last-event-id`.
@@ -104,44 +79,34 @@ struct EventsController: Controller {
         return try feed.response(to: request.http)
     }
 
+    /// Responds with the events of a notification, and with its state: in words, or as the number of devices in each.
     private func timeline(_ request: OperationRequest) async throws -> Response {
         let apnsID = request.path("apnsId")
         let events: [Event] = try await self.events.events(EventFilter(apnsID: apnsID), limit: Self.maximumTimeline)
             .reversed()
-        guard let last = events.last else {
-            throw RequestError.noSuch("notification", by: "apns-id", at: "apnsId")
-        }
-        return try .json(Self.timeline(events, apnsID: last.apnsID ?? apnsID))
-    }
-
-    /// - Parameter events: oldest first.
-    private static func timeline(_ events: [Event], apnsID: String) -> Timeline {
+        guard let last = events.last else { throw RequestError.noSuch("notification", by: "apns-id", at: "apnsId") }
         var newest: [UUID: Event] = [:]
         for event in events { newest[event.device] = event }
         // The event of a broadcast as a whole belongs to no device.
         if newest.count > 1 { newest[RoutingStateMachine.allDevices] = nil }
-        let states = newest.values.sorted { $0.id < $1.id }.map(NotificationState.init)
-        let counts = Dictionary(grouping: states, by: \.state).mapValues(\.count)
+        let states = newest.values.sorted { $0.id < $1.id }.map(NotificationState.init(last:))
+        let counts = Dictionary(grouping: states, by: \.text).mapValues(\.count)
         let state =
             states.count == 1
-            ? states[0].state
+            ? states[0].text
             : counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: "; ")
-        return Timeline(apnsId: apnsID, state: state, devices: states, events: events.map(EventEntry.init))
+        return try .json([
+            "apnsId": (last.apnsID ?? apnsID).json, "state": state.json, "devices": states.json, "events": events.json,
+        ])
     }
 
+    /// Responds with the number of each event since the start, without those of environments that are not served.
     private func counters(_ request: OperationRequest) async throws -> Response {
         let served = Set(self.environments.map(\.environment))
         let counters = self.events.counts()
             .filter { count in count.count > 0 || count.environment.map(served.contains) ?? false }
-            .map {
-                Counter(
-                    environment: $0.environment?.rawValue,
-                    event: $0.name.text,
-                    name: $0.name.code,
-                    count: $0.count
-                )
-            }
-        return try .json(["counters": counters])
+            .map { Counter(environment: $0.environment, name: $0.name, count: $0.count) }
+        return try .page("counters", counters)
     }
 
     /// Returns the filter of the query. A token is converted to its device, topic and environment.
@@ -153,22 +118,14 @@ struct EventsController: Controller {
         filter.topic = try request.text("topic")
         guard let text = try request.text("token") else { return filter }
         guard filter.device == nil, filter.topic == nil, filter.environment == nil else {
-            throw RequestError(
-                .invalid,
-                code: "conflicting_field",
-                message: "a token implies a device, a topic and an environment: leave these out",
-                path: "token"
-            )
+            let message = "a token implies a device, a topic and an environment: leave these out"
+            throw RequestError(.invalid, code: "conflicting_field", message: message, path: "token")
         }
         guard let claims = DeviceToken(hex: text).flatMap(self.devices.minter.open),
             let topic = self.devices.topic(claims.topic, on: claims.device, in: claims.environment)
         else {
-            throw RequestError(
-                .invalid,
-                code: "invalid_token",
-                message: "a device token of this gateway is hexadecimal",
-                path: "token"
-            )
+            let message = "a device token of this gateway is hexadecimal"
+            throw RequestError(.invalid, code: "invalid_token", message: message, path: "token")
         }
         (filter.device, filter.environment, filter.topic) = (claims.device, claims.environment, topic.name)
         return filter

@@ -7,45 +7,24 @@ struct FaultsController: Controller {
     let plan: FaultPlan
     let time: any TimeSource
 
-    /// A fault in a response.
-    private struct Fault: Encodable {
-        var rule: FaultRule
-        /// The rule in the syntax of the command-line flag.
-        var text: String
-        /// `start` for a file or a flag, or `api`.
-        var source: String
-        /// The pushes that the rule matched.
-        var seen: Int
-        /// The matched pushes that met the fault.
-        var hits: Int
-
-        init(_ entry: FaultPlan.Entry) {
-            self.rule = entry.rule
-            self.text = entry.rule.description
-            self.source = entry.source.rawValue
-            self.seen = entry.seen
-            self.hits = entry.hits
-        }
-    }
-
     var operations: [AdminOperation] {
         [
-            .init(.get, "/v1/faults", id: "listFaults", "All faults.", self.list),
-            .init(.post, "/v1/faults", .unaudited, id: "addFault", "Adds a fault.", self.add)
-                .body(.admin),
-            .init(.delete, "/v1/faults", .unaudited, id: "removeFaults", "Removes all faults.", self.removeAll),
-            .init(.delete, "/v1/faults/{fault}", .unaudited, id: "removeFault", "Removes a fault.", self.remove),
+            .get("/v1/faults", "listFaults", "All faults.", self.list),
+            .post("/v1/faults", "addFault", "Adds a fault.", self.add).body(.admin),
+            .delete("/v1/faults", "removeFaults", "Removes all faults.", self.removeAll),
+            .delete("/v1/faults/{fault}", "removeFault", "Removes a fault.", self.remove),
         ]
     }
 
     private func list(_ request: OperationRequest) async throws -> Response {
-        try .json(["faults": self.plan.entries(now: self.time.now).map(Fault.init)])
+        try .page("faults", self.plan.entries(now: self.time.now))
     }
 
+    /// Adds a fault, and responds with its id.
     private func add(_ request: OperationRequest) async throws -> Response {
         let rule = try await request.decode(FaultRule.self)
         let added = try self.plan.add(rule, source: .api, now: self.time.now)
-        return try .json(Fault(FaultPlan.Entry(rule: added, source: .api)), status: .created)
+        return try .json(FaultPlan.Entry(rule: added, source: .api), status: .created)
     }
 
     private func removeAll(_ request: OperationRequest) async throws -> Response {
@@ -57,4 +36,14 @@ struct FaultsController: Controller {
         guard self.plan.remove(request.path("fault")) else { throw RequestError.noSuch("fault") }
         return .noContent
     }
+}
+
+extension FaultPlan.Entry: ResponseObject {
+    static let members: [ResponseMember<Self>] = [
+        .required("rule", \.rule.json),
+        .required("text", \.rule.description, "The rule in the syntax of the command-line flag."),
+        .required("source", \.source, "`start` for a file or a flag, or `api`."),
+        .required("seen", \.seen, "The pushes that the rule matched."),
+        .required("hits", \.hits, "The matched pushes that met the fault."),
+    ]
 }

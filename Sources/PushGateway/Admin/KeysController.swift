@@ -17,52 +17,37 @@ struct KeysController: Controller {
     let time: any TimeSource
 
     /// A key in a response.
-    private struct Key: Encodable {
-        var teamId: String
-        var keyId: String
-        var scope: String
-        var environment: String?
-        var topics: [String]?
-        var relatedKeyId: String?
-        /// In milliseconds since 1970.
-        var revokedAt: Int64?
+    private struct KeyResponse: ResponseObject {
+        let key: RegisteredKey
         /// The text of the `.p8` file of a generated key, in this response only.
         var privateKey: String?
 
-        init(_ key: RegisteredKey, privateKey: String? = nil) {
-            self.teamId = key.teamID
-            self.keyId = key.keyID
-            self.revokedAt = key.revokedAt?.milliseconds
-            self.privateKey = privateKey
-            switch key.scope {
-            case .team: self.scope = "team"
-            case .environment(let environment):
-                self.scope = "environment"
-                self.environment = environment.rawValue
-            case .topics(let scope):
-                self.scope = "topics"
-                self.environment = scope.environment.rawValue
-                self.topics = scope.topics.map(\.name).sorted()
-                self.relatedKeyId = scope.relatedKeyID
-            }
-        }
+        private var topics: [String]? { self.key.scope.topics?.topics.map(\.name).sorted() }
+
+        static let members: [ResponseMember<Self>] = [
+            .required("teamId", \.key.teamID),
+            .required("keyId", \.key.keyID),
+            .required("scope", \.key.scope.name),
+            .optional("environment", \.key.scope.environment),
+            .optional("topics", \.topics),
+            .optional("relatedKeyId", \.key.scope.topics?.relatedKeyID),
+            .optional("revokedAt", \.key.revokedAt),
+            .optional("privateKey", \.privateKey),
+        ]
     }
 
     var operations: [AdminOperation] {
         [
-            .init(.get, "/v1/keys", id: "listKeys", "All keys.", self.list)
-                .parameters(AdminPage.parameters),
-            .init(.post, "/v1/keys", .unaudited, id: "addKey", "Registers a key, or generates one.", self.add)
-                .body(.admin),
-            .init(.delete, "/v1/keys/{key}", .unaudited, id: "revokeKey", "Revokes a key.", self.revoke),
+            .get("/v1/keys", "listKeys", "All keys.", self.list).parameters(AdminPage.parameters),
+            .post("/v1/keys", "addKey", "Registers a key, or generates one.", self.add).body(.admin),
+            .delete("/v1/keys/{key}", "revokeKey", "Revokes a key.", self.revoke),
         ]
     }
 
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
-        return try page.response("keys", self.registry.keys(after: page.after, limit: page.fetch)) {
-            (Key($0), $0.keyID)
-        }
+        let keys = self.registry.keys(after: page.after, limit: page.fetch).map { KeyResponse(key: $0) }
+        return try page.response("keys", keys) { $0.key.keyID }
     }
 
     /// Registers a key. It responds with 200 for one that is registered already.
@@ -76,7 +61,7 @@ struct KeysController: Controller {
             publicKey: material.publicKey,
             scope: try Self.scope(fields)
         )
-        let response = Key(key, privateKey: material.privateKey)
+        let response = KeyResponse(key: key, privateKey: material.privateKey)
         switch try await self.registry.add(key: key) {
         case .added: return try .json(response, status: .created)
         case .alreadyThere: return try .json(response)
@@ -87,6 +72,7 @@ struct KeysController: Controller {
         }
     }
 
+    /// Revokes a key. Its id cannot be used again.
     private func revoke(_ request: OperationRequest) async throws -> Response {
         guard try await self.registry.revoke(key: request.path("key"), now: self.time.now) else {
             throw RequestError.noSuch("key", by: "id, or it was revoked")
@@ -126,6 +112,7 @@ extension KeysController {
         }
     }
 
+    /// Returns the key of the member `key`, or generates one.
     private static func material(_ fields: JSONFields) throws -> Material {
         if try fields.bool("generate") == true {
             guard fields.members["key"] == nil else {
@@ -139,11 +126,8 @@ extension KeysController {
         }
         let pem = try fields.requiredString("key", maximum: 16_384)
         guard let publicKey = Self.publicKey(pem: pem) else {
-            throw fields.error(
-                "key",
-                "invalid_key",
-                "the key must be P-256 in PEM: BEGIN PUBLIC KEY, or the text of a .p8 file"
-            )
+            let message = "the key must be P-256 in PEM: BEGIN PUBLIC KEY, or the text of a .p8 file"
+            throw fields.error("key", "invalid_key", message)
         }
         return Material(publicKey: publicKey)
     }

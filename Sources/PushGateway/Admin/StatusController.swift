@@ -1,5 +1,6 @@
 import Hummingbird
 import PushHTTP
+import PushSupport
 import PushTypes
 import Synchronization
 
@@ -14,38 +15,17 @@ final class OpenListeners: Sendable {
 
 /// `GET /v1/status`: the open listeners, and the numbers of devices, messages and events.
 struct StatusController: Controller {
-    let doors: OpenListeners
+    let listeners: OpenListeners
     let configuration: GatewayConfiguration
     let devices: DeviceRegistry
     let environments: [EnvironmentCore]
     let events: EventLog
 
-    /// The state of the gateway.
-    private struct Status: Encodable {
-        var status = "ok"
-        var dataDirectory: String
-        var admin: String
-        var devices: Int
-        var events: Int
-        var environments: [Environment]
-    }
-
-    /// The state of one environment.
-    private struct Environment: Encodable {
-        var environment: String
-        /// The address of each listener, as `HOST:PORT`.
-        var doors: [String: String]
-        var devicesOnline: Int
-        var unacknowledged: Int
-        var stored: Int
-    }
-
     var operations: [AdminOperation] {
         [
-            .init(
-                .get,
+            .get(
                 "/v1/status",
-                id: "status",
+                "status",
                 "The open listeners, and the numbers of devices, messages and events.",
                 self.show
             )
@@ -53,31 +33,27 @@ struct StatusController: Controller {
     }
 
     private func show(_ request: OperationRequest) async throws -> Response {
-        let open = self.doors.current
-        var environments: [Environment] = []
+        let open = self.listeners.current
+        var environments: [JSONValue] = []
         for core in self.environments {
             let load = core.router.load
             environments.append(
-                Environment(
-                    environment: core.environment.rawValue,
-                    doors: self.addresses(core.environment, open),
-                    devicesOnline: load.sessions,
-                    unacknowledged: load.unacknowledged,
-                    stored: try await core.storedMessages()
-                )
+                .object([
+                    "environment": core.environment.json, "doors": self.addresses(core.environment, open).json,
+                    "devicesOnline": load.sessions.json, "unacknowledged": load.unacknowledged.json,
+                    "stored": try await core.storedMessages().json,
+                ])
             )
         }
-        return try .json(
-            Status(
-                dataDirectory: self.configuration.dataDirectory,
-                admin: "\(ListenAddress(host: self.configuration.admin.host, port: open.admin))",
-                devices: self.devices.count,
-                events: try await self.events.stored(),
-                environments: environments
-            )
-        )
+        return try .json([
+            "status": "ok".json, "dataDirectory": self.configuration.dataDirectory.json,
+            "admin": "\(ListenAddress(host: self.configuration.admin.host, port: open.admin))".json,
+            "devices": self.devices.count.json, "events": try await self.events.stored().json,
+            "environments": environments.json,
+        ])
     }
 
+    /// Returns the address of each open listener, as `HOST:PORT`.
     private func addresses(_ environment: PushEnvironment, _ open: GatewayAddresses) -> [String: String] {
         guard let configured = self.configuration.listeners[environment], let ports = open.ports[environment] else {
             return [:]

@@ -8,23 +8,9 @@ struct TokenKeysController: Controller {
     let mint: TokenMinter
     let directory: SharedDataDirectory
 
-    /// The result of a rotation.
-    private struct Rotated: Encodable {
-        /// The id of the key that encrypts from now on.
-        var tokenKeyId: UInt8
-    }
-
     var operations: [AdminOperation] {
-        [
-            .init(
-                .post,
-                "/v1/token-keys",
-                .unaudited,
-                id: "rotateTokenKey",
-                "Creates a key that encrypts device tokens from now on.",
-                self.rotate
-            )
-        ]
+        let summary = "Creates a key that encrypts device tokens from now on."
+        return [.post("/v1/token-keys", "rotateTokenKey", summary, self.rotate)]
     }
 
     /// Creates a key. Tokens of earlier keys stay valid until their device has requested new ones.
@@ -36,11 +22,9 @@ struct TokenKeysController: Controller {
                 ? self.mint.currentKeyID : nil
         }
         guard let id else {
-            throw RequestError.conflict(
-                "too_many_token_keys",
-                "there are at most \(TokenMinter.maximumKeys) token keys"
-            )
+            let message = "there are at most \(TokenMinter.maximumKeys) token keys"
+            throw RequestError.conflict("too_many_token_keys", message)
         }
-        return try .json(Rotated(tokenKeyId: id), status: .created)
+        return try .json(["tokenKeyId": id], status: .created)
     }
 }

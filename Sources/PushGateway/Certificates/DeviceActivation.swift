@@ -9,6 +9,9 @@ struct DeviceActivation: Sendable {
     /// The lifetime of a device certificate: ten years, because a device ends by its deletion.
     static let lifetime: TimeInterval = 3650 * 86_400
 
+    /// The message of an error of the code `invalid_csr`.
+    static let signingRequestRule = "the signing request must be PKCS#10 in PEM, signed by its own key"
+
     let authority: CertificateAuthority
     let deviceAuthorityPEM: String
     /// The authority of the gateway's own certificate.
@@ -17,12 +20,7 @@ struct DeviceActivation: Sendable {
     /// Issues a certificate, in PEM, for the key of `signingRequest`, with the device id as common name.
     func certificate(signingRequest: String, device: UUID, now: Timestamp) throws -> (pem: String, serial: String) {
         guard let publicKey = CertificateAuthority.publicKey(ofRequest: signingRequest) else {
-            throw RequestError(
-                .invalid,
-                code: "invalid_csr",
-                message: "the signing request must be PKCS#10 in PEM, signed by its own key",
-                path: "csr"
-            )
+            throw RequestError(.invalid, code: "invalid_csr", message: Self.signingRequestRule, path: "csr")
         }
         let certificate = try self.authority.issue(
             to: DistinguishedName { CommonName(device.uuidString) },

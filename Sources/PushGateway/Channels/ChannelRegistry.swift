@@ -9,6 +9,13 @@ enum ChannelPolicy: Int, Hashable, Sendable {
     case newest = 1
 }
 
+/// A broadcast channel of an app.
+struct RegisteredChannel: Hashable, Sendable {
+    var environment: PushEnvironment
+    var name: ChannelName
+    var policy: ChannelPolicy
+}
+
 /// The broadcast channels of all apps: in memory for the checks of every broadcast, in the database to last.
 ///
 /// Ids are random and of 128 bits, so that none occurs twice.

@@ -164,11 +164,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         case .team: return false
         case .environment: return others.filter { $0.scope == key.scope }.count >= Self.maximumTeamScopedKeys
         case .topics(let own):
-            let same = others.filter { other in
-                guard case .topics(let scope) = other.scope else { return false }
-                return scope.environment == own.environment
-            }
-            return same.count >= Self.maximumTopicKeys
+            return others.filter { $0.scope.topics?.environment == own.environment }.count >= Self.maximumTopicKeys
         }
     }
 

@@ -10,6 +10,29 @@ struct RegisteredKey: Hashable, Sendable {
         case environment(PushEnvironment)
         /// Some topics in one environment, on a connection with at most one other key.
         case topics(TopicScope)
+
+        /// The name in the admin API and in the database.
+        var name: String {
+            switch self {
+            case .team: "team"
+            case .environment: "environment"
+            case .topics: "topics"
+            }
+        }
+
+        /// The environment in which the key may be used; `nil` for both.
+        var environment: PushEnvironment? {
+            switch self {
+            case .team: nil
+            case .environment(let environment): environment
+            case .topics(let scope): scope.environment
+            }
+        }
+
+        /// The scope of a topic-specific key; `nil` for a key of another kind.
+        var topics: TopicScope? {
+            if case .topics(let scope) = self { scope } else { nil }
+        }
     }
 
     /// The scope of a topic-specific key.
@@ -30,11 +53,7 @@ struct RegisteredKey: Hashable, Sendable {
 
     /// Returns whether the key may be used in an environment.
     func serves(_ environment: PushEnvironment) -> Bool {
-        switch self.scope {
-        case .team: true
-        case .environment(let own): own == environment
-        case .topics(let scope): scope.environment == environment
-        }
+        self.scope.environment ?? environment == environment
     }
 
     /// Returns whether both keys may be used on one connection. A topic-specific key allows only its related key.
@@ -50,7 +69,7 @@ struct RegisteredKey: Hashable, Sendable {
 
     /// Returns whether the key has no list of topics, or lists the topic or its app.
     func lists(_ topic: Topic, ofApp bundleID: Topic) -> Bool {
-        guard case .topics(let scope) = self.scope else { return true }
+        guard let scope = self.scope.topics else { return true }
         return scope.topics.contains(topic) || scope.topics.contains(bundleID)
     }
 }

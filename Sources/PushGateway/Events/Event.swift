@@ -3,31 +3,13 @@ import PushTypes
 
 /// An event of a notification or a device, in Apple's words where Apple has one (reference 7.3).
 struct Event: Hashable, Sendable {
-    /// The kind of an event. The raw values are in the blocks of the database: never renumber.
+    /// The kind of an event. The raw values are in the blocks of the database: only add names, and at the end.
     enum Name: UInt8, CaseIterable, Sendable {
         case received = 1
-        case delivered = 2
-        case deliveredFromStorage = 3
-        case storedOffline = 4
-        case storedPower = 5
-        case replaced = 6
-        case expired = 7
-        case unregistered = 8
-        case unregisteredFromStorage = 9
-        case disabled = 10
-        case disabledFromStorage = 11
-        case refusedByDevice = 12
-        case refusedTooMany = 13
-        case storedUnfiltered = 14
+        case delivered, deliveredFromStorage, storedOffline, storedPower, replaced, expired, unregistered
+        case unregisteredFromStorage, disabled, disabledFromStorage, rejectedByDevice, tooManyRequests, storedUnfiltered
         case activated = 20
-        case connected = 21
-        case disconnected = 22
-        case tokenMinted = 23
-        case appRemoved = 24
-        case deleted = 25
-        case revoked = 26
-        case subscribed = 27
-        case unsubscribed = 28
+        case connected, disconnected, tokenMinted, appRemoved, deleted, revoked, subscribed, unsubscribed
 
         /// The name for programs.
         var code: String { self.names.code }
@@ -49,8 +31,8 @@ struct Event: Hashable, Sendable {
                 ("unregistered_from_storage", "Discarded – Token Unregistered (From Storage)")
             case .disabled: ("disabled", "Discarded – Disabled")
             case .disabledFromStorage: ("disabled_from_storage", "Discarded – Disabled (From Storage)")
-            case .refusedByDevice: ("refused_by_device", "Discarded – Refused by Device")
-            case .refusedTooMany: ("refused_too_many", "Refused – Too Many Requests")
+            case .rejectedByDevice: ("refused_by_device", "Discarded – Refused by Device")
+            case .tooManyRequests: ("refused_too_many", "Refused – Too Many Requests")
             case .storedUnfiltered: ("stored_unfiltered", "Stored – Topic Not in Filter")
             case .activated: ("device_activated", "Device Activated")
             case .connected: ("device_connected", "Device Connected")

@@ -1,4 +1,5 @@
 import Foundation
+import PushHTTP
 import PushSupport
 import PushTypes
 import Synchronization
@@ -12,7 +13,7 @@ final class FaultPlan: Sendable {
     static let limit = 100
 
     /// The source of a rule.
-    enum Source: String, Sendable {
+    enum Source: String, CaseIterable, JSONRepresentable {
         /// A file or a flag.
         case start
         case api

@@ -42,22 +42,19 @@ extension FaultRule {
         }
     }
 
-    /// The members that ``init(members:path:)`` reads.
-    var members: [String: JSONValue] {
-        var members = Dictionary(self.action.members + self.match.members) { $1 }
-        if !self.id.isEmpty { members["id"] = .string(self.id) }
-        return members
+    /// The object that ``init(members:path:)`` reads.
+    var json: JSONValue { .object(Dictionary(self.members) { $1 }) }
+
+    /// The members in the order of the text form: first the action, then the match.
+    private var members: [(String, JSONValue)] {
+        self.action.members + self.match.members + (self.id.isEmpty ? [] : [("id", .string(self.id))])
     }
 }
 
-extension FaultRule: Codable {
+extension FaultRule: Decodable {
     /// - Throws: ``RequestError``, and the errors of the decoder.
     init(from decoder: any Decoder) throws {
         try self.init(members: try [String: JSONValue](from: decoder))
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        try self.members.encode(to: encoder)
     }
 }
 
@@ -68,11 +65,7 @@ extension FaultRule: CustomStringConvertible {
         try self.init(members: try FaultText.members(text))
     }
 
-    /// The text form: first the action, then the match.
-    var description: String {
-        let id = self.id.isEmpty ? [] : [("id", JSONValue.string(self.id))]
-        return FaultText.text(self.action.members + self.match.members + id)
-    }
+    var description: String { FaultText.text(self.members) }
 }
 
 extension FaultPoint {

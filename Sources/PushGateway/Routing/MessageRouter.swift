@@ -84,7 +84,7 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
 
     /// Logs the event of a push that a rule of the listener's has rejected with 429.
     func rejectedTooMany(device: UUID, topic: Topic, apnsID: String) {
-        self.log(.refusedTooMany, device, topic, apnsID: apnsID)
+        self.log(.tooManyRequests, device, topic, apnsID: apnsID)
     }
 
     private func log(_ name: Event.Name, _ device: UUID, _ topic: Topic?, apnsID: String) {

@@ -34,7 +34,7 @@ extension RoutingStateMachine {
             self.sessions[index].progressedAt = now
             self.sessions[index].loads.acknowledged(done.message)
             let delivered: Event.Name = done.isFromStorage ? .deliveredFromStorage : .delivered
-            actions.events.append(self.event(ack.status == 0 ? delivered : .refusedByDevice, done.message, now))
+            actions.events.append(self.event(ack.status == 0 ? delivered : .rejectedByDevice, done.message, now))
             if let submission = done.submission { actions.accepted.append(submission) }
             if let channel = done.message.channel {
                 guard done.message.expiresAt != nil else { continue }

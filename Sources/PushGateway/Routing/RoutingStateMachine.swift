@@ -121,7 +121,7 @@ struct RoutingStateMachine: Sendable {
         let message = Message(submission.push, sequence: sequence, acceptedAt: now)
         let index = self.sessions.index(of: message.device)
         if let index, self.rejects(message, at: index, now: now) {
-            actions.events.append(self.event(.refusedTooMany, message, now))
+            actions.events.append(self.event(.tooManyRequests, message, now))
             return actions.rejected.append(submission.pending)
         }
         actions.events.append(self.event(.received, message, now))

@@ -5,24 +5,18 @@ import PushTypes
 struct ChannelTable {
     let database: Database
 
-    /// A row.
-    struct Channel: Hashable, Sendable {
-        var environment: PushEnvironment
-        var name: ChannelName
-        var policy: ChannelPolicy
-    }
-
     /// Returns all channels. Rows with values that the gateway would not have written are left out.
-    func channels() throws -> [Channel] {
+    func channels() throws -> [RegisteredChannel] {
         try Row.fetchAll(self.database, sql: "SELECT * FROM channel").compactMap { row in
             guard let environment = row.environment(), let bundleID = row.topic("bundleID"),
                 let id = row["id"] as String?, let policy = row.integer("policy").flatMap(ChannelPolicy.init(rawValue:))
             else { return nil }
-            return Channel(environment: environment, name: ChannelName(bundleID: bundleID, id: id), policy: policy)
+            let name = ChannelName(bundleID: bundleID, id: id)
+            return RegisteredChannel(environment: environment, name: name, policy: policy)
         }
     }
 
-    func insert(_ channel: Channel, at now: Timestamp) throws {
+    func insert(_ channel: RegisteredChannel, at now: Timestamp) throws {
         try self.database.execute(
             sql: "INSERT INTO channel (environment, bundleID, id, policy, createdAt) VALUES (?, ?, ?, ?, ?)",
             arguments: [

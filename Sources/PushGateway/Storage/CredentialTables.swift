@@ -77,20 +77,15 @@ struct CredentialTables {
     }
 
     func insert(_ key: RegisteredKey) throws {
-        let row: (scope: String, environment: String?, topics: String?, related: String?) =
-            switch key.scope {
-            case .team: ("team", nil, nil, nil)
-            case .environment(let environment): ("environment", environment.rawValue, nil, nil)
-            case .topics(let scope):
-                ("topics", scope.environment.rawValue, Self.text(scope.topics), scope.relatedKeyID)
-            }
+        let (scope, topics) = (key.scope, key.scope.topics)
         try self.database.execute(
             sql: """
                 INSERT INTO key (keyID, teamID, publicKey, scope, environment, topics, relatedKeyID)
                 VALUES (?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                key.keyID, key.teamID, Data(key.publicKey), row.scope, row.environment, row.topics, row.related,
+                key.keyID, key.teamID, Data(key.publicKey), scope.name, scope.environment?.rawValue,
+                topics.map { Self.text($0.topics) }, topics?.relatedKeyID,
             ]
         )
     }

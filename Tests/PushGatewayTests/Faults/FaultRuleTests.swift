@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: texts) func textAndJSONGoRound(text: String) throws {
         let rule = try FaultRule(text: text)
         #expect(rule.description == text)
-        #expect(try RequestError.decode(FaultRule.self, from: JSONEncoder().encode(rule)) == rule)
+        #expect(try RequestError.decode(FaultRule.self, from: rule.json.text) == rule)
         #expect(try FaultRule(members: rule.members) == rule)
     }
 

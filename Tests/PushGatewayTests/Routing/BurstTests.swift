@@ -54,7 +54,7 @@ import Testing
             #expect(
                 all.filter { !$0.isAccepted } == [SubmissionResult(ticket: 3, id: "3", rejection: .tooManyRequests)]
             )
-            #expect(try await core.count(.refusedTooMany, device) == 1)
+            #expect(try await core.count(.tooManyRequests, device) == 1)
             #expect(try await core.count(.received, device) == 2)
             device.acknowledgeAll(core)
             #expect(device.link.messages.map(\.notification.id) == ["1", "2"])
