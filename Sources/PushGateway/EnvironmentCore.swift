@@ -15,35 +15,25 @@ final class EnvironmentCore: Sendable {
     let feedbackListener: FeedbackListener
 
     init(_ environment: PushEnvironment, shared: SharedCore, configuration: GatewayConfiguration) {
-        let (limits, rules) = (configuration.limits, configuration.rules)
+        let (limits, rules, services) = (configuration.limits, configuration.rules, shared.services)
+        let (providers, channels, tokenLength) = (shared.providers, shared.channels, configuration.tokenLength)
+        let (time, logger, certificates) = (services.time, services.logger, shared.certificateCheck(environment))
+        let directory = EnvironmentDirectory(providers: providers, devices: services.devices, environment: environment)
         self.environment = environment
-        self.database = shared.database
-        self.router = Self.router(environment, shared, limits)
-        let certificates = shared.certificateCheck(environment)
-        let directory = EnvironmentDirectory(
-            providers: shared.providers,
-            devices: shared.devices,
-            environment: environment
+        self.database = services.database
+        var routing = RoutingStateMachine.Limits()
+        routing.unacknowledged = limits.unacknowledged
+        let power = PowerRules(window: limits.powerWindow, backgroundPerHour: limits.backgroundPerHour)
+        self.router = MessageRouter(
+            machine: RoutingStateMachine(environment: environment, limits: routing, power: power),
+            services: services
         )
         self.providerListener = ProviderListener(
-            session: ProviderSession.Shared(
-                environment: environment,
-                rules: rules,
-                directory: directory,
-                channels: shared.channels
-            ),
-            channels: ChannelManager(
-                channels: shared.channels,
-                submitter: self.router,
-                time: shared.time,
-                logger: shared.logger
-            ),
+            session: .init(environment: environment, rules: rules, directory: directory, channels: channels),
+            channels: ChannelManager(channels: channels, submitter: self.router, time: time, logger: logger),
             router: self.router,
             certificates: certificates,
-            faults: shared.faults,
-            requestDeadline: TimeAmount(limits.request),
-            time: shared.time,
-            logger: shared.logger
+            requestDeadline: TimeAmount(limits.request)
         )
         var binaryLimits = BinaryServerStateMachine.Limits()
         binaryLimits.isLenient = !rules.refusesLongSimplePayloads
@@ -51,60 +41,28 @@ final class EnvironmentCore: Sendable {
             status: { directory.status(of: $0) },
             submitter: self.router,
             certificates: certificates,
-            faults: shared.faults,
+            faults: services.faults,
             isStrict: rules.refusesImmediateBackground,
             limits: binaryLimits,
-            time: shared.time,
-            logger: shared.logger
+            time: time,
+            logger: logger
         )
         self.feedbackListener = FeedbackListener(
             store: shared.feedback.list(environment),
             certificates: certificates,
             delay: { shared.feedbackDelay(for: $0, environment) },
-            time: shared.time,
-            logger: shared.logger
+            time: time,
+            logger: logger
         )
-        let (providers, tokenLength) = (shared.providers, configuration.tokenLength)
         self.deviceLinkListener = DeviceLinkListener(
             router: self.router,
-            devices: shared.devices,
             authenticator: shared.authenticator,
-            limits: limits.deviceLink,
-            handshake: limits.handshake,
-            time: shared.time,
-            logger: shared.logger,
+            limits: limits,
             topic: { providers.topic(for: $0) },
             tokenLength: { providers.tokenLength(for: $0) ?? tokenLength },
-            hasChannel: { shared.channels.policy(of: $0.id, app: $0.bundleID, in: environment) != nil }
+            hasChannel: { channels.policy(of: $0.id, app: $0.bundleID, in: environment) != nil }
         )
     }
-
-    private static func router(
-        _ environment: PushEnvironment,
-        _ shared: SharedCore,
-        _ limits: GatewayConfiguration.Limits
-    ) -> MessageRouter {
-        var routing = RoutingStateMachine.Limits()
-        routing.unacknowledged = limits.unacknowledged
-        return MessageRouter(
-            machine: RoutingStateMachine(
-                environment: environment,
-                limits: routing,
-                power: PowerRules(window: limits.powerWindow, backgroundPerHour: limits.backgroundPerHour)
-            ),
-            database: shared.database,
-            devices: shared.devices,
-            events: shared.events,
-            feedback: shared.feedback,
-            sequences: shared.sequences,
-            faults: shared.faults,
-            time: shared.time,
-            logger: shared.logger
-        )
-    }
-
-    /// Returns the number of messages that wait for their device.
-    func storedMessages() async throws -> Int { try await self.count(.message) }
 
     /// Returns the number of rows of a table.
     func count(_ table: GatewayTables.Counted) async throws -> Int {

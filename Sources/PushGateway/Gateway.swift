@@ -15,22 +15,18 @@ package final class Gateway: Service {
     /// The certificate, in PEM, that a provider and a device have to trust.
     package let authorityPEM: String
 
-    private let configuration: GatewayConfiguration
     private let core: GatewayCore
     private let bound = OneShotValue<GatewayAddresses>()
-    private let time: any TimeSource
-    private let logger: Logger
+    private var configuration: GatewayConfiguration { self.core.configuration }
+    private var logger: Logger { self.core.shared.services.logger }
 
     /// - Throws: ``GatewayError``, also for a data directory that is in use or damaged.
     package init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
         guard configuration.admin.isLoopback else {
             throw GatewayError.adminNotLoopback(configuration.admin.host)
         }
-        self.configuration = configuration
         self.core = try GatewayCore(configuration: configuration, time: time, logger: logger)
         self.authorityPEM = try self.core.authorities.gateway.pem
-        self.time = time
-        self.logger = logger
     }
 
     /// Waits until the listeners are open and returns their ports.
@@ -56,15 +52,7 @@ package final class Gateway: Service {
             var addresses = GatewayAddresses()
             for core in self.core.environments {
                 guard let configured = self.configuration.listeners[core.environment] else { continue }
-                let listeners = try EnvironmentListeners(
-                    core.environment,
-                    authorities: self.core.authorities,
-                    configuration: self.configuration,
-                    faults: self.core.faults,
-                    unauthenticated: self.core.unauthenticated,
-                    time: self.time,
-                    logger: self.logger
-                )
+                let listeners = try EnvironmentListeners(core.environment, self.core)
                 open.append(listeners)
                 listeners.addGauges(to: self.core.gauges, core.environment)
                 addresses.ports[core.environment] = try await listeners.bind(core, configured)
@@ -86,7 +74,8 @@ package final class Gateway: Service {
     /// Runs the admin API and the regular removal until graceful shutdown or cancellation.
     private func runAdmin(onPort: @escaping @Sendable (Int) -> Void) async throws {
         let address = self.configuration.admin
-        let admin = self.core.admin.application(listening: address, limits: self.configuration.limits, onPort: onPort)
+        let admin = try self.core.adminServer()
+            .application(listening: address, limits: self.configuration.limits, onPort: onPort)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.purgeRegularly() }
             group.addTask {
@@ -99,8 +88,7 @@ package final class Gateway: Service {
                 do {
                     try await admin.run()
                 } catch let error as IOError {
-                    let why = ErrorDescription.of(error)
-                    throw GatewayError.cannotListen(listener: "admin", address: "\(address)", why: why)
+                    throw GatewayError.cannotListen("admin", address, error)
                 }
                 throw CancellationError()
             }
@@ -115,7 +103,7 @@ package final class Gateway: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 do {
-                    try await self.core.tick(now: self.time.now)
+                    try await self.core.tick(now: self.core.shared.services.time.now)
                     try await Task.sleep(for: Self.purgeInterval)
                 } catch is CancellationError {
                     return

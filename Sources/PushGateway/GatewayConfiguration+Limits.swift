@@ -19,9 +19,9 @@ extension GatewayConfiguration {
         package var adminDrain: Duration = .seconds(2)
         /// Messages that a device may leave unacknowledged; pushes beyond that are answered 429. Default 2,000.
         package var unacknowledged = 2000
-        /// Events that are kept. Default 1,000,000.
+        /// Events that are kept, of about 100 bytes each. Default 1,000,000.
         package var events = 1_000_000
-        /// The age up to which events are kept. Default 7 days.
+        /// The age up to which events are kept, as in Apple's delivery log (reference 7.3). Default 7 days.
         package var eventAge: Duration = .seconds(7 * 86_400)
         /// The interval at which a device that is not in use is woken for held messages. Default 15 min.
         package var powerWindow: Duration = .seconds(15 * 60)

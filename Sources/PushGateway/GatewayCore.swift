@@ -6,22 +6,20 @@ import PushTypes
 
 /// The parts of a gateway behind its listeners, made from its data directory.
 final class GatewayCore: Sendable {
+    let configuration: GatewayConfiguration
     let authorities: Authorities
+    let shared: SharedCore
     let environments: [EnvironmentCore]
-    let admin: AdminServer
-    let faults: FaultPlan
     let openListeners = OpenListeners()
+    let adminConnections = AdminConnections()
     /// The unauthenticated connections of all listeners, including the admin API.
     let unauthenticated: UnauthenticatedConnections
     /// The gauges at `/metrics`; listeners add theirs.
     let gauges = GaugeRegistry()
-    private let events: EventLog
-    private let database: GatewayDatabase
     /// Keeps the lock of the data directory until the end of ``close()``.
     private let directory: SharedDataDirectory
 
     init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
-        self.unauthenticated = UnauthenticatedConnections(limits: configuration.limits.unauthenticated, logger: logger)
         let directory = try DataDirectory(configuration.dataDirectory)
         let authorities = try Authorities(
             names: configuration.serverNames,
@@ -29,94 +27,55 @@ final class GatewayCore: Sendable {
             in: directory,
             now: time.now.date
         )
-        let database = try GatewayDatabase(path: directory.file(GatewayDatabase.file))
-        let events = try EventLog(database: database, limits: .init(configuration.limits), logger: logger)
-        let devices = try DeviceRegistry(
-            database: database,
-            minter: TokenMinter(keys: try TokenKeyFiles.load(from: directory)),
-            events: events,
-            time: time
-        )
-        let shared = SharedCore(
-            database: database,
-            providers: try ProviderRegistry(database: database),
-            providerAuthority: ProviderAuthority(authority: authorities.providers),
-            channels: try ChannelRegistry(database: database),
-            devices: devices,
-            faults: try FaultPlan(starting: try configuration.faultRules(), now: time.now),
-            events: events,
-            feedback: FeedbackRecorder(database: database, logger: logger),
-            authenticator: DeviceAuthenticator(authority: authorities.devices, devices: devices),
-            sequences: MessageSequence(last: try database.read { try $0.lastSequence() }),
-            time: time,
-            logger: logger
-        )
+        let shared = try SharedCore(configuration, authorities, in: directory, time: time, logger: logger)
+        self.configuration = configuration
+        self.authorities = authorities
+        self.shared = shared
+        self.unauthenticated = UnauthenticatedConnections(limits: configuration.limits.unauthenticated, logger: logger)
         self.environments = configuration.listeners.keys.sorted { $0.rawValue > $1.rawValue }
             .map { EnvironmentCore($0, shared: shared, configuration: configuration) }
-        self.events = events
-        self.authorities = authorities
-        self.faults = shared.faults
         self.directory = SharedDataDirectory(directory)
-        self.admin = AdminServer(
-            controllers: try Self.controllers(
-                shared,
-                self.environments,
-                authorities,
-                self.directory,
-                self.openListeners,
-                configuration
-            ),
-            gauges: self.gauges,
-            unauthenticated: self.unauthenticated,
-            authorityPEM: try authorities.gateway.pem,
-            logger: logger
-        )
-        CoreGauges(
-            database: database,
-            devices: devices,
-            events: events,
-            authenticator: shared.authenticator
-        ).add(to: self.gauges, environments: self.environments)
-        self.database = database
+        self.addGauges()
     }
 
-    private static func controllers(
-        _ shared: SharedCore,
-        _ environments: [EnvironmentCore],
-        _ authorities: Authorities,
-        _ directory: SharedDataDirectory,
-        _ openListeners: OpenListeners,
-        _ configuration: GatewayConfiguration
-    ) throws -> [any Controller<Never>] {
-        let (providers, channels, devices, time) = (shared.providers, shared.channels, shared.devices, shared.time)
+    /// Returns the server of the admin API.
+    func adminServer() throws -> AdminServer {
+        AdminServer(
+            controllers: try self.controllers(),
+            gauges: self.gauges,
+            unauthenticated: self.unauthenticated,
+            connections: self.adminConnections,
+            authorityPEM: try self.authorities.gateway.pem,
+            logger: self.shared.services.logger
+        )
+    }
+
+    private func controllers() throws -> [any Controller<Never>] {
+        let (providers, channels, environments) = (self.shared.providers, self.shared.channels, self.environments)
+        let services = self.shared.services
+        let (devices, events, time) = (services.devices, services.events, services.time)
         let activation = DeviceActivation(
-            authority: authorities.devices,
-            deviceAuthorityPEM: try authorities.devices.pem,
-            authorityPEM: try authorities.gateway.pem
+            authority: self.authorities.devices,
+            deviceAuthorityPEM: try self.authorities.devices.pem,
+            authorityPEM: try self.authorities.gateway.pem
         )
         return [
-            StatusController(
-                listeners: openListeners,
-                configuration: configuration,
-                devices: devices,
-                environments: environments,
-                events: shared.events
-            ),
+            StatusController(core: self),
             AppsController(
                 registry: providers,
                 channels: channels,
                 environments: environments,
-                allowsBroadcastByDefault: configuration.rules.allowsBroadcastByDefault
+                allowsBroadcastByDefault: self.configuration.rules.allowsBroadcastByDefault
             ),
             KeysController(registry: providers, time: time),
-            CertificatesController(registry: providers, authority: shared.providerAuthority, time: time),
+            CertificatesController(registry: providers, authority: self.shared.providerAuthority, time: time),
             DevicesController(devices: devices, environments: environments),
             DeviceChangesController(devices: devices, environments: environments, activation: activation, time: time),
-            TokenKeysController(mint: devices.minter, directory: directory),
-            EventsController(events: shared.events, devices: devices, environments: environments),
-            FaultsController(plan: shared.faults, time: time),
+            TokenKeysController(minter: devices.minter, directory: self.directory),
+            EventsController(events: events, devices: devices, environments: environments),
+            FaultsController(plan: services.faults, time: time),
             ChannelsController(registry: providers, channels: channels, environments: environments, time: time),
-            FeedbackController(feedback: shared.feedback),
+            FeedbackController(feedback: self.shared.feedback),
         ]
     }
 
@@ -126,14 +85,14 @@ final class GatewayCore: Sendable {
             environment.router.tick()
             environment.providerListener.rejectionLog.flush()
         }
-        try await self.events.trim(now: now)
+        try await self.shared.services.events.trim(now: now)
     }
 
     /// Writes all that is in memory and closes the database, after the listeners were closed.
     func close() async throws {
         for environment in self.environments { try await environment.router.end() }
-        try await self.events.end()
-        try self.database.close()
+        try await self.shared.services.events.end()
+        try self.shared.services.database.close()
         self.directory.close()
     }
 }

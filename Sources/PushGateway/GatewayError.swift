@@ -1,3 +1,5 @@
+import PushSupport
+
 /// An error at the start of a gateway.
 package enum GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The address of a listener is in use or does not belong to this machine.
@@ -12,6 +14,10 @@ package enum GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     case badFault(String, why: String)
     /// The gateway ended before its listeners were open.
     case ended
+
+    static func cannotListen(_ listener: String, _ address: ListenAddress, _ error: any Error) -> GatewayError {
+        .cannotListen(listener: listener, address: "\(address)", why: ErrorDescription.of(error))
+    }
 
     package var description: String {
         switch self {

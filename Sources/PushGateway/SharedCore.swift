@@ -2,29 +2,64 @@ import Logging
 import PushSupport
 import PushTypes
 
+/// The parts that the routers of all environments work with.
+struct RoutingServices: Sendable {
+    let database: GatewayDatabase
+    let devices: DeviceRegistry
+    let events: EventLog
+    let feedback: any FeedbackSink
+    let sequences: MessageSequence
+    let faults: FaultPlan
+    let time: any TimeSource
+    let logger: Logger
+}
+
 /// The parts that all environments of a gateway share.
 struct SharedCore: Sendable {
-    let database: GatewayDatabase
+    let services: RoutingServices
     let providers: ProviderRegistry
     let providerAuthority: ProviderAuthority
     let channels: ChannelRegistry
-    let devices: DeviceRegistry
-    let faults: FaultPlan
-    let events: EventLog
     let feedback: FeedbackRecorder
     let authenticator: DeviceAuthenticator
-    let sequences: MessageSequence
-    let time: any TimeSource
-    let logger: Logger
+
+    /// Opens the database in the data directory, and reads what is kept in memory.
+    init(
+        _ configuration: GatewayConfiguration,
+        _ authorities: Authorities,
+        in directory: borrowing DataDirectory,
+        time: any TimeSource,
+        logger: Logger
+    ) throws {
+        let database = try GatewayDatabase(path: directory.file(GatewayDatabase.file))
+        let events = try EventLog(database: database, limits: configuration.limits, logger: logger)
+        let minter = TokenMinter(keys: try TokenKeyFiles.load(from: directory))
+        let devices = try DeviceRegistry(database: database, minter: minter, events: events, time: time)
+        self.providers = try ProviderRegistry(database: database)
+        self.providerAuthority = ProviderAuthority(authority: authorities.providers)
+        self.channels = try ChannelRegistry(database: database)
+        self.feedback = FeedbackRecorder(database: database, logger: logger)
+        self.authenticator = DeviceAuthenticator(authority: authorities.devices, devices: devices)
+        self.services = RoutingServices(
+            database: database,
+            devices: devices,
+            events: events,
+            feedback: self.feedback,
+            sequences: MessageSequence(last: try database.read { try $0.lastSequence() }),
+            faults: try FaultPlan(starting: try configuration.faultRules(), now: time.now),
+            time: time,
+            logger: logger
+        )
+    }
 
     /// Returns the check of provider certificates for the listeners of one environment.
     func certificateCheck(_ environment: PushEnvironment) -> CertificateCheck {
         CertificateCheck(
             environment: environment,
-            identify: { [providerAuthority, providers, time] der in
+            identify: { [providerAuthority, providers, time = services.time] der in
                 providerAuthority.identity(of: der, environment: environment, directory: providers, now: time.now)
             },
-            isStillValid: { [providers, time] identity in
+            isStillValid: { [providers, time = services.time] identity in
                 !providers.isRevoked(certificate: identity.serial) && time.now <= identity.expiresAt
             }
         )
@@ -32,18 +67,13 @@ struct SharedCore: Sendable {
 
     /// Returns the delay of a feedback list that a fault asks for; zero without one.
     func feedbackDelay(for identity: CertificateIdentity, _ environment: PushEnvironment) -> Duration {
-        var random = SystemRandomNumberGenerator()
-        let decision = self.faults.decide(
-            at: .feedback,
-            for: FaultSubject(
-                listener: .feedback,
-                environment: environment,
-                topic: identity.defaultTopic,
-                credential: identity.serial
-            ),
-            random: &random,
-            now: self.time.now
+        let subject = FaultSubject(
+            listener: .feedback,
+            environment: environment,
+            topic: identity.defaultTopic,
+            credential: identity.serial
         )
+        let decision = self.services.faults.decide(at: .feedback, for: subject, now: self.services.time.now)
         return decision?.feedbackDelay ?? .zero
     }
 }

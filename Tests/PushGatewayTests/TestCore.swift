@@ -77,26 +77,21 @@ func withCore(
         let database = try GatewayDatabase(path: "\(directory)/gateway.sqlite")
         let events = try EventLog(database: database, limits: .init(), logger: silentLogger)
         let minter = TokenMinter(keys: [[UInt8](repeating: 1, count: 32)])
-        let devices = try DeviceRegistry(
-            database: database,
-            minter: minter,
-            events: events,
-            time: time
-        )
+        let devices = try DeviceRegistry(database: database, minter: minter, events: events, time: time)
         let feedback = RecordedFeedback()
-        let sequences = MessageSequence(last: 0)
+        let services = RoutingServices(
+            database: database,
+            devices: devices,
+            events: events,
+            feedback: feedback,
+            sequences: MessageSequence(last: 0),
+            faults: FaultPlan(),
+            time: time,
+            logger: silentLogger
+        )
         let make: @Sendable (PushEnvironment) -> MessageRouter = { environment in
-            MessageRouter(
-                machine: RoutingStateMachine(environment: environment, limits: limits, power: power),
-                database: database,
-                devices: devices,
-                events: events,
-                feedback: feedback,
-                sequences: sequences,
-                faults: FaultPlan(),
-                time: time,
-                logger: silentLogger
-            )
+            let machine = RoutingStateMachine(environment: environment, limits: limits, power: power)
+            return MessageRouter(machine: machine, services: services)
         }
         let core = TestCore(
             database: database,

@@ -13,9 +13,9 @@ struct AdminServer {
     let controllers: [any Controller<Never>]
     let gauges: GaugeRegistry
     let unauthenticated: UnauthenticatedConnections
+    let connections: AdminConnections
     let authorityPEM: String
     let logger: Logger
-    let connections = AdminConnections()
 
     /// Returns the HTTP server.
     func application(

@@ -15,11 +15,7 @@ final class OpenListeners: Sendable {
 
 /// `GET /v1/status`: the open listeners, and the numbers of devices, messages and events.
 struct StatusController: Controller {
-    let listeners: OpenListeners
-    let configuration: GatewayConfiguration
-    let devices: DeviceRegistry
-    let environments: [EnvironmentCore]
-    let events: EventLog
+    let core: GatewayCore
 
     var operations: [AdminOperation] {
         [
@@ -33,29 +29,32 @@ struct StatusController: Controller {
     }
 
     private func show(_ request: OperationRequest) async throws -> Response {
-        let open = self.listeners.current
+        let (open, configuration, services) = (
+            self.core.openListeners.current, self.core.configuration, self.core.shared.services
+        )
         var environments: [JSONValue] = []
-        for core in self.environments {
+        for core in self.core.environments {
             let load = core.router.load
             environments.append(
                 .object([
                     "environment": core.environment.json, "doors": self.addresses(core.environment, open).json,
                     "devicesOnline": load.sessions.json, "unacknowledged": load.unacknowledged.json,
-                    "stored": try await core.storedMessages().json,
+                    "stored": try await core.count(.message).json,
                 ])
             )
         }
         return try .json([
-            "status": "ok".json, "dataDirectory": self.configuration.dataDirectory.json,
-            "admin": "\(ListenAddress(host: self.configuration.admin.host, port: open.admin))".json,
-            "devices": self.devices.count.json, "events": try await self.events.stored().json,
+            "status": "ok".json, "dataDirectory": configuration.dataDirectory.json,
+            "admin": "\(ListenAddress(host: configuration.admin.host, port: open.admin))".json,
+            "devices": services.devices.count.json, "events": try await services.events.stored().json,
             "environments": environments.json,
         ])
     }
 
     /// Returns the address of each open listener, as `HOST:PORT`.
     private func addresses(_ environment: PushEnvironment, _ open: GatewayAddresses) -> [String: String] {
-        guard let configured = self.configuration.listeners[environment], let ports = open.ports[environment] else {
+        guard let configured = self.core.configuration.listeners[environment], let ports = open.ports[environment]
+        else {
             return [:]
         }
         let listeners = [

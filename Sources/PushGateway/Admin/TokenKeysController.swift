@@ -5,7 +5,7 @@ import PushSupport
 
 /// `/v1/token-keys`: the keys that encrypt device tokens.
 struct TokenKeysController: Controller {
-    let mint: TokenMinter
+    let minter: TokenMinter
     let directory: SharedDataDirectory
 
     var operations: [AdminOperation] {
@@ -16,10 +16,10 @@ struct TokenKeysController: Controller {
     /// Creates a key. Tokens of earlier keys stay valid until their device has requested new ones.
     private func rotate(_ request: OperationRequest) async throws -> Response {
         let id: UInt8? = try self.directory.use { directory in
-            let count = Int(self.mint.currentKeyID)
+            let count = Int(self.minter.currentKeyID)
             guard count < TokenMinter.maximumKeys else { return nil }
-            return self.mint.rotate(to: try TokenKeyFiles.makeNext(after: count, in: directory))
-                ? self.mint.currentKeyID : nil
+            return self.minter.rotate(to: try TokenKeyFiles.makeNext(after: count, in: directory))
+                ? self.minter.currentKeyID : nil
         }
         guard let id else {
             let message = "there are at most \(TokenMinter.maximumKeys) token keys"

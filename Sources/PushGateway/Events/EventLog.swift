@@ -9,20 +9,7 @@ import Synchronization
 ///
 /// A killed gateway loses the events of the last interval, but none of the changes that they describe.
 final class EventLog: Sendable {
-    struct Limits: Sendable {
-        /// The most events that are kept, of about 100 bytes each.
-        var events = GatewayConfiguration.Limits().events
-        /// The age up to which they are kept, as in Apple's delivery log (reference 7.3).
-        var age = GatewayConfiguration.Limits().eventAge
-
-        init() {}
-
-        init(_ limits: GatewayConfiguration.Limits) {
-            self.events = limits.events
-            self.age = limits.eventAge
-        }
-    }
-
+    /// The longest time that an event is in memory only.
     static let flushInterval: TimeAmount = .milliseconds(250)
     /// The gap between the last id on disk and the first after a start: a killed gateway may have published more
     /// events.
@@ -43,11 +30,11 @@ final class EventLog: Sendable {
 
     let stream = EventStream()
     private let database: GatewayDatabase
-    let limits: Limits
+    let limits: GatewayConfiguration.Limits
     private let logger: Logger
     private let state: Mutex<State>
 
-    init(database: GatewayDatabase, limits: Limits, logger: Logger) throws {
+    init(database: GatewayDatabase, limits: GatewayConfiguration.Limits, logger: Logger) throws {
         self.database = database
         self.limits = limits
         self.logger = logger
@@ -170,7 +157,7 @@ final class EventLog: Sendable {
     func trim(now: Timestamp) async throws {
         let newest = self.state.withLock { $0.nextID }
         let (limits, oldest) = (self.limits, newest - Int64(self.limits.events))
-        let since = Timestamp(milliseconds: now.milliseconds - Int64(limits.age.components.seconds) * 1000)
+        let since = Timestamp(milliseconds: now.milliseconds - Int64(limits.eventAge.components.seconds) * 1000)
         try await self.database.commit { try $0.events.trim(before: oldest, since: since) }
     }
 

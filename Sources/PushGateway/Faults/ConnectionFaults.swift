@@ -13,12 +13,7 @@ struct ConnectionFaults: Sendable {
 
     /// Returns the faults of a connection that is being accepted; `nil` for none.
     func decide() -> FaultDecision? {
-        var random = SystemRandomNumberGenerator()
-        return self.plan.decide(
-            at: .connection,
-            for: FaultSubject(listener: self.listener, environment: self.environment),
-            random: &random,
-            now: self.time.now
-        )
+        let subject = FaultSubject(listener: self.listener, environment: self.environment)
+        return self.plan.decide(at: .connection, for: subject, now: self.time.now)
     }
 }

@@ -121,6 +121,16 @@ final class FaultPlan: Sendable {
         }
     }
 
+    /// Returns the faults of a subject by the system's random numbers.
+    func decide(
+        at point: FaultPoint,
+        for subject: @autoclosure () -> FaultSubject,
+        now: @autoclosure () -> Timestamp
+    ) -> FaultDecision? {
+        var random = SystemRandomNumberGenerator()
+        return self.decide(at: point, for: subject(), random: &random, now: now())
+    }
+
     /// Returns the faults of a subject; `nil` for none. The subject is not evaluated unless a rule is about `point`.
     func decide(
         at point: FaultPoint,

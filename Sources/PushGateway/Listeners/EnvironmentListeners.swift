@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 import NIOCore
 import NIOSSL
@@ -23,18 +22,10 @@ struct EnvironmentListeners: Sendable {
 
     /// Creates the listeners; ``bind(_:_:)`` opens their ports.
     /// - Throws: An error of the TLS library for certificates that cannot be used.
-    init(
-        _ environment: PushEnvironment,
-        authorities: Authorities,
-        configuration: GatewayConfiguration,
-        faults: FaultPlan,
-        unauthenticated: UnauthenticatedConnections,
-        time: any TimeSource,
-        logger: Logger
-    ) throws {
+    init(_ environment: PushEnvironment, _ core: GatewayCore) throws {
+        let (configuration, authorities, services) = (core.configuration, core.authorities, core.shared.services)
         let limits = configuration.limits
-        let now = Date(timeIntervalSince1970: Double(time.now.seconds))
-        let expired = try authorities.server.expired(authority: authorities.gateway, now: now)
+        let expired = try authorities.server.expired(authority: authorities.gateway, now: services.time.now.date)
         func listener(
             _ kind: FaultListener,
             _ name: String,
@@ -51,17 +42,15 @@ struct EnvironmentListeners: Sendable {
                 watchesHandshake: watchesHandshake,
                 checksCertificates: checksCertificates,
                 allowsHalfClosure: allowsHalfClosure,
-                unauthenticated: unauthenticated,
+                unauthenticated: core.unauthenticated,
                 faults: ConnectionFaults(
-                    plan: faults,
+                    plan: services.faults,
                     listener: kind,
                     environment: environment,
-                    expiredTLS: NIOSSLContext(
-                        configuration: try configure(expired.tlsConfiguration(protocols: []))
-                    ),
-                    time: time
+                    expiredTLS: NIOSSLContext(configuration: try configure(expired.tlsConfiguration(protocols: []))),
+                    time: services.time
                 ),
-                logger: logger
+                logger: services.logger
             )
         }
         var few = limits
@@ -73,13 +62,8 @@ struct EnvironmentListeners: Sendable {
                 allowsOldTLS: configuration.allowsOldTLS
             )
         }
-        self.http2 = try listener(
-            .http2,
-            "HTTP/2",
-            limits: limits,
-            checksCertificates: false,
-            allowsHalfClosure: true
-        ) {
+        self.http2 = try listener(.http2, "HTTP/2", limits: limits, checksCertificates: false, allowsHalfClosure: true)
+        {
             try Self.provider($0, authorities)
         }
         self.deviceLink = try listener(.deviceLink, "courier", limits: limits, watchesHandshake: false) {
@@ -134,17 +118,8 @@ struct EnvironmentListeners: Sendable {
             ("http2", self.http2), ("courier", self.deviceLink), ("binary", self.binary), ("feedback", self.feedback),
         ]
         for (name, listener) in listeners {
-            let labels = ["listener": name, "environment": environment.rawValue]
-            gauges.add(
-                "martlet_gateway_connections",
-                "Open connections of a listener.",
-                labels: labels
-            ) { listener.connections }
-            gauges.add(
-                "martlet_gateway_connections_limit",
-                "Most open connections of a listener.",
-                labels: labels
-            ) { listener.maximumConnections }
+            GatewayGauges(registry: gauges, labels: ["listener": name, "environment": environment.rawValue])
+                .addConnections(limit: listener.maximumConnections) { listener.connections }
         }
     }
 

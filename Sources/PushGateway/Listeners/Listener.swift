@@ -86,7 +86,7 @@ final class Listener: Sendable {
             self.state.withLock { $0.server = server }
             return server.localAddress?.port ?? address.port
         } catch {
-            throw GatewayError.cannotListen(listener: self.name, address: "\(address)", why: ErrorDescription.of(error))
+            throw GatewayError.cannotListen(self.name, address, error)
         }
     }
 

@@ -24,62 +24,40 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
 
     let environment: PushEnvironment
     let limits: RoutingStateMachine.Limits
-    private let database: GatewayDatabase
-    private let devices: DeviceRegistry
-    private let events: EventLog
-    private let feedback: any FeedbackSink
-    private let sequences: MessageSequence
-    let faults: FaultPlan
-    private let time: any TimeSource
-    private let logger: Logger
+    let services: RoutingServices
     private let state: Mutex<State>
 
-    init(
-        machine: RoutingStateMachine,
-        database: GatewayDatabase,
-        devices: DeviceRegistry,
-        events: EventLog,
-        feedback: any FeedbackSink,
-        sequences: MessageSequence,
-        faults: FaultPlan,
-        time: any TimeSource,
-        logger: Logger
-    ) {
+    init(machine: RoutingStateMachine, services: RoutingServices) {
         self.environment = machine.environment
         self.limits = machine.limits
-        self.database = database
-        self.devices = devices
-        self.events = events
-        self.feedback = feedback
-        self.sequences = sequences
-        self.faults = faults
-        self.time = time
-        self.logger = logger
+        self.services = services
         self.state = Mutex(State(machine: machine))
     }
+
+    private var now: Timestamp { self.services.time.now }
 
     // MARK: Pushes
 
     func submit(_ submissions: [Submission]) {
-        let now = self.time.now
+        let now = self.now
         self.perform { state in
-            let first = self.sequences.next(submissions.count)
+            let first = self.services.sequences.next(submissions.count)
             return state.machine.submit(submissions, firstSequence: first, now: now)
         }
     }
 
     func submit(_ accepted: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32) {
-        let now = self.time.now
+        let now = self.now
         self.perform { state in
-            let broadcast = Broadcast(accepted, sequence: self.sequences.next(), at: now)
+            let broadcast = Broadcast(accepted, sequence: self.services.sequences.next(), at: now)
             return state.machine.submit(broadcast, owner: owner, ticket: ticket, now: now)
         }
     }
 
     func rejected(_ token: UnregisteredToken, apnsID: String) {
-        let topic = self.devices.topic(token.topic, on: token.device, in: self.environment)
+        let topic = self.services.devices.topic(token.topic, on: token.device, in: self.environment)
         self.log(.unregistered, token.device, topic, apnsID: apnsID)
-        if let topic { self.feedback.add(token.token, topic: topic, in: self.environment, since: token.since) }
+        if let topic { self.services.feedback.add(token.token, topic: topic, in: self.environment, since: token.since) }
     }
 
     /// Logs the event of a push that a rule of the listener's has rejected with 429.
@@ -88,8 +66,8 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     }
 
     private func log(_ name: Event.Name, _ device: UUID, _ topic: Topic?, apnsID: String) {
-        let (time, environment) = (self.time.now, self.environment)
-        self.events.append(
+        let (time, environment) = (self.now, self.environment)
+        self.services.events.append(
             Event(name, device: device, time: time, environment: environment, topic: topic, apnsID: apnsID)
         )
     }
@@ -119,10 +97,10 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     /// Begins the session of a device that was authenticated. Its earlier connection, if there is one, is closed.
     /// - Returns: The session; `nil` if the device was deleted meanwhile. ``disconnected(_:session:)`` must follow.
     func connected(_ device: UUID, isActive: Bool, connection: any DeviceConnection) -> DeviceSession.ID? {
-        let now = self.time.now
-        guard self.devices.device(device) != nil else { return nil }
-        self.devices.updateLastSeen(device, at: now)
-        let id = self.sequences.nextSession()
+        let now = self.now
+        guard self.services.devices.device(device) != nil else { return nil }
+        self.services.devices.updateLastSeen(device, at: now)
+        let id = self.services.sequences.nextSession()
         self.perform { state in
             state.connections[id] = connection
             return state.machine.connected(device, session: id, isActive: isActive, now: now)
@@ -131,12 +109,12 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     }
 
     func disconnected(_ device: UUID, session: DeviceSession.ID) {
-        let now = self.time.now
+        let now = self.now
         let wasCurrent = self.perform { state in
             state.connections[session] = nil
             return state.machine.disconnected(device, session: session, now: now)
         }
-        if wasCurrent { self.devices.updateLastSeen(device, at: now) }
+        if wasCurrent { self.services.devices.updateLastSeen(device, at: now) }
     }
 
     func subscribed(_ device: UUID, session: DeviceSession.ID, to filter: DeviceLinkFilter) {
@@ -144,12 +122,12 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     }
 
     func stateChanged(_ device: UUID, session: DeviceSession.ID, isActive: Bool) {
-        let now = self.time.now
+        let now = self.now
         self.perform { $0.machine.stateChanged(device, session: session, isActive: isActive, now: now) }
     }
 
     func acknowledged(_ device: UUID, session: DeviceSession.ID, _ acks: [DeviceLinkAcknowledgement]) {
-        let now = self.time.now
+        let now = self.now
         self.perform { state in
             let acks = acks.filter { ack in
                 !self.dropsAck(of: state.machine.message(ack.messageID, device, session: session), now: now)
@@ -160,11 +138,9 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
 
     /// Returns whether a fault drops an acknowledgement.
     private func dropsAck(of message: @autoclosure () -> Message?, now: Timestamp) -> Bool {
-        var random = SystemRandomNumberGenerator()
-        let decision = self.faults.decide(
+        let decision = self.services.faults.decide(
             at: .acknowledgement,
             for: FaultSubject(listener: .deviceLink, environment: self.environment, message: message()),
-            random: &random,
             now: now
         )
         return decision?.response == .drop
@@ -182,7 +158,7 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     /// Discards the messages of an app that was removed from a device.
     /// - Parameter topic: `nil` if the device was deleted or installed anew: that ends its connection.
     func removed(_ topic: Topic?, from device: UUID) {
-        let now = self.time.now
+        let now = self.now
         self.perform { $0.machine.removed(topic, from: device, now: now) }
     }
 
@@ -200,20 +176,20 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
 
     /// Removes what has expired, and delivers held messages whose time has come. Called from time to time.
     func tick() {
-        let now = self.time.now
+        let now = self.now
         self.perform { $0.machine.tick(now: now) }
     }
 
     /// Closes all connections and stores the unacknowledged messages. Returns when all is written.
     func end() async throws {
-        let now = self.time.now
+        let now = self.now
         self.perform { $0.machine.endAllSessions(now: now) }
         try await self.flush()
     }
 
     /// Returns when all changes so far are written.
     func flush() async throws {
-        while self.state.withLock({ $0.machine.hasUnwrittenChanges }) { try await self.database.flush() }
+        while self.state.withLock({ $0.machine.hasUnwrittenChanges }) { try await self.services.database.flush() }
     }
 
     // MARK: Actions
@@ -229,7 +205,7 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
             for (session, packet) in actions.packets { state.connections[session]?.send([packet]) }
             return (value, actions, actions.closing.compactMap { state.connections[$0] })
         }
-        self.events.append(actions.events)
+        self.services.events.append(actions.events)
         for connection in closing { connection.close() }
         Self.settle(actions.accepted)
         Self.settle(actions.failed, rejection: .internalServerError)
@@ -240,8 +216,8 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     }
 
     private func write(_ batch: StoreBatch) {
-        let (environment, now) = (self.environment, self.time.now)
-        self.database.commit {
+        let (environment, now) = (self.environment, self.now)
+        self.services.database.commit {
             try $0.perform(batch, in: environment, now: now)
         } completion: {
             self.wrote(batch, $0)
@@ -249,18 +225,18 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     }
 
     private func wrote(_ batch: StoreBatch, _ result: Result<StoreBatch.Outcome, any Error>) {
-        let now = self.time.now
+        let now = self.now
         switch result {
         case .success(let outcome):
             self.perform { $0.machine.written(batch, outcome, isInstalled: self.isInstalled, now: now) }
         case .failure(let error):
-            self.logger.error("notifications could not be stored", metadata: ["error": "\(error)"])
+            self.services.logger.error("notifications could not be stored", metadata: ["error": "\(error)"])
             self.perform { $0.machine.writeFailed(batch) }
         }
     }
 
     private func isInstalled(_ message: Message) -> Bool {
-        self.devices.isInstalled(message.topicHash, on: message.device, in: self.environment)
+        self.services.devices.isInstalled(message.topicHash, on: message.device, in: self.environment)
     }
 
     private func scheduleWindow() {
@@ -271,7 +247,7 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
 
     private func reject(_ submissions: [PendingSubmission]) {
         guard !submissions.isEmpty else { return }
-        self.logger.info(
+        self.services.logger.info(
             "notifications rejected: too much is in flight to the device",
             metadata: [
                 "count": "\(submissions.count)", "environment": "\(self.environment.rawValue)",

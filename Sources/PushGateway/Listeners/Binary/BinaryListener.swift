@@ -41,8 +41,7 @@ struct BinaryListener: Sendable {
     /// Decides the fault for a notification.
     /// - Parameter ordinal: The number of the notification on its connection, from 1.
     func fault(_ notification: BinaryNotification, from identity: CertificateIdentity, ordinal: Int) -> FaultDecision? {
-        var random = SystemRandomNumberGenerator()
-        return self.faults.decide(
+        self.faults.decide(
             at: .request,
             for: FaultSubject(
                 listener: .binary,
@@ -52,7 +51,6 @@ struct BinaryListener: Sendable {
                 credential: identity.serial,
                 ordinal: ordinal
             ),
-            random: &random,
             now: self.time.now
         )
     }

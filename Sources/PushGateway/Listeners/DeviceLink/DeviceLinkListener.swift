@@ -25,15 +25,11 @@ final class DeviceLinkListener: Sendable {
 
     /// Checks the deadlines of all connections.
     let sweeper = IdleConnectionSweeper()
-    let environment: PushEnvironment
-    let devices: DeviceRegistry
     let router: MessageRouter
-    let authenticator: DeviceAuthenticator
     let limits: DeviceLinkServerStateMachine.Limits
     /// The time from TCP accept to the end of the TLS handshake.
     let handshake: Duration
-    let time: any TimeSource
-    let logger: Logger
+    private let authenticator: DeviceAuthenticator
     private let topic: @Sendable (TopicHash) -> Topic?
     private let tokenLength: @Sendable (Topic) -> Int
     private let hasChannel: @Sendable (ChannelName) -> Bool
@@ -44,28 +40,21 @@ final class DeviceLinkListener: Sendable {
     ///   - hasChannel: Returns whether a broadcast channel exists.
     init(
         router: MessageRouter,
-        devices: DeviceRegistry,
         authenticator: DeviceAuthenticator,
-        limits: DeviceLinkServerStateMachine.Limits,
-        handshake: Duration,
-        time: any TimeSource,
-        logger: Logger,
+        limits: GatewayConfiguration.Limits,
         topic: @escaping @Sendable (TopicHash) -> Topic?,
         tokenLength: @escaping @Sendable (Topic) -> Int,
         hasChannel: @escaping @Sendable (ChannelName) -> Bool
     ) {
-        self.environment = router.environment
-        self.router = router
-        self.devices = devices
-        self.authenticator = authenticator
-        self.limits = limits
-        self.handshake = handshake
-        self.time = time
-        self.logger = logger
-        self.topic = topic
-        self.tokenLength = tokenLength
-        self.hasChannel = hasChannel
+        (self.router, self.authenticator) = (router, authenticator)
+        (self.limits, self.handshake) = (limits.deviceLink, limits.handshake)
+        (self.topic, self.tokenLength, self.hasChannel) = (topic, tokenLength, hasChannel)
     }
+
+    private var environment: PushEnvironment { self.router.environment }
+    private var devices: DeviceRegistry { self.router.services.devices }
+    var time: any TimeSource { self.router.services.time }
+    var logger: Logger { self.router.services.logger }
 
     /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
     /// - Parameter fault: The fault of the connection, which ``Listener`` applies.
@@ -95,11 +84,7 @@ final class DeviceLinkListener: Sendable {
         let mailbox = DeviceLinkMailbox(
             channel: channel,
             listener: self,
-            recipient: .init(
-                id: device,
-                baseToken: baseToken,
-                understandsExtensions: connect.understandsExtensions
-            )
+            recipient: .init(id: device, baseToken: baseToken, understandsExtensions: connect.understandsExtensions)
         )
         guard let id = self.router.connected(device, isActive: connect.state == .active, connection: mailbox) else {
             return nil
@@ -121,11 +106,9 @@ final class DeviceLinkListener: Sendable {
     /// Returns whether a fault ends the connection after this message.
     /// - Parameter ordinal: The number of the message on its connection, from 1.
     func endsConnection(after message: Message, ordinal: Int) -> Bool {
-        var random = SystemRandomNumberGenerator()
-        let decision = self.router.faults.decide(
+        let decision = self.router.services.faults.decide(
             at: .delivery,
             for: FaultSubject(listener: .deviceLink, environment: self.environment, message: message, ordinal: ordinal),
-            random: &random,
             now: self.time.now
         )
         return decision?.connection == .close
@@ -144,8 +127,7 @@ final class DeviceLinkListener: Sendable {
             switch result {
             case .success(let token?):
                 respond(DeviceLinkTokenResponse(status: 0, token: token.bytes, topic: request.topic))
-            case .success(nil):
-                respond(unknownTopic)
+            case .success(nil): respond(unknownTopic)
             case .failure(let error):
                 self.logger.error("device token could not be minted", metadata: ["error": "\(error)"])
                 respond(unknownTopic)
@@ -155,13 +137,10 @@ final class DeviceLinkListener: Sendable {
 
     /// Follows or unfollows a channel and returns the response.
     func channel(_ request: DeviceLinkChannelRequest, for session: Session) -> DeviceLinkChannelResponse {
-        var response = DeviceLinkChannelResponse(
-            status: .unknownChannel,
-            topic: request.topic,
-            channel: request.channel
-        )
-        guard let bundleID = self.topic(request.topic) else { return response }
-        let channel = ChannelName(bundleID: bundleID, id: request.channel)
+        let (topic, id) = (request.topic, request.channel)
+        var response = DeviceLinkChannelResponse(status: .unknownChannel, topic: topic, channel: id)
+        guard let bundleID = self.topic(topic) else { return response }
+        let channel = ChannelName(bundleID: bundleID, id: id)
         if !request.follows {
             self.router.unfollow(channel, session.device, session: session.id)
             response.status = .ok

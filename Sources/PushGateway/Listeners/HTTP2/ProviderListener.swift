@@ -10,34 +10,25 @@ final class ProviderListener: Sendable {
     let session: ProviderSession.Shared
     let channels: ChannelManager
     let router: MessageRouter
-    let faults: FaultPlan
-    let time: any TimeSource
-    let logger: Logger
     let rejectionLog: RejectionLog
     private let certificates: CertificateCheck
     private let requestDeadline: TimeAmount
 
     var environment: PushEnvironment { self.session.environment }
+    var faults: FaultPlan { self.router.services.faults }
+    var time: any TimeSource { self.router.services.time }
+    var logger: Logger { self.router.services.logger }
 
     init(
         session: ProviderSession.Shared,
         channels: ChannelManager,
         router: MessageRouter,
         certificates: CertificateCheck,
-        faults: FaultPlan,
-        requestDeadline: TimeAmount,
-        time: any TimeSource,
-        logger: Logger
+        requestDeadline: TimeAmount
     ) {
-        self.session = session
-        self.channels = channels
-        self.router = router
-        self.certificates = certificates
-        self.faults = faults
-        self.requestDeadline = requestDeadline
-        self.time = time
-        self.logger = logger
-        self.rejectionLog = RejectionLog(logger)
+        (self.session, self.channels, self.router) = (session, channels, router)
+        (self.certificates, self.requestDeadline) = (certificates, requestDeadline)
+        self.rejectionLog = RejectionLog(router.services.logger)
     }
 
     /// Sets up the pipeline of a connection behind TLS.
@@ -75,11 +66,7 @@ final class ProviderListener: Sendable {
                 now: channel.eventLoop.now,
                 retryAfter: rules.retryAfter,
                 logger: self.logger,
-                delegate: ProviderRequestHandler(
-                    listener: self,
-                    session: session,
-                    certificateError: certificateError
-                )
+                delegate: ProviderRequestHandler(listener: self, session: session, certificateError: certificateError)
             )
         )
         if session.credential != nil { UnauthenticatedConnections.markAuthenticated(channel) }

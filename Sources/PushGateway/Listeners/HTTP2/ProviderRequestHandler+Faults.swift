@@ -6,18 +6,8 @@ import PushWire
 /// Configured misbehaviour.
 extension ProviderRequestHandler {
     /// Returns the fault that applies to a request.
-    func fault(
-        _ request: ProviderRequest,
-        _ decision: ProviderSession.Decision,
-        now: Timestamp
-    ) -> FaultDecision? {
-        var random = SystemRandomNumberGenerator()
-        return self.listener.faults.decide(
-            at: .request,
-            for: self.subject(request, decision),
-            random: &random,
-            now: now
-        )
+    func fault(_ request: ProviderRequest, _ decision: ProviderSession.Decision, now: Timestamp) -> FaultDecision? {
+        self.listener.faults.decide(at: .request, for: self.subject(request, decision), now: now)
     }
 
     private func subject(_ request: ProviderRequest, _ decision: ProviderSession.Decision) -> FaultSubject {
