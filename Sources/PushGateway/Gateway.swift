@@ -22,18 +22,14 @@ package final class Gateway: Service {
 
     /// - Throws: ``GatewayError``, also for a data directory that is in use or damaged.
     package init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
-        guard configuration.admin.isLoopback else {
-            throw GatewayError.adminNotLoopback(configuration.admin.host)
-        }
+        guard configuration.admin.isLoopback else { throw GatewayError.adminNotLoopback(configuration.admin.host) }
         self.core = try GatewayCore(configuration: configuration, time: time, logger: logger)
         self.authorityPEM = try self.core.authorities.gateway.pem
     }
 
     /// Waits until the listeners are open and returns their ports.
     /// - Throws: The error that ended ``run()`` before that.
-    package func addresses() async throws -> GatewayAddresses {
-        try await self.bound.value
-    }
+    package func addresses() async throws -> GatewayAddresses { try await self.bound.value }
 
     /// Opens all listeners, serves until shutdown, and drains.
     package func run() async throws {

@@ -78,9 +78,7 @@ package struct GatewayConfiguration: Sendable {
     /// The path of a JSON file with more faults.
     package var faultsFile: String?
 
-    package init(dataDirectory: String) {
-        self.dataDirectory = dataDirectory
-    }
+    package init(dataDirectory: String) { self.dataDirectory = dataDirectory }
 }
 
 /// The ports that the listeners are bound to.

@@ -78,13 +78,7 @@ import Testing
         ("DELETE", "/v1/devices/x", "", 404, "no_such_device"),
         ("GET", "/nothing", "", 404, "not_found"),
     ])
-    func theAdminDoorNamesTheFault(
-        method: String,
-        path: String,
-        body: String,
-        status: Int,
-        code: String
-    ) async throws {
+    func theAdminDoorNamesTheFault(method: String, path: String, body: String, status: Int, code: String) async throws {
         try await self.withGateway { gateway in
             let answer = try await gateway.admin.call(method, path, Data(body.utf8))
             #expect(answer.status == status)

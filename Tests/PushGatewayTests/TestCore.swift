@@ -20,12 +20,7 @@ struct TestCore: Sendable {
 
     /// Returns the devices as a gateway finds them that starts on the same database.
     func reopenedDevices() throws -> DeviceRegistry {
-        try DeviceRegistry(
-            database: self.database,
-            minter: self.devices.minter,
-            events: self.events,
-            time: self.time
-        )
+        try DeviceRegistry(database: self.database, minter: self.devices.minter, events: self.events, time: self.time)
     }
 
     /// Waits for the result and returns whether the push was accepted.
@@ -132,10 +127,10 @@ final class TestDevice {
         }
 
         /// Acknowledges every message from now on as soon as it is received.
-        func acknowledges(_ router: MessageRouter, _ device: UUID, session: DeviceSession.ID) {
+        func acknowledges(_ router: MessageRouter, _ session: DeviceSession.ID) {
             self.state.withLock { state in
                 state.acknowledge = {
-                    router.acknowledged(device, session: session, [DeviceLinkAcknowledgement(messageID: $0)])
+                    router.acknowledged(session, [DeviceLinkAcknowledgement(messageID: $0)])
                 }
             }
         }
@@ -161,7 +156,7 @@ final class TestDevice {
 
     let id = UUID()
     private(set) var link = Link()
-    private(set) var session: DeviceSession.ID = 0
+    private(set) lazy var session = DeviceSession.ID(device: self.id, number: 0)
     private var acknowledged = 0
 
     var topics: [Topic] { [Vectors.bundleID, "com.example.Other"].compactMap { Topic($0) } }
@@ -203,14 +198,14 @@ final class TestDevice {
     }
 
     func filter(_ core: TestCore, _ filter: DeviceLinkFilter) async throws {
-        core.router.subscribed(self.id, session: self.session, to: filter)
+        core.router.subscribed(self.session, to: filter)
         try await core.router.flush()
     }
 
-    func disconnect(_ core: TestCore) { core.router.disconnected(self.id, session: self.session) }
+    func disconnect(_ core: TestCore) { core.router.disconnected(self.session) }
 
     func acknowledge(_ core: TestCore, _ ids: [UInt32]) {
-        core.router.acknowledged(self.id, session: self.session, ids.map { DeviceLinkAcknowledgement(messageID: $0) })
+        core.router.acknowledged(self.session, ids.map { DeviceLinkAcknowledgement(messageID: $0) })
     }
 
     /// Acknowledges the messages since the last call.

@@ -18,12 +18,7 @@ struct ChannelsController: Controller {
             .get(path, "listChannels", "The channels of an app.", self.list)
                 .parameters(AdminPage.parameters + [.environment, .query("bundleId", "The app.")]),
             .post(path, "createChannel", "Creates a channel.", self.create).body(.admin),
-            .delete(
-                "\(path)/{environment}/{bundle}/{channel}",
-                "deleteChannel",
-                "Deletes a channel.",
-                self.delete
-            ),
+            .delete("\(path)/{environment}/{bundle}/{channel}", "deleteChannel", "Deletes a channel.", self.delete),
         ]
     }
 
@@ -64,11 +59,7 @@ struct ChannelsController: Controller {
 
     private func channel(_ id: String, _ app: Topic, _ environment: PushEnvironment) -> RegisteredChannel {
         let policy = self.channels.policy(of: id, app: app, in: environment) ?? .nothing
-        return RegisteredChannel(
-            environment: environment,
-            name: ChannelName(bundleID: app, id: id),
-            policy: policy
-        )
+        return RegisteredChannel(environment: environment, name: ChannelName(bundleID: app, id: id), policy: policy)
     }
 
     /// Returns the bundle id of a registered app.

@@ -146,12 +146,8 @@ struct DeviceChangesController: Controller {
     }
 
     /// Discards all messages for the device, and closes its connections.
-    private func forget(_ id: UUID) {
-        for core in self.environments { core.router.removed(nil, from: id) }
-    }
+    private func forget(_ id: UUID) { for core in self.environments { core.router.removed(nil, from: id) } }
 
     /// Closes the connections of the device, and returns their number.
-    private func close(_ id: UUID) -> Int {
-        self.environments.count { $0.router.close(id) }
-    }
+    private func close(_ id: UUID) -> Int { self.environments.count { $0.router.close(id) } }
 }

@@ -7,7 +7,5 @@ extension Timestamp {
     var date: Date { Date(timeIntervalSince1970: Double(self.seconds)) }
 
     /// Rounds down to whole seconds.
-    init(_ date: Date) {
-        self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down)))
-    }
+    init(_ date: Date) { self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down))) }
 }

@@ -52,9 +52,7 @@ struct RegisteredKey: Hashable, Sendable {
     var revokedAt: Timestamp?
 
     /// Returns whether the key may be used in an environment.
-    func serves(_ environment: PushEnvironment) -> Bool {
-        self.scope.environment ?? environment == environment
-    }
+    func serves(_ environment: PushEnvironment) -> Bool { self.scope.environment ?? environment == environment }
 
     /// Returns whether both keys may be used on one connection. A topic-specific key allows only its related key.
     func isRelated(to other: RegisteredKey) -> Bool {

@@ -37,9 +37,7 @@ final class RejectedTokenCache: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter capacity: The most tokens. Default 4,096, of 300 bytes each.
-    init(capacity: Int = 4096) {
-        self.capacity = max(1, capacity)
-    }
+    init(capacity: Int = 4096) { self.capacity = max(1, capacity) }
 
     /// The number of tokens.
     var count: Int { self.state.withLock { $0.outcomes.count } }
@@ -67,7 +65,5 @@ final class RejectedTokenCache: Sendable {
         }
     }
 
-    private static func digest(_ header: String) -> SHA256Digest {
-        SHA256.hash(data: Data(header.utf8))
-    }
+    private static func digest(_ header: String) -> SHA256Digest { SHA256.hash(data: Data(header.utf8)) }
 }

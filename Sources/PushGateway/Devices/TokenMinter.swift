@@ -63,9 +63,7 @@ final class TokenMinter: Sendable {
     private let keys: Mutex<[Key]>
 
     /// - Parameter keys: The token keys of 32 random bytes, oldest first. A key is kept as long as its tokens are valid.
-    init(keys: [[UInt8]]) {
-        self.keys = Mutex(keys.prefix(Self.maximumKeys).map(Key.init))
-    }
+    init(keys: [[UInt8]]) { self.keys = Mutex(keys.prefix(Self.maximumKeys).map(Key.init)) }
 
     /// The id of the key that seals.
     var currentKeyID: UInt8 { UInt8(clamping: self.keys.withLock { $0.count }) }

@@ -44,9 +44,7 @@ extension FaultAction {
         case "feedbackDelay": return .feedbackDelay(try self.delay(fields))
         case "dropDevice": return .dropDevice(after: Int(try fields.integer("dropDevice", in: self.counts) ?? 1))
         default:
-            guard fields.members[name] == .bool(true) else {
-                throw fields.wrongType(name, "true")
-            }
+            guard fields.members[name] == .bool(true) else { throw fields.wrongType(name, "true") }
             switch name {
             case "dropAcks": return .dropAcks
             case "expiredCertificate": return .expiredCertificate

@@ -92,9 +92,7 @@ struct FaultErrorCode: Hashable, Sendable, CustomStringConvertible {
 
     let value: UInt32
 
-    init(value: UInt32) {
-        self.value = value
-    }
+    init(value: UInt32) { self.value = value }
 
     init?(_ text: String) {
         if let index = Self.names.firstIndex(of: text.uppercased()) {

@@ -61,9 +61,7 @@ final class FaultPlan: Sendable {
         guard case .array(let values) = fields.members["faults"] else { throw fields.wrongType("faults", "an array") }
         var rules: [FaultRule] = []
         for (index, value) in values.enumerated() {
-            guard case .object(let members) = value else {
-                throw fields.wrongType("faults[\(index)]", "an object")
-            }
+            guard case .object(let members) = value else { throw fields.wrongType("faults[\(index)]", "an object") }
             rules.append(try FaultRule(members: members, path: "faults[\(index)]"))
         }
         return rules

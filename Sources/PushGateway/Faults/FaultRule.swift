@@ -53,17 +53,13 @@ extension FaultRule {
 
 extension FaultRule: Decodable {
     /// - Throws: ``RequestError``, and the errors of the decoder.
-    init(from decoder: any Decoder) throws {
-        try self.init(members: try [String: JSONValue](from: decoder))
-    }
+    init(from decoder: any Decoder) throws { try self.init(members: try [String: JSONValue](from: decoder)) }
 }
 
 /// The text form, for the command line.
 extension FaultRule: CustomStringConvertible {
     /// - Throws: ``RequestError`` with the path of the invalid member.
-    init(text: String) throws(RequestError) {
-        try self.init(members: try FaultText.members(text))
-    }
+    init(text: String) throws(RequestError) { try self.init(members: try FaultText.members(text)) }
 
     var description: String { FaultText.text(self.members) }
 }

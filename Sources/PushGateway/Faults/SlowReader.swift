@@ -11,9 +11,7 @@ final class SlowReader: ChannelDuplexHandler {
     private var next = NIODeadline.uptimeNanoseconds(0)
     private var isWaiting = false
 
-    init(bytesPerSecond: Int) {
-        self.bytesPerSecond = max(1, bytesPerSecond)
-    }
+    init(bytesPerSecond: Int) { self.bytesPerSecond = max(1, bytesPerSecond) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = Int64(Self.unwrapInboundIn(data).readableBytes)

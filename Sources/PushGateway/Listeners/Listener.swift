@@ -105,9 +105,7 @@ final class Listener: Sendable {
                 child.close(promise: nil)
             }
         }
-        for child in children {
-            try? await child.closeFuture.get()
-        }
+        for child in children { try? await child.closeFuture.get() }
     }
 
     /// Sets up a new connection: counts it, applies connection faults, adds TLS and the listener's own handlers.
@@ -145,9 +143,7 @@ final class Listener: Sendable {
                 )
             )
         }
-        if self.watchesHandshake {
-            try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
-        }
+        if self.watchesHandshake { try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline)) }
         try initialize(channel, fault)
     }
 }
@@ -159,9 +155,7 @@ private final class HandshakeDeadlineHandler: ChannelInboundHandler, RemovableCh
     private let deadline: TimeAmount
     private var timer: Scheduled<Void>?
 
-    init(deadline: TimeAmount) {
-        self.deadline = deadline
-    }
+    init(deadline: TimeAmount) { self.deadline = deadline }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {

@@ -24,9 +24,7 @@ final class MemoryTrimmer: Sendable {
         }
 
         /// Begins to count anew.
-        mutating func willTrim() {
-            self = Count()
-        }
+        mutating func willTrim() { self = Count() }
     }
 
     /// The delay, so that one walk serves many connections that close together.

@@ -72,9 +72,7 @@ struct ProviderAuthentication: Sendable {
     ) -> Reason? {
         let changes = directory.changes
         if self.changes != changes { self.removeOutdated(directory, changes) }
-        if let certificate {
-            return self.isCertificateRevoked || now > certificate.expiresAt ? .badCertificate : nil
-        }
+        if let certificate { return self.isCertificateRevoked || now > certificate.expiresAt ? .badCertificate : nil }
         guard let authorization else { return .missingProviderToken }
         for index in self.verified.indices where self.verified[index].header == authorization {
             if index > 0 { self.verified.swapAt(0, index) }

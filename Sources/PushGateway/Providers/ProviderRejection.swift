@@ -11,9 +11,7 @@ struct ProviderRejection: Error {
     /// The recipient of the push, with 429.
     var recipient: (device: UUID, topic: Topic)?
 
-    init(_ reason: Reason) {
-        self.reason = reason
-    }
+    init(_ reason: Reason) { self.reason = reason }
 
     init(tooManyFor device: UUID, topic: Topic, rule: String) {
         self.reason = .tooManyRequests

@@ -18,7 +18,12 @@ enum DevicePacket: Sendable {
 
 /// The state of a connected device: its filter, and the messages that it has not acknowledged.
 struct DeviceSession: Sendable {
-    typealias ID = UInt64
+    /// The identity of a session.
+    struct ID: Hashable, Sendable {
+        let device: UUID
+        /// The number that tells the session from the device's earlier ones.
+        let number: UInt64
+    }
 
     /// The way in which a device wants the notifications of a topic (device link reference 3, command 9).
     enum Interest: Hashable, Sendable {
@@ -49,7 +54,6 @@ struct DeviceSession: Sendable {
         func isFor(_ topic: TopicHash?) -> Bool { topic.map { $0 == self.message.topicHash } ?? true }
     }
 
-    let device: UUID
     let id: ID
     private(set) var topics: [(hash: TopicHash, interest: Interest)] = []
     var channels: Set<ChannelName> = []
@@ -71,10 +75,9 @@ struct DeviceSession: Sendable {
     private(set) var background: [TopicHash: [Timestamp]] = [:]
     private var nextMessageID: UInt32 = 1
 
-    init(_ device: UUID, id: ID) {
-        self.device = device
-        self.id = id
-    }
+    init(_ id: ID) { self.id = id }
+
+    var device: UUID { self.id.device }
 
     func interest(in topic: TopicHash) -> Interest? { self.topics.first { $0.hash == topic }?.interest }
 

@@ -18,8 +18,9 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
 
     private struct State {
         var machine: RoutingStateMachine
-        /// The connections from ``connected(_:isActive:connection:)`` to ``disconnected(_:session:)``.
-        var connections: [DeviceSession.ID: any DeviceConnection] = [:]
+        /// The connections from ``connected(_:isActive:connection:)`` to ``disconnected(_:)``, by the numbers of their
+        /// sessions.
+        var connections: [UInt64: any DeviceConnection] = [:]
     }
 
     let environment: PushEnvironment
@@ -39,18 +40,16 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     // MARK: Pushes
 
     func submit(_ submissions: [Submission]) {
-        let now = self.now
-        self.perform { state in
+        self.perform { state, actions in
             let first = self.services.sequences.next(submissions.count)
-            return state.machine.submit(submissions, firstSequence: first, now: now)
+            state.machine.submit(submissions, firstSequence: first, &actions)
         }
     }
 
     func submit(_ accepted: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32) {
-        let now = self.now
-        self.perform { state in
-            let broadcast = Broadcast(accepted, sequence: self.services.sequences.next(), at: now)
-            return state.machine.submit(broadcast, owner: owner, ticket: ticket, now: now)
+        self.perform { state, actions in
+            let broadcast = Broadcast(accepted, sequence: self.services.sequences.next(), at: actions.now)
+            state.machine.submit(broadcast, owner: owner, ticket: ticket, &actions)
         }
     }
 
@@ -73,7 +72,7 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     }
 
     func channelDeleted(bundleID: Topic, channelID: String) {
-        self.perform { $0.machine.channelDeleted(ChannelName(bundleID: bundleID, id: channelID)) }
+        self.perform { state, _ in state.machine.channelDeleted(ChannelName(bundleID: bundleID, id: channelID)) }
     }
 
     // MARK: Devices
@@ -95,44 +94,40 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     func session(of device: UUID) -> DeviceSession? { self.state.withLock { $0.machine.sessions.session(of: device) } }
 
     /// Begins the session of a device that was authenticated. Its earlier connection, if there is one, is closed.
-    /// - Returns: The session; `nil` if the device was deleted meanwhile. ``disconnected(_:session:)`` must follow.
+    /// - Returns: The session; `nil` if the device was deleted meanwhile. ``disconnected(_:)`` must follow.
     func connected(_ device: UUID, isActive: Bool, connection: any DeviceConnection) -> DeviceSession.ID? {
-        let now = self.now
         guard self.services.devices.device(device) != nil else { return nil }
-        self.services.devices.updateLastSeen(device, at: now)
-        let id = self.services.sequences.nextSession()
-        self.perform { state in
-            state.connections[id] = connection
-            return state.machine.connected(device, session: id, isActive: isActive, now: now)
+        self.services.devices.updateLastSeen(device, at: self.now)
+        let id = DeviceSession.ID(device: device, number: self.services.sequences.nextSession())
+        self.perform { state, actions in
+            state.connections[id.number] = connection
+            state.machine.connected(id, isActive: isActive, &actions)
         }
         return id
     }
 
-    func disconnected(_ device: UUID, session: DeviceSession.ID) {
-        let now = self.now
-        let wasCurrent = self.perform { state in
-            state.connections[session] = nil
-            return state.machine.disconnected(device, session: session, now: now)
+    func disconnected(_ session: DeviceSession.ID) {
+        let wasCurrent = self.perform { state, actions in
+            state.connections[session.number] = nil
+            return state.machine.disconnected(session, &actions)
         }
-        if wasCurrent { self.services.devices.updateLastSeen(device, at: now) }
+        if wasCurrent { self.services.devices.updateLastSeen(session.device, at: self.now) }
     }
 
-    func subscribed(_ device: UUID, session: DeviceSession.ID, to filter: DeviceLinkFilter) {
-        self.perform { $0.machine.subscribed(device, session: session, to: filter) }
+    func subscribed(_ session: DeviceSession.ID, to filter: DeviceLinkFilter) {
+        self.perform { state, _ in state.machine.subscribed(session, to: filter) }
     }
 
-    func stateChanged(_ device: UUID, session: DeviceSession.ID, isActive: Bool) {
-        let now = self.now
-        self.perform { $0.machine.stateChanged(device, session: session, isActive: isActive, now: now) }
+    func stateChanged(_ session: DeviceSession.ID, isActive: Bool) {
+        self.perform { $0.machine.stateChanged(session, isActive: isActive, now: $1.now) }
     }
 
-    func acknowledged(_ device: UUID, session: DeviceSession.ID, _ acks: [DeviceLinkAcknowledgement]) {
-        let now = self.now
-        self.perform { state in
+    func acknowledged(_ session: DeviceSession.ID, _ acks: [DeviceLinkAcknowledgement]) {
+        self.perform { state, actions in
             let acks = acks.filter { ack in
-                !self.dropsAck(of: state.machine.message(ack.messageID, device, session: session), now: now)
+                !self.dropsAck(of: state.machine.message(ack.messageID, session), now: actions.now)
             }
-            return state.machine.acknowledged(device, session: session, acks, now: now)
+            state.machine.acknowledged(session, acks, &actions)
         }
     }
 
@@ -147,26 +142,25 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     }
 
     /// - Returns: Whether the device follows the channel now: there is a limit of channels per device.
-    func follow(_ channel: ChannelName, _ device: UUID, session: DeviceSession.ID) -> Bool {
-        self.perform { $0.machine.follow(channel, device, session: session) }
+    func follow(_ channel: ChannelName, _ session: DeviceSession.ID) -> Bool {
+        self.perform { state, _ in state.machine.follow(channel, session) }
     }
 
-    func unfollow(_ channel: ChannelName, _ device: UUID, session: DeviceSession.ID) {
-        self.perform { $0.machine.unfollow(channel, device, session: session) }
+    func unfollow(_ channel: ChannelName, _ session: DeviceSession.ID) {
+        self.perform { state, _ in state.machine.unfollow(channel, session) }
     }
 
     /// Discards the messages of an app that was removed from a device.
     /// - Parameter topic: `nil` if the device was deleted or installed anew: that ends its connection.
     func removed(_ topic: Topic?, from device: UUID) {
-        let now = self.now
-        self.perform { $0.machine.removed(topic, from: device, now: now) }
+        self.perform { $0.machine.removed(topic, from: device, &$1) }
     }
 
     /// Closes the connection of a device.
     /// - Returns: Whether it has one.
     func close(_ device: UUID) -> Bool {
         let connection = self.state.withLock { state in
-            state.machine.sessions.session(of: device).flatMap { state.connections[$0.id] }
+            state.machine.sessions.session(of: device).flatMap { state.connections[$0.id.number] }
         }
         connection?.close()
         return connection != nil
@@ -175,15 +169,11 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     // MARK: Time
 
     /// Removes what has expired, and delivers held messages whose time has come. Called from time to time.
-    func tick() {
-        let now = self.now
-        self.perform { $0.machine.tick(now: now) }
-    }
+    func tick() { self.perform { $0.machine.tick(&$1) } }
 
     /// Closes all connections and stores the unacknowledged messages. Returns when all is written.
     func end() async throws {
-        let now = self.now
-        self.perform { $0.machine.endAllSessions(now: now) }
+        self.perform { $0.machine.endAllSessions(&$1) }
         try await self.flush()
     }
 
@@ -194,16 +184,16 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
 
     // MARK: Actions
 
-    private func perform(_ event: (inout State) -> RoutingStateMachine.Actions) {
-        self.perform { ((), event(&$0)) }
-    }
-
-    private func perform<Value>(_ event: (inout State) -> (Value, RoutingStateMachine.Actions)) -> Value {
+    /// Handles an event under the lock, then performs its actions.
+    private func perform<Value>(_ event: (inout State, inout RoutingStateMachine.Actions) -> Value) -> Value {
+        let now = self.now
         let (value, actions, closing) = self.state.withLock { state in
-            let (value, actions) = event(&state)
+            var actions = RoutingStateMachine.Actions(now: now)
+            let value = event(&state, &actions)
+            state.machine.complete(&actions)
             // Under the lock, so that a device gets its messages in the order in which they were decided.
-            for (session, packet) in actions.packets { state.connections[session]?.send([packet]) }
-            return (value, actions, actions.closing.compactMap { state.connections[$0] })
+            for (session, packet) in actions.packets { state.connections[session.number]?.send([packet]) }
+            return (value, actions, actions.closing.compactMap { state.connections[$0.number] })
         }
         self.services.events.append(actions.events)
         for connection in closing { connection.close() }
@@ -225,13 +215,12 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
     }
 
     private func wrote(_ batch: StoreBatch, _ result: Result<StoreBatch.Outcome, any Error>) {
-        let now = self.now
         switch result {
         case .success(let outcome):
-            self.perform { $0.machine.written(batch, outcome, isInstalled: self.isInstalled, now: now) }
+            self.perform { $0.machine.written(batch, outcome, isInstalled: self.isInstalled, &$1) }
         case .failure(let error):
             self.services.logger.error("notifications could not be stored", metadata: ["error": "\(error)"])
-            self.perform { $0.machine.writeFailed(batch) }
+            self.perform { $0.machine.writeFailed(batch, &$1) }
         }
     }
 
@@ -241,7 +230,7 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
 
     private func scheduleWindow() {
         MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: Self.window) {
-            self.perform { $0.machine.windowPassed() }
+            self.perform { state, _ in state.machine.windowPassed() }
         }
     }
 

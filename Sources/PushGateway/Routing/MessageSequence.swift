@@ -6,12 +6,10 @@ final class MessageSequence: Sendable {
     private let lastSession = Atomic<UInt64>(0)
 
     /// - Parameter last: The highest number that is in use already.
-    init(last: Int64) {
-        self.last = Atomic(last)
-    }
+    init(last: Int64) { self.last = Atomic(last) }
 
     /// Returns the first of `count` new numbers in a row.
     func next(_ count: Int = 1) -> Int64 { self.last.add(Int64(count), ordering: .relaxed).oldValue + 1 }
 
-    func nextSession() -> DeviceSession.ID { self.lastSession.add(1, ordering: .relaxed).newValue }
+    func nextSession() -> UInt64 { self.lastSession.add(1, ordering: .relaxed).newValue }
 }

@@ -52,9 +52,7 @@ struct PendingLoads: Sendable {
         if self.count > 0 { self.newest[message.topicHash] = message.sequence }
     }
 
-    mutating func acknowledged(_ message: Message) {
-        if self.count > 0 { self.acknowledged.insert(message.sequence) }
-    }
+    mutating func acknowledged(_ message: Message) { if self.count > 0 { self.acknowledged.insert(message.sequence) } }
 
     mutating func followed(_ channel: ChannelName) { self.unfollowed.remove(channel) }
 

@@ -20,25 +20,21 @@ extension RoutingStateMachine {
     }
 
     /// The device has these messages, or rejects them: they leave the store. Messages that wait for room are read next.
-    mutating func acknowledged(
-        _ device: UUID,
-        session id: DeviceSession.ID,
-        _ acks: [DeviceLinkAcknowledgement],
-        now: Timestamp
-    ) -> Actions {
-        var actions = Actions()
-        guard let index = self.index(device, id) else { return self.completed(actions) }
+    mutating func acknowledged(_ id: DeviceSession.ID, _ acks: [DeviceLinkAcknowledgement], _ actions: inout Actions) {
+        guard let index = self.index(of: id) else { return }
         for ack in acks {
             guard let done = self.sessions[index].unacknowledged.remove(ack.messageID) else { continue }
             self.unacknowledgedBytes -= done.message.cost
-            self.sessions[index].progressedAt = now
+            self.sessions[index].progressedAt = actions.now
             self.sessions[index].loads.acknowledged(done.message)
             let delivered: Event.Name = done.isFromStorage ? .deliveredFromStorage : .delivered
-            actions.events.append(self.event(ack.status == 0 ? delivered : .rejectedByDevice, done.message, now))
+            self.log(ack.status == 0 ? delivered : .rejectedByDevice, done.message, &actions)
             if let submission = done.submission { actions.accepted.append(submission) }
             if let channel = done.message.channel {
                 guard done.message.expiresAt != nil else { continue }
-                self.batch.changes.append(.advance(device: device, channel: channel, sequence: done.message.sequence))
+                self.batch.changes.append(
+                    .advance(device: id.device, channel: channel, sequence: done.message.sequence)
+                )
                 continue
             }
             if done.isStored { self.batch.changes.append(.remove(done.message)) }
@@ -49,7 +45,6 @@ extension RoutingStateMachine {
             }
         }
         self.loadBacklog(at: index)
-        return self.completed(actions)
     }
 
     /// Reads the messages that wait for room in the store, once half of the limit is free.

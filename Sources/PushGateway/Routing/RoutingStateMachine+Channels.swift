@@ -11,17 +11,16 @@ extension RoutingStateMachine {
         _ broadcast: Broadcast,
         owner: any SubmissionDelegate,
         ticket: UInt32,
-        now: Timestamp
-    ) -> Actions {
-        var actions = Actions()
-        let id = broadcast.notification.id
+        _ actions: inout Actions
+    ) {
+        let (id, topic) = (broadcast.notification.id, broadcast.channel.topic)
         actions.events.append(
             Event(
                 .received,
                 device: Self.allDevices,
-                time: now,
+                time: actions.now,
                 environment: self.environment,
-                topic: broadcast.channel.topic,
+                topic: topic,
                 apnsID: id
             )
         )
@@ -34,62 +33,55 @@ extension RoutingStateMachine {
         }
         for device in self.followers.devices(following: broadcast.channel) {
             guard let index = self.sessions.index(of: device) else { continue }
-            self.route(broadcast.message(for: device), at: index, now: now, &actions)
+            self.route(broadcast.message(for: device), at: index, &actions)
         }
-        return self.completed(actions)
     }
 
-    private mutating func route(_ message: Message, at index: Int, now: Timestamp, _ actions: inout Actions) {
-        switch self.power.decision(for: message, self.sessions[index], now: now, isWindow: false) {
+    private mutating func route(_ message: Message, at index: Int, _ actions: inout Actions) {
+        switch self.power.decision(for: message, self.sessions[index], now: actions.now, isWindow: false) {
         case .deliver where self.hasRoom(for: message, at: index):
-            self.send(message, nil, at: index, now: now, &actions)
-        case .deliver where message.expiresAt == nil: actions.events.append(self.event(.expired, message, now))
+            self.send(message, nil, at: index, &actions)
+        case .deliver where message.expiresAt == nil: self.log(.expired, message, &actions)
         case .deliver: self.sessions[index].hasBacklog = true
         case .hold: self.sessions[index].hasHeld = true
         case .offline: break
-        case .discard: actions.events.append(self.event(.disabled, message, now))
+        case .discard: self.log(.disabled, message, &actions)
         }
     }
 
     /// A device wants to follow a channel.
-    /// - Returns: Also whether it follows the channel now: there is a limit of channels per device.
-    mutating func follow(
-        _ channel: ChannelName,
-        _ device: UUID,
-        session id: DeviceSession.ID
-    ) -> (isFollowing: Bool, actions: Actions) {
-        guard let index = self.index(device, id) else { return (false, Actions()) }
-        if self.sessions[index].channels.contains(channel) { return (true, Actions()) }
+    /// - Returns: Whether it follows the channel now: there is a limit of channels per device.
+    mutating func follow(_ channel: ChannelName, _ id: DeviceSession.ID) -> Bool {
+        guard let index = self.index(of: id) else { return false }
+        if self.sessions[index].channels.contains(channel) { return true }
         // Reads in flight count too, so that no device makes the store read without end.
         guard self.sessions[index].channels.count < self.limits.channels,
             self.sessions[index].loads.count <= self.limits.channels
-        else { return (false, Actions()) }
+        else { return false }
         self.sessions[index].loads.followed(channel)
-        self.batch.changes.append(.subscribe(device: device, channel: channel, limit: self.limits.channels))
+        self.batch.changes.append(.subscribe(device: id.device, channel: channel, limit: self.limits.channels))
         self.addFollower(of: channel, at: index)
         self.load(.channel(channel), at: index)
-        return (true, self.completed(Actions()))
+        return true
     }
 
-    mutating func unfollow(_ channel: ChannelName, _ device: UUID, session id: DeviceSession.ID) -> Actions {
-        guard let index = self.index(device, id),
+    mutating func unfollow(_ channel: ChannelName, _ id: DeviceSession.ID) {
+        guard let index = self.index(of: id),
             self.sessions[index].loads.unfollowed(channel, limit: self.limits.channels)
                 ?? self.sessions[index].channels.contains(channel)
-        else { return Actions() }
+        else { return }
         self.sessions[index].channels.remove(channel)
-        self.followers.remove(device, from: channel)
-        self.batch.changes.append(.unsubscribe(device: device, channel: channel))
-        return self.completed(Actions())
+        self.followers.remove(id.device, from: channel)
+        self.batch.changes.append(.unsubscribe(device: id.device, channel: channel))
     }
 
     /// A channel was deleted.
-    mutating func channelDeleted(_ channel: ChannelName) -> Actions {
+    mutating func channelDeleted(_ channel: ChannelName) {
         for index in self.sessions.indices { _ = self.sessions[index].loads.unfollowed(channel, limit: .max) }
         for device in self.followers.removeAll(following: channel) {
             if let index = self.sessions.index(of: device) { self.sessions[index].channels.remove(channel) }
         }
         self.batch.changes.append(.removeChannel(channel))
-        return self.completed(Actions())
     }
 
     mutating func addFollower(of channel: ChannelName, at index: Int) {

@@ -5,61 +5,46 @@ import PushWire
 /// The sessions of devices, from connection to end.
 extension RoutingStateMachine {
     /// A device was authenticated. Its earlier session, if there is one, is closed: the newest wins.
-    mutating func connected(_ device: UUID, session id: DeviceSession.ID, isActive: Bool, now: Timestamp) -> Actions {
-        var actions = Actions()
-        if let earlier = self.sessions.session(of: device) {
+    mutating func connected(_ id: DeviceSession.ID, isActive: Bool, _ actions: inout Actions) {
+        if let earlier = self.sessions.session(of: id.device) {
             actions.closing.append(earlier.id)
-            self.end(earlier, now: now, &actions)
+            self.end(earlier, &actions)
         }
-        var session = DeviceSession(device, id: id)
+        var session = DeviceSession(id)
         session.isActive = isActive
-        if !isActive { session.nextWindow = now.advanced(by: self.power.window) }
+        if !isActive { session.nextWindow = actions.now.advanced(by: self.power.window) }
         self.sessions.put(session)
-        actions.events.append(Event(.connected, device: device, time: now, environment: self.environment))
-        return self.completed(actions)
+        self.log(.connected, id.device, &actions)
+    }
+
+    private func log(_ name: Event.Name, _ device: UUID, _ actions: inout Actions) {
+        actions.events.append(Event(name, device: device, time: actions.now, environment: self.environment))
     }
 
     /// A connection has ended. Unacknowledged messages are stored as for an offline device: of each topic the newest.
-    /// - Returns: Also whether the session was the device's current one.
-    mutating func disconnected(
-        _ device: UUID,
-        session id: DeviceSession.ID,
-        now: Timestamp
-    ) -> (wasCurrent: Bool, actions: Actions) {
-        guard let index = self.index(device, id) else { return (false, Actions()) }
-        var actions = Actions()
-        self.remove(self.sessions[index], now: now, &actions)
-        return (true, self.completed(actions))
+    /// - Returns: Whether the session was the device's current one.
+    mutating func disconnected(_ id: DeviceSession.ID, _ actions: inout Actions) -> Bool {
+        guard let index = self.index(of: id) else { return false }
+        self.remove(self.sessions[index], &actions)
+        return true
     }
 
     /// The gateway ends: all unacknowledged messages are stored, because no device is to blame for the end.
-    mutating func endAllSessions(now: Timestamp) -> Actions {
-        var actions = Actions()
+    mutating func endAllSessions(_ actions: inout Actions) {
         for device in self.sessions.devices {
             guard let session = self.sessions.session(of: device) else { continue }
             actions.closing.append(session.id)
-            self.remove(session, keepsAll: true, now: now, &actions)
+            self.remove(session, keepsAll: true, &actions)
         }
-        return self.completed(actions)
     }
 
-    private mutating func remove(
-        _ session: DeviceSession,
-        keepsAll: Bool = false,
-        now: Timestamp,
-        _ actions: inout Actions
-    ) {
-        self.end(session, keepsAll: keepsAll, now: now, &actions)
+    private mutating func remove(_ session: DeviceSession, keepsAll: Bool = false, _ actions: inout Actions) {
+        self.end(session, keepsAll: keepsAll, &actions)
         self.sessions.remove(session.device)
-        actions.events.append(Event(.disconnected, device: session.device, time: now, environment: self.environment))
+        self.log(.disconnected, session.device, &actions)
     }
 
-    private mutating func end(
-        _ session: DeviceSession,
-        keepsAll: Bool = false,
-        now: Timestamp,
-        _ actions: inout Actions
-    ) {
+    private mutating func end(_ session: DeviceSession, keepsAll: Bool = false, _ actions: inout Actions) {
         for channel in session.channels { self.followers.remove(session.device, from: channel) }
         self.unacknowledgedBytes -= session.unacknowledged.bytes
         let remainder = session.unacknowledged.inOrder
@@ -68,11 +53,11 @@ extension RoutingStateMachine {
         for entry in remainder {
             let message = entry.message
             guard message.expiresAt != nil else {
-                actions.events.append(self.event(.expired, message, now))
+                self.log(.expired, message, &actions)
                 continue
             }
             let isKept = keepsAll || message.channel != nil || newest[message.topicHash] == message.sequence
-            if isKept { actions.events.append(self.event(.storedOffline, message, now)) }
+            if isKept { self.log(.storedOffline, message, &actions) }
             guard let submission = entry.submission else { continue }
             // Accepted together with the message that replaces it. Messages in the store get their event from the
             // store.
@@ -80,49 +65,40 @@ extension RoutingStateMachine {
             if isKept {
                 self.batch.changes.append(.put(message))
             } else {
-                actions.events.append(self.event(.replaced, message, now))
+                self.log(.replaced, message, &actions)
             }
         }
         if !stored.isEmpty, !keepsAll { self.batch.changes.append(.keepNewest(session.device)) }
     }
 
     /// The device has sent its filter: the stored messages of its topics are read.
-    mutating func subscribed(_ device: UUID, session id: DeviceSession.ID, to filter: DeviceLinkFilter) -> Actions {
-        guard let index = self.index(device, id) else { return Actions() }
+    mutating func subscribed(_ id: DeviceSession.ID, to filter: DeviceLinkFilter) {
+        guard let index = self.index(of: id) else { return }
         self.sessions[index].setFilter(filter)
         self.loadHeld(.messages(isFirst: true), at: index)
-        return self.completed(Actions())
     }
 
     /// The device is in use from now on, or is not.
-    mutating func stateChanged(
-        _ device: UUID,
-        session id: DeviceSession.ID,
-        isActive: Bool,
-        now: Timestamp
-    ) -> Actions {
-        guard let index = self.index(device, id), self.sessions[index].isActive != isActive else { return Actions() }
+    mutating func stateChanged(_ id: DeviceSession.ID, isActive: Bool, now: Timestamp) {
+        guard let index = self.index(of: id), self.sessions[index].isActive != isActive else { return }
         self.sessions[index].isActive = isActive
         self.sessions[index].nextWindow =
             isActive ? Timestamp(milliseconds: .max) : now.advanced(by: self.power.window)
         if isActive, self.sessions[index].hasHeld { self.loadHeld(.messages(isFirst: false), at: index) }
-        return self.completed(Actions())
     }
 
     /// Removes expired messages, delivers held messages to devices whose window has come, and disconnects devices that
     /// have used up a limit and do not acknowledge. Called from time to time.
-    mutating func tick(now: Timestamp) -> Actions {
-        var actions = Actions()
+    mutating func tick(_ actions: inout Actions) {
         self.batch.changes.append(.purge)
         for index in self.sessions.indices {
-            if self.isStuck(index, now: now) { actions.closing.append(self.sessions[index].id) }
-            let isWindow = self.sessions[index].nextWindow <= now
-            if isWindow { self.sessions[index].nextWindow = now.advanced(by: self.power.window) }
+            if self.isStuck(index, now: actions.now) { actions.closing.append(self.sessions[index].id) }
+            let isWindow = self.sessions[index].nextWindow <= actions.now
+            if isWindow { self.sessions[index].nextWindow = actions.now.advanced(by: self.power.window) }
             if self.sessions[index].hasHeld, isWindow || self.power.backgroundPerHour != nil {
                 self.loadHeld(.messages(isFirst: false), at: index, isWindow: isWindow)
             }
         }
-        return self.completed(actions)
     }
 
     /// Returns whether the device has acknowledged nothing for too long, while it, or all devices together, may be sent
@@ -141,10 +117,9 @@ extension RoutingStateMachine {
 
     /// An app was removed from a device: its messages are discarded, those in flight and those in the store.
     /// - Parameter topic: `nil` if the device was deleted or installed anew: that ends its connection.
-    mutating func removed(_ topic: Topic?, from device: UUID, now: Timestamp) -> Actions {
-        var actions = Actions()
+    mutating func removed(_ topic: Topic?, from device: UUID, _ actions: inout Actions) {
         self.batch.changes.append(.discard(device: device, topic: topic))
-        guard let index = self.sessions.index(of: device) else { return self.completed(actions) }
+        guard let index = self.sessions.index(of: device) else { return }
         let hash = topic.map { TopicHash($0) }
         if let hash {
             self.sessions[index].removeTopic(hash)
@@ -154,10 +129,9 @@ extension RoutingStateMachine {
         for entry in self.sessions[index].unacknowledged.inOrder where entry.isFor(hash) {
             _ = self.sessions[index].unacknowledged.remove(entry.id)
             self.unacknowledgedBytes -= entry.message.cost
-            actions.events.append(self.event(.unregisteredFromStorage, entry.message, now))
+            self.log(.unregisteredFromStorage, entry.message, &actions)
             if let submission = entry.submission { actions.accepted.append(submission) }
         }
         self.loadBacklog(at: index)
-        return self.completed(actions)
     }
 }

@@ -3,8 +3,8 @@ import PushTypes
 
 /// Decides the way of a message: delivered to its connected device, stored, discarded or rejected.
 ///
-/// Every method for an event returns one ``Actions`` value. ``MessageRouter`` owns the lock, the connections and the
-/// store, and performs them. Sessions are named by their ids.
+/// Every method for an event adds to the ``Actions`` that it is given. ``MessageRouter`` owns the lock, the connections
+/// and the store, and performs them.
 struct RoutingStateMachine: Sendable {
     struct Limits: Hashable, Sendable {
         /// Messages that a device may leave unacknowledged. A push beyond that is rejected; stored messages stay
@@ -20,8 +20,10 @@ struct RoutingStateMachine: Sendable {
         var channels = 100
     }
 
-    /// The result of an event. All of it is to be done at once.
+    /// The result of an event, after ``complete(_:)``. All of it is to be done at once.
     struct Actions: Sendable {
+        /// The time of the event.
+        let now: Timestamp
         /// Packets to send, in this order.
         var packets: [(session: DeviceSession.ID, packet: DevicePacket)] = []
         /// Connections to close.
@@ -34,7 +36,7 @@ struct RoutingStateMachine: Sendable {
         var failed: [PendingSubmission] = []
         /// Events to log.
         var events: [Event] = []
-        /// The next group for the store; ``written(_:_:isInstalled:now:)`` or ``writeFailed(_:)`` must follow. `nil`
+        /// The next group for the store; ``written(_:_:isInstalled:_:)`` or ``writeFailed(_:_:)`` must follow. `nil`
         /// while a group is being written, or when there is nothing to write.
         var batch: StoreBatch?
         /// Indicates whether ``windowPassed()`` is to be called after ``MessageRouter/window``.
@@ -63,8 +65,8 @@ struct RoutingStateMachine: Sendable {
     /// Indicates whether changes are not on disk yet.
     var hasUnwrittenChanges: Bool { self.isWriting || !self.batch.isEmpty }
 
-    /// Completes the result of an event with what follows from the new state.
-    mutating func completed(_ actions: consuming Actions) -> Actions {
+    /// Completes the result of an event with what follows from the new state. Called once after each event.
+    mutating func complete(_ actions: inout Actions) {
         if !self.isWriting, !self.batch.isEmpty {
             self.isWriting = true
             actions.batch = self.batch
@@ -74,7 +76,6 @@ struct RoutingStateMachine: Sendable {
             self.isWindowScheduled = true
             actions.schedulesWindow = true
         }
-        return actions
     }
 
     /// A group is on disk: its pushes are accepted, and the messages that it read are delivered.
@@ -82,26 +83,25 @@ struct RoutingStateMachine: Sendable {
         _ batch: StoreBatch,
         _ outcome: StoreBatch.Outcome,
         isInstalled: (Message) -> Bool,
-        now: Timestamp
-    ) -> Actions {
+        _ actions: inout Actions
+    ) {
         self.isWriting = false
-        var actions = Actions(accepted: batch.submissions, events: outcome.events)
-        for loaded in outcome.loaded { self.loaded(loaded, isInstalled: isInstalled, now: now, &actions) }
-        return self.completed(actions)
+        actions.accepted = batch.submissions
+        actions.events = outcome.events
+        for loaded in outcome.loaded { self.loaded(loaded, isInstalled: isInstalled, &actions) }
     }
 
     /// A group could not be written: its pushes fail, and devices for which it read have to connect again.
-    mutating func writeFailed(_ batch: StoreBatch) -> Actions {
+    mutating func writeFailed(_ batch: StoreBatch, _ actions: inout Actions) {
         self.isWriting = false
-        let sessions = batch.loads.filter { self.index($0.device, $0.session) != nil }.map(\.session)
-        return self.completed(Actions(closing: sessions, failed: batch.submissions))
+        actions.closing = batch.loads.map(\.session).filter { self.index(of: $0) != nil }
+        actions.failed = batch.submissions
     }
 
     /// The window that ``Actions/schedulesWindow`` began has passed.
-    mutating func windowPassed() -> Actions {
+    mutating func windowPassed() {
         self.isWindowScheduled = false
         self.storeLateMessages()
-        return self.completed(Actions())
     }
 
     // MARK: Pushes
@@ -109,28 +109,26 @@ struct RoutingStateMachine: Sendable {
     /// Delivers, stores, discards or rejects pushes, in their order. Each is accepted once its device or the store has
     /// it.
     /// - Parameter firstSequence: The sequence number of the first; those of the others follow.
-    mutating func submit(_ submissions: [Submission], firstSequence: Int64, now: Timestamp) -> Actions {
-        var actions = Actions()
+    mutating func submit(_ submissions: [Submission], firstSequence: Int64, _ actions: inout Actions) {
         for (offset, submission) in submissions.enumerated() {
-            self.submit(submission, sequence: firstSequence + Int64(offset), now: now, &actions)
+            self.submit(submission, sequence: firstSequence + Int64(offset), &actions)
         }
-        return self.completed(actions)
     }
 
-    private mutating func submit(_ submission: Submission, sequence: Int64, now: Timestamp, _ actions: inout Actions) {
-        let message = Message(submission.push, sequence: sequence, acceptedAt: now)
+    private mutating func submit(_ submission: Submission, sequence: Int64, _ actions: inout Actions) {
+        let message = Message(submission.push, sequence: sequence, acceptedAt: actions.now)
         let index = self.sessions.index(of: message.device)
-        if let index, self.rejects(message, at: index, now: now) {
-            actions.events.append(self.event(.tooManyRequests, message, now))
+        if let index, self.rejects(message, at: index, now: actions.now) {
+            self.log(.tooManyRequests, message, &actions)
             return actions.rejected.append(submission.pending)
         }
-        actions.events.append(self.event(.received, message, now))
-        if message.isExpired(at: now) {
-            actions.events.append(self.event(.expired, message, now))
+        self.log(.received, message, &actions)
+        if message.isExpired(at: actions.now) {
+            self.log(.expired, message, &actions)
             return actions.accepted.append(submission.pending)
         }
-        guard let index else { return self.store(message, submission, as: .storedOffline, now: now, &actions) }
-        self.route(message, submission, at: index, now: now, &actions)
+        guard let index else { return self.store(message, submission, as: .storedOffline, &actions) }
+        self.route(message, submission, at: index, &actions)
     }
 
     /// Returns whether the message could be delivered but for the limits. Stored, it would replace a message that the
@@ -149,23 +147,17 @@ struct RoutingStateMachine: Sendable {
             && self.sessions[index].unacknowledged.bytes + message.cost <= self.limits.unacknowledgedBytes
     }
 
-    private mutating func route(
-        _ message: Message,
-        _ submission: Submission,
-        at index: Int,
-        now: Timestamp,
-        _ actions: inout Actions
-    ) {
+    private mutating func route(_ message: Message, _ submission: Submission, at index: Int, _ actions: inout Actions) {
         // A message that is not stored replaces no stored one.
         if message.expiresAt != nil { self.sessions[index].loads.received(message) }
-        switch self.power.decision(for: message, self.sessions[index], now: now, isWindow: false) {
-        case .deliver: self.send(message, submission, at: index, now: now, &actions)
-        case .offline: self.store(message, submission, as: .storedUnfiltered, now: now, &actions)
+        switch self.power.decision(for: message, self.sessions[index], now: actions.now, isWindow: false) {
+        case .deliver: self.send(message, submission, at: index, &actions)
+        case .offline: self.store(message, submission, as: .storedUnfiltered, &actions)
         case .hold:
             self.sessions[index].hasHeld = true
-            self.store(message, submission, as: .storedPower, now: now, &actions)
+            self.store(message, submission, as: .storedPower, &actions)
         case .discard:
-            actions.events.append(self.event(.disabled, message, now))
+            self.log(.disabled, message, &actions)
             actions.accepted.append(submission.pending)
         }
     }
@@ -176,23 +168,21 @@ struct RoutingStateMachine: Sendable {
         _ message: Message,
         _ submission: Submission,
         as name: Event.Name,
-        now: Timestamp,
         _ actions: inout Actions
     ) {
         guard message.expiresAt != nil else {
-            actions.events.append(self.event(.expired, message, now))
+            self.log(.expired, message, &actions)
             return actions.accepted.append(submission.pending)
         }
-        actions.events.append(self.event(name, message, now))
+        self.log(name, message, &actions)
         self.batch.changes.append(.putNewest(message, keeping: self.storedInFlight(before: message)))
         self.batch.submissions.append(submission.pending)
     }
 
     /// Returns the sequence numbers of older messages of this one's topic that are stored and in flight to the device.
     func storedInFlight(before message: Message) -> Set<Int64> {
-        guard let index = self.sessions.index(of: message.device), !self.sessions[index].unacknowledged.isEmpty else {
-            return []
-        }
+        guard let index = self.sessions.index(of: message.device), !self.sessions[index].unacknowledged.isEmpty
+        else { return [] }
         let entries = self.sessions[index].unacknowledged.filter { entry in
             entry.isStored && entry.isFor(message.topicHash) && entry.message.sequence < message.sequence
         }
@@ -205,7 +195,6 @@ struct RoutingStateMachine: Sendable {
         _ submission: Submission?,
         at index: Int,
         isFromStorage: Bool = false,
-        now: Timestamp,
         _ actions: inout Actions
     ) {
         let (id, session) = (self.sessions[index].takeMessageID(), self.sessions[index].id)
@@ -224,28 +213,28 @@ struct RoutingStateMachine: Sendable {
                 self.windows.add(message.device, last: &self.sessions[index].lastWindow)
             }
         }
-        if self.sessions[index].unacknowledged.isEmpty { self.sessions[index].progressedAt = now }
+        if self.sessions[index].unacknowledged.isEmpty { self.sessions[index].progressedAt = actions.now }
         self.sessions[index].unacknowledged.add(entry)
         self.unacknowledgedBytes += message.cost
         if self.power.backgroundPerHour != nil, message.notification.pushType == .background {
-            self.sessions[index].recordBackground(message.topicHash, now: now)
+            self.sessions[index].recordBackground(message.topicHash, now: actions.now)
         }
         actions.packets.append((session, .message(message, id: id)))
     }
 
-    func event(_ name: Event.Name, _ message: Message, _ now: Timestamp) -> Event {
-        Event(name, message, self.environment, time: now)
+    /// Adds the event of a message.
+    func log(_ name: Event.Name, _ message: Message, _ actions: inout Actions) {
+        actions.events.append(Event(name, message, self.environment, time: actions.now))
     }
 
     /// Returns a message in flight; `nil` if it was acknowledged, or the session is over.
-    func message(_ id: UInt32, _ device: UUID, session: DeviceSession.ID) -> Message? {
-        guard let index = self.index(device, session) else { return nil }
-        return self.sessions[index].unacknowledged[id]?.message
+    func message(_ id: UInt32, _ session: DeviceSession.ID) -> Message? {
+        self.index(of: session).flatMap { self.sessions[$0].unacknowledged[id]?.message }
     }
 
-    /// Returns the index of the device's session; `nil` if `id` is not its current one.
-    func index(_ device: UUID, _ id: DeviceSession.ID) -> Int? {
-        guard let index = self.sessions.index(of: device), self.sessions[index].id == id else { return nil }
+    /// Returns the index of a session; `nil` if it is not its device's current one.
+    func index(of id: DeviceSession.ID) -> Int? {
+        guard let index = self.sessions.index(of: id.device), self.sessions[index].id == id else { return nil }
         return index
     }
 }

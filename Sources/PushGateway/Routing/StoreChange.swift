@@ -32,7 +32,6 @@ struct StoreLoad: Hashable, Sendable {
         case channel(ChannelName)
     }
 
-    var device: UUID
     var session: DeviceSession.ID
     var part: Part
     /// Indicates whether the device is woken for messages that were held.

@@ -9,9 +9,7 @@ extension GatewayTables {
     func perform(_ batch: StoreBatch, in environment: PushEnvironment, now: Timestamp) throws -> StoreBatch.Outcome {
         var outcome = StoreBatch.Outcome()
         let (messages, broadcasts) = (self.messages(environment), self.broadcasts(environment))
-        for change in batch.changes {
-            outcome.events += try Self.perform(change, messages, broadcasts, now: now)
-        }
+        for change in batch.changes { outcome.events += try Self.perform(change, messages, broadcasts, now: now) }
         for load in batch.loads { outcome.loaded.append(try Self.perform(load, messages, broadcasts)) }
         return outcome
     }
@@ -62,22 +60,22 @@ extension GatewayTables {
         _ broadcasts: BroadcastTables
     ) throws -> LoadedMessages {
         var loaded = LoadedMessages(load: load)
-        let subscriptions = try broadcasts.subscriptions(of: load.device)
+        let subscriptions = try broadcasts.subscriptions(of: load.session.device)
         switch load.part {
         case .messages(let isFirst):
-            loaded.messages = try messages.messages(device: load.device)
+            loaded.messages = try messages.messages(device: load.session.device)
             if isFirst { loaded.subscriptions = subscriptions.map(\.channel) }
             for subscription in subscriptions {
                 guard let broadcast = try broadcasts.broadcast(on: subscription.channel),
                     broadcast.sequence > subscription.lastSequence
                 else { continue }
-                loaded.messages.append(broadcast.message(for: load.device))
+                loaded.messages.append(broadcast.message(for: load.session.device))
             }
         case .channel(let channel):
             loaded.subscriptions = [channel]
             let last = subscriptions.first { $0.channel == channel }?.lastSequence ?? 0
             if let broadcast = try broadcasts.broadcast(on: channel), broadcast.sequence > last {
-                loaded.messages.append(broadcast.message(for: load.device))
+                loaded.messages.append(broadcast.message(for: load.session.device))
             }
         }
         return loaded

@@ -65,9 +65,7 @@ extension Row {
 
     func timestamp(_ column: String) -> Timestamp? { (self[column] as Int64?).map(Timestamp.init(milliseconds:)) }
 
-    func environment() -> PushEnvironment? {
-        (self["environment"] as String?).flatMap(PushEnvironment.init(rawValue:))
-    }
+    func environment() -> PushEnvironment? { (self["environment"] as String?).flatMap(PushEnvironment.init(rawValue:)) }
 
     func token(_ column: String) -> DeviceToken? { (self[column] as Data?).flatMap { DeviceToken(bytes: Array($0)) } }
 

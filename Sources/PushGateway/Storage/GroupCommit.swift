@@ -26,9 +26,7 @@ final class GroupCommit: Sendable {
     private let database: any DatabaseWriter
     private let state = Mutex(State())
 
-    init(_ database: any DatabaseWriter) {
-        self.database = database
-    }
+    init(_ database: any DatabaseWriter) { self.database = database }
 
     /// The transactions so far.
     var commits: Int { self.state.withLock { $0.commits } }

@@ -6,9 +6,7 @@ import Synchronization
 final class SharedDataDirectory: Sendable {
     private let directory: Mutex<DataDirectory?>
 
-    init(_ directory: consuming DataDirectory) {
-        self.directory = Mutex(directory)
-    }
+    init(_ directory: consuming DataDirectory) { self.directory = Mutex(directory) }
 
     /// - Throws: ``GatewayError/ended`` after ``close()``.
     func use<Value: Sendable>(_ body: (borrowing DataDirectory) throws -> Value) throws -> Value {

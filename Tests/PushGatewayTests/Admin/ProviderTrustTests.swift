@@ -203,9 +203,7 @@ import X509
         }
     }
 
-    private static let app: JSONValue = [
-        "teamId": .string(Vectors.teamID), "bundleId": .string(Vectors.bundleID),
-    ]
+    private static let app: JSONValue = ["teamId": .string(Vectors.teamID), "bundleId": .string(Vectors.bundleID)]
 
     private static func withAdmin(_ body: @escaping @Sendable (JSONClient) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in

@@ -10,12 +10,8 @@ import Testing
         try await withTemporaryDirectory { folder in
             let database = try GatewayDatabase(path: "\(folder)/gateway.sqlite")
             let channels = try ChannelRegistry(database: database)
-            let kept = try #require(
-                try await channels.create(.newest, app: app, in: .sandbox, now: Vectors.issuedAt)
-            )
-            let gone = try #require(
-                try await channels.create(.nothing, app: app, in: .sandbox, now: Vectors.issuedAt)
-            )
+            let kept = try #require(try await channels.create(.newest, app: app, in: .sandbox, now: Vectors.issuedAt))
+            let gone = try #require(try await channels.create(.nothing, app: app, in: .sandbox, now: Vectors.issuedAt))
             #expect(try await channels.delete(gone, app: app, in: .sandbox))
             #expect(try await !channels.delete(gone, app: app, in: .sandbox))
             let again = try ChannelRegistry(database: database)

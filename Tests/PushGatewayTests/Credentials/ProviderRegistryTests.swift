@@ -18,9 +18,7 @@ import Testing
                 TestKey("TEAMKEY000").registered, TestKey("SCOPEDKEY0", scope: .environment(.production)).registered,
                 TestKey(
                     "TOPICKEY00",
-                    scope: .topics(
-                        .init(topics: [app.bundleID], environment: .sandbox, relatedKeyID: "TOPICKEY01")
-                    )
+                    scope: .topics(.init(topics: [app.bundleID], environment: .sandbox, relatedKeyID: "TOPICKEY01"))
                 ).registered,
             ]
             let certificate = try Self.certificate("0a", topics: ["com.example.MyApp", "com.example.MyApp.voip"])

@@ -26,11 +26,7 @@ import Testing
         )
     }
 
-    private func reason(
-        _ header: String,
-        _ connection: inout ProviderAuthentication,
-        at seconds: Int = 0
-    ) -> Reason? {
+    private func reason(_ header: String, _ connection: inout ProviderAuthentication, at seconds: Int = 0) -> Reason? {
         connection.authenticate(
             header,
             directory: self.directory,

@@ -86,9 +86,7 @@ import Testing
 
     private func token(_ core: TestCore, _ device: TestDevice) async throws -> DeviceToken {
         let topic = try #require(device.topics.first)
-        return try #require(
-            try await core.devices.token(topic, on: device.id, in: .sandbox, now: self.time.now)
-        )
+        return try #require(try await core.devices.token(topic, on: device.id, in: .sandbox, now: self.time.now))
     }
 
     private static func gone(_ token: DeviceToken, _ device: TestDevice, _ topic: Topic, _ since: Timestamp)

@@ -74,12 +74,7 @@ enum LegacyFixtures {
         case self.foreignToken: .active(device: self.device, topic: Self.hash("com.example.Other"))
         case self.goneToken:
             .unregistered(
-                .init(
-                    token: token,
-                    device: self.device,
-                    topic: Self.hash(Vectors.bundleID),
-                    since: self.goneSince
-                )
+                .init(token: token, device: self.device, topic: Self.hash(Vectors.bundleID), since: self.goneSince)
             )
         default: .unknown
         }

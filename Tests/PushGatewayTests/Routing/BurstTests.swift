@@ -162,7 +162,7 @@ import Testing
             #expect(try await core.stored() == 2, "1 is on its way, 3 is held")
             device.acknowledgeAll(core)
             #expect(try await core.stored() == 1)
-            core.router.stateChanged(device.id, session: device.session, isActive: true)
+            core.router.stateChanged(device.session, isActive: true)
             try await core.router.flush()
             #expect(device.link.messages.map(\.notification.id) == ["1", "3"])
         }

@@ -12,7 +12,7 @@ import Testing
     @Test func aConnectedFollowerGetsTheBroadcastWithoutNamingItsTopic() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
-            #expect(core.router.follow(try Self.channel(), device.id, session: device.session))
+            #expect(core.router.follow(try Self.channel(), device.session))
             #expect(try await Self.broadcast("b1", core, keptFor: nil))
             #expect(device.link.messages.map(\.notification.id) == ["b1"])
             #expect(device.link.messages.first?.channel == (try Self.channel()))
@@ -30,7 +30,7 @@ import Testing
     @Test func ofWhatAStoringChannelSentWhileTheDeviceWasAwayTheNewestComes() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
-            #expect(core.router.follow(try Self.channel(), device.id, session: device.session))
+            #expect(core.router.follow(try Self.channel(), device.session))
             try await core.router.flush()
             device.disconnect(core)
             #expect(try await Self.broadcast("b1", core, keptFor: .seconds(3600)))
@@ -45,7 +45,7 @@ import Testing
     @Test func aBroadcastThatExpiredOrWasNotKeptDoesNotCome() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
-            #expect(core.router.follow(try Self.channel(), device.id, session: device.session))
+            #expect(core.router.follow(try Self.channel(), device.session))
             try await core.router.flush()
             device.disconnect(core)
             #expect(try await Self.broadcast("b1", core, keptFor: .seconds(10)))
@@ -60,7 +60,7 @@ import Testing
     @Test func aBroadcastThatWasNotAcknowledgedComesAgain() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
-            #expect(core.router.follow(try Self.channel(), device.id, session: device.session))
+            #expect(core.router.follow(try Self.channel(), device.session))
             #expect(try await Self.broadcast("b1", core, keptFor: .seconds(3600)))
             #expect(device.link.messages.count == 1)
             device.disconnect(core)
@@ -71,8 +71,8 @@ import Testing
     @Test func whoUnfollowsGetsNothingMore() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
-            #expect(core.router.follow(try Self.channel(), device.id, session: device.session))
-            core.router.unfollow(try Self.channel(), device.id, session: device.session)
+            #expect(core.router.follow(try Self.channel(), device.session))
+            core.router.unfollow(try Self.channel(), device.session)
             #expect(try await Self.broadcast("b1", core, keptFor: .seconds(3600)))
             #expect(device.link.messages.isEmpty)
             device.disconnect(core)
@@ -85,8 +85,8 @@ import Testing
         limits.channels = 1
         try await withCore(self.time, limits: limits) { core, device in
             try await device.connect(core)
-            #expect(core.router.follow(try Self.channel(), device.id, session: device.session))
-            #expect(!core.router.follow(try Self.channel("b3RoZXI="), device.id, session: device.session))
+            #expect(core.router.follow(try Self.channel(), device.session))
+            #expect(!core.router.follow(try Self.channel("b3RoZXI="), device.session))
         }
     }
 

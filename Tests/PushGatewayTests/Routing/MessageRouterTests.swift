@@ -77,7 +77,7 @@ import Testing
     @Test func aPushToAConnectedDeviceIsAnsweredOnceItIsAcknowledged() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
-            device.link.acknowledges(core.router, device.id, session: device.session)
+            device.link.acknowledges(core.router, device.session)
             try await core.submit(device.push("1"))
             #expect(try await core.events(device).contains(.delivered))
             #expect(try await core.stored() == 0)
@@ -131,7 +131,7 @@ import Testing
             let (oldLink, oldSession) = (device.link, device.session)
             try await device.connect(core)
             #expect(oldLink.isClosed)
-            core.router.disconnected(device.id, session: oldSession)
+            core.router.disconnected(oldSession)
             #expect(core.router.isOnline(device.id), "the older session's end does not end the newer one")
         }
     }
@@ -184,7 +184,7 @@ import Testing
             let other = core.makeRouter(.production)
             let link = TestDevice.Link()
             let session = try #require(other.connected(device.id, isActive: true, connection: link))
-            other.subscribed(device.id, session: session, to: DeviceLinkFilter(enabled: device.hashes))
+            other.subscribed(session, to: DeviceLinkFilter(enabled: device.hashes))
             try await other.flush()
             #expect(link.messages.isEmpty)
             #expect(!core.router.isOnline(device.id))

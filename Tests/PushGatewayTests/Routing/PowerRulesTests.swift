@@ -24,7 +24,7 @@ import Testing
             try await device.connect(core, isActive: false)
             try await core.submit(device.push("1", priority: .powerAware))
             try await core.submit(device.push("2", topic: "com.example.Other", priority: .low))
-            core.router.stateChanged(device.id, session: device.session, isActive: true)
+            core.router.stateChanged(device.session, isActive: true)
             try await core.router.flush()
             #expect(device.link.messages.map(\.notification.id) == ["1", "2"])
             device.acknowledgeAll(core)
@@ -53,7 +53,7 @@ import Testing
             try await device.connect(core, isActive: false)
             try await core.submit(device.push("1", priority: .powerAware))
             try await core.submit(device.push("2", priority: .powerAware))
-            core.router.stateChanged(device.id, session: device.session, isActive: true)
+            core.router.stateChanged(device.session, isActive: true)
             try await core.router.flush()
             #expect(device.link.messages.map(\.notification.id) == ["2"])
         }

@@ -234,9 +234,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
     private final class Delegate: SubmissionDelegate {
         private let handler: NIOLoopBound<BinaryServerHandler>
 
-        init(handler: NIOLoopBound<BinaryServerHandler>) {
-            self.handler = handler
-        }
+        init(handler: NIOLoopBound<BinaryServerHandler>) { self.handler = handler }
 
         func settled(_ results: [SubmissionResult]) {
             let handler = self.handler

@@ -14,8 +14,6 @@ final class DeviceLinkListener: Sendable {
 
     /// The session of an authenticated device.
     struct Session: Sendable {
-        var device: UUID
-        /// The number that tells the session from the device's earlier ones.
         var id: DeviceSession.ID
         var baseToken: [UInt8]
         /// Indicates whether the response to *Connect* must name the base token.
@@ -90,7 +88,6 @@ final class DeviceLinkListener: Sendable {
             return nil
         }
         return Session(
-            device: device,
             id: id,
             baseToken: baseToken,
             isNewToken: connect.baseToken != baseToken,
@@ -142,10 +139,10 @@ final class DeviceLinkListener: Sendable {
         guard let bundleID = self.topic(topic) else { return response }
         let channel = ChannelName(bundleID: bundleID, id: id)
         if !request.follows {
-            self.router.unfollow(channel, session.device, session: session.id)
+            self.router.unfollow(channel, session.id)
             response.status = .ok
         } else if self.hasChannel(channel) {
-            response.status = self.router.follow(channel, session.device, session: session.id) ? .ok : .tooMany
+            response.status = self.router.follow(channel, session.id) ? .ok : .tooMany
         }
         return response
     }

@@ -69,14 +69,12 @@ final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if let session { self.listener.router.disconnected(session.device, session: session.id) }
+        if let session { self.listener.router.disconnected(session.id) }
         self.session = nil
         context.fireChannelInactive()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.close(promise: nil)
-    }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     /// Performs actions in their order; acknowledgements that follow each other go to the router together.
     private func perform(_ actions: [DeviceLinkServerStateMachine.Action], context: ChannelHandlerContext) {
@@ -95,7 +93,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
     /// Hands all acknowledgements of one read to the router together.
     private func acknowledge(_ acks: inout [DeviceLinkAcknowledgement]) {
         guard let session, !acks.isEmpty else { return }
-        self.listener.router.acknowledged(session.device, session: session.id, acks)
+        self.listener.router.acknowledged(session.id, acks)
         acks = []
     }
 
@@ -134,12 +132,13 @@ final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
         guard let session else { return }
         let router = self.listener.router
         switch action {
-        case .subscribe(let filter): router.subscribed(session.device, session: session.id, to: filter)
-        case .stateChanged(let state):
-            router.stateChanged(session.device, session: session.id, isActive: state == .active)
+        case .subscribe(let filter): router.subscribed(session.id, to: filter)
+        case .stateChanged(let state): router.stateChanged(session.id, isActive: state == .active)
         case .mint(let request):
             let channel = context.channel
-            self.listener.mint(request, for: session.device) { channel.writeAndFlush($0.packet.encoded, promise: nil) }
+            self.listener.mint(request, for: session.id.device) {
+                channel.writeAndFlush($0.packet.encoded, promise: nil)
+            }
         case .channel(let request):
             let response = self.listener.channel(request, for: session)
             context.writeAndFlush(Self.wrapOutboundOut(response.packet.encoded), promise: nil)
@@ -176,7 +175,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
             return self.perform(self.stateMachine.rejected(serverTime: self.listener.time.now), context: context)
         }
         guard context.channel.isActive else {
-            return self.listener.router.disconnected(session.device, session: session.id)
+            return self.listener.router.disconnected(session.id)
         }
         self.session = session
         UnauthenticatedConnections.markAuthenticated(context.channel)

@@ -36,9 +36,7 @@ final class FeedbackServerHandler: ChannelInboundHandler {
         self.stateMachine = FeedbackServerStateMachine(limits: listener.limits, now: listener.time.steady)
     }
 
-    func handlerAdded(context: ChannelHandlerContext) {
-        self.schedule(context: context)
-    }
+    func handlerAdded(context: ChannelHandlerContext) { self.schedule(context: context) }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {

@@ -34,9 +34,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
-        self.timer?.cancel()
-    }
+    func handlerRemoved(context: ChannelHandlerContext) { self.timer?.cancel() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !self.hasDecided else { return }
@@ -69,9 +67,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.closeBothSides()
-    }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.closeBothSides() }
 
     private func reject(context: ChannelHandlerContext) {
         let written = context.eventLoop.makePromise(of: Void.self)

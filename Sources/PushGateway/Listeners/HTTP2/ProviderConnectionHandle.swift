@@ -63,19 +63,13 @@ final class ProviderConnectionHandle: Sendable {
         }
     }
 
-    func respond(_ stream: UInt32, _ response: ProviderResponse) {
-        self.perform(.respond(stream, response))
-    }
+    func respond(_ stream: UInt32, _ response: ProviderResponse) { self.perform(.respond(stream, response)) }
 
     /// Ends one stream without a response.
-    func reset(_ stream: UInt32, _ code: HTTP2ErrorCode) {
-        self.perform(.reset(stream, code))
-    }
+    func reset(_ stream: UInt32, _ code: HTTP2ErrorCode) { self.perform(.reset(stream, code)) }
 
     /// Announces another limit of concurrent streams, higher or lower (reference 1.3).
-    func announce(streamLimit: Int) {
-        self.perform(.announce(streamLimit: streamLimit))
-    }
+    func announce(streamLimit: Int) { self.perform(.announce(streamLimit: streamLimit)) }
 
     /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others have their responses before the end.
     /// - Parameters:
@@ -91,19 +85,13 @@ final class ProviderConnectionHandle: Sendable {
     }
 
     /// Ends the connection in order, with reason `Shutdown`.
-    func drain() {
-        self.perform(.drain)
-    }
+    func drain() { self.perform(.drain) }
 
     /// Neither reads nor writes any more, and leaves the connection open: a fault.
-    func stall() {
-        self.perform(.stall)
-    }
+    func stall() { self.perform(.stall) }
 
     /// Ends the connection without a GOAWAY.
-    func close() {
-        self.perform(.close)
-    }
+    func close() { self.perform(.close) }
 
     // MARK: Pending responses
 

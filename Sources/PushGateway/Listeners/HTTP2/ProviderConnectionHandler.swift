@@ -42,13 +42,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     /// - Parameters:
     ///   - now: the time of the event loop.
     ///   - retryAfter: the header `retry-after` of responses with status 429.
-    init(
-        limits: HTTP2ServerLimits,
-        now: NIODeadline,
-        retryAfter: Int? = nil,
-        logger: Logger,
-        delegate: Delegate
-    ) {
+    init(limits: HTTP2ServerLimits, now: NIODeadline, retryAfter: Int? = nil, logger: Logger, delegate: Delegate) {
         self.logger = logger
         self.retryAfter = retryAfter
         self.delegate = delegate
@@ -80,9 +74,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
         self.stateMachine.receive(Self.unwrapInboundIn(data), now: context.eventLoop.now)
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
-        self.work()
-    }
+    func channelReadComplete(context: ChannelHandlerContext) { self.work() }
 
     func read(context: ChannelHandlerContext) {
         guard !self.isStalled else { return }
@@ -171,10 +163,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
 
     private func logEnd(_ end: HTTP2ConnectionEnd) {
         guard end.code != .noError, !self.isStalled, !self.isClosing else { return }
-        self.logger.info(
-            "provider connection ended",
-            metadata: ["code": "\(end.code.name)", "reason": "\(end.text)"]
-        )
+        self.logger.info("provider connection ended", metadata: ["code": "\(end.code.name)", "reason": "\(end.text)"])
     }
 
     /// Sets the one timer, which is moved only to an earlier time.
@@ -214,9 +203,7 @@ extension ProviderConnectionHandler: ProviderCommandHandler {
         self.schedule()
     }
 
-    func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
-        self.stateMachine.respond(responses)
-    }
+    func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) { self.stateMachine.respond(responses) }
 
     func perform(_ command: ProviderConnectionHandle.Command) {
         guard let context else { return }

@@ -230,12 +230,7 @@ private struct Connection {
         RecordingReceiver
     > {
         let now = channel.eventLoop.now
-        return ProviderConnectionHandler(
-            limits: .init(),
-            now: now,
-            logger: Logger(label: "test"),
-            delegate: receiver
-        )
+        return ProviderConnectionHandler(limits: .init(), now: now, logger: Logger(label: "test"), delegate: receiver)
     }
 
     var isClosed: Bool { self.receiver.handle?.isClosed == true }
