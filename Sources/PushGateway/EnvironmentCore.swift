@@ -24,14 +24,20 @@ final class EnvironmentCore: Sendable {
         var routing = RoutingStateMachine.Limits()
         routing.unacknowledged = limits.unacknowledged
         let power = PowerRules(window: limits.powerWindow, backgroundPerHour: limits.backgroundPerHour)
-        self.router = MessageRouter(
+        let router = MessageRouter(
             machine: RoutingStateMachine(environment: environment, limits: routing, power: power),
             services: services
         )
+        self.router = router
         self.providerListener = ProviderListener(
             session: .init(environment: environment, rules: rules, directory: directory, channels: channels),
-            channels: ChannelManager(channels: channels, submitter: self.router, time: time, logger: logger),
-            router: self.router,
+            channels: ChannelManager(
+                channels: channels,
+                time: time,
+                logger: logger,
+                channelDeleted: router.channelDeleted
+            ),
+            router: router,
             certificates: certificates,
             requestDeadline: TimeAmount(limits.request)
         )
@@ -39,7 +45,7 @@ final class EnvironmentCore: Sendable {
         binaryLimits.isLenient = !rules.refusesLongSimplePayloads
         self.binaryListener = BinaryListener(
             status: { directory.status(of: $0) },
-            submitter: self.router,
+            submitter: router,
             certificates: certificates,
             faults: services.faults,
             isStrict: rules.refusesImmediateBackground,
@@ -55,7 +61,7 @@ final class EnvironmentCore: Sendable {
             logger: logger
         )
         self.deviceLinkListener = DeviceLinkListener(
-            router: self.router,
+            router: router,
             authenticator: shared.authenticator,
             limits: limits,
             topic: { providers.topic(for: $0) },

@@ -94,7 +94,7 @@ struct AppsController: Controller {
         let deleted = try await self.channels.deleteAll(app: bundleID)
         for core in self.environments {
             for channel in deleted where channel.environment == core.environment {
-                core.router.channelDeleted(bundleID: bundleID, channelID: channel.id)
+                core.router.channelDeleted(ChannelName(bundleID: bundleID, id: channel.id))
             }
         }
     }

@@ -52,7 +52,7 @@ struct ChannelsController: Controller {
             throw RequestError.noSuch("channel")
         }
         for core in self.environments where core.environment == environment {
-            core.router.channelDeleted(bundleID: app, channelID: id)
+            core.router.channelDeleted(ChannelName(bundleID: app, id: id))
         }
         return .noContent
     }

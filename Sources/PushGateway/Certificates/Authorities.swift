@@ -15,24 +15,12 @@ struct Authorities: Sendable {
     let server: ServerCertificate
 
     init(names: [String], serverKey: ServerKeyType = .p256, in directory: borrowing DataDirectory, now: Date) throws {
-        self.gateway = try CertificateAuthority(
-            name: Self.gatewayName,
-            commonName: "Martlet Gateway Authority",
-            in: directory,
-            now: now
-        )
-        self.devices = try CertificateAuthority(
-            name: "device-authority",
-            commonName: "Martlet Device Authority",
-            in: directory,
-            now: now
-        )
-        self.providers = try CertificateAuthority(
-            name: "provider-authority",
-            commonName: "Martlet Provider Authority",
-            in: directory,
-            now: now
-        )
+        func authority(_ file: String, _ name: String) throws -> CertificateAuthority {
+            try CertificateAuthority(name: file, commonName: "Martlet \(name) Authority", in: directory, now: now)
+        }
+        self.gateway = try authority(Self.gatewayName, "Gateway")
+        self.devices = try authority("device-authority", "Device")
+        self.providers = try authority("provider-authority", "Provider")
         self.server = try ServerCertificate(
             authority: self.gateway,
             names: names,

@@ -46,21 +46,21 @@ struct ServerCertificate {
         try directory.save(keyType.certificateFile, Data(pem.utf8))
     }
 
+    private init(certificate: Certificate, privateKeyPEM: String) {
+        (self.certificate, self.privateKeyPEM) = (certificate, privateKeyPEM)
+    }
+
     /// Issues a certificate with the same key and names that ended yesterday, for a fault.
-    private init(expired current: Self, authority: CertificateAuthority, now: Date) throws {
-        self.privateKeyPEM = current.privateKeyPEM
-        self.certificate = try Self.issue(
+    func expired(authority: CertificateAuthority, now: Date) throws -> Self {
+        let expired = try Self.issue(
             authority,
-            to: current.certificate.subject,
-            publicKey: current.certificate.publicKey,
-            names: try current.certificate.extensions.subjectAlternativeNames ?? SubjectAlternativeNames(),
+            to: self.certificate.subject,
+            publicKey: self.certificate.publicKey,
+            names: try self.certificate.extensions.subjectAlternativeNames ?? SubjectAlternativeNames(),
             lifetime: 86_400,
             now: now.addingTimeInterval(-2 * 86_400)
         )
-    }
-
-    func expired(authority: CertificateAuthority, now: Date) throws -> Self {
-        try Self(expired: self, authority: authority, now: now)
+        return Self(certificate: expired, privateKeyPEM: self.privateKeyPEM)
     }
 
     private static func issue(

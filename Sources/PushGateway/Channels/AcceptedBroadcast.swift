@@ -23,11 +23,3 @@ struct AcceptedBroadcast: Hashable, Sendable {
         return min(end, now.advanced(by: Self.longestStorage))
     }
 }
-
-/// Takes accepted broadcasts: the router behind the provider listeners of one environment.
-protocol BroadcastSubmitter: Sendable {
-    /// Takes a broadcast. Never blocks. The owner gets one result, as for a push.
-    func submit(_ broadcast: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32)
-    /// Removes the followers and the stored broadcast of a deleted channel.
-    func channelDeleted(bundleID: Topic, channelID: String)
-}

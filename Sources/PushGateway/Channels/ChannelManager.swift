@@ -6,10 +6,10 @@ import PushWire
 /// Creates and deletes channels, and responds when the change is on disk.
 struct ChannelManager: Sendable {
     let channels: ChannelRegistry
-    /// The receiver of deleted channels; `nil` in tests without one.
-    let submitter: (any BroadcastSubmitter)?
     let time: any TimeSource
     let logger: Logger
+    /// Removes the followers and the stored broadcast of a deleted channel.
+    var channelDeleted: @Sendable (ChannelName) -> Void = { _ in }
 
     func perform(_ command: ChannelCommand) async -> ProviderResponse {
         do {
@@ -42,7 +42,7 @@ struct ChannelManager: Sendable {
         guard try await self.channels.delete(id, app: command.bundleID, in: command.environment) else {
             return .rejected(.channelNotRegistered, requestID: command.requestID)
         }
-        self.submitter?.channelDeleted(bundleID: command.bundleID, channelID: id)
+        self.channelDeleted(ChannelName(bundleID: command.bundleID, id: id))
         return ProviderResponse(status: 204, requestID: command.requestID)
     }
 }

@@ -10,6 +10,13 @@ import PushWire
 struct EnvironmentListeners: Sendable {
     /// The number of feedback connections. Each holds all its entries in memory until they are read.
     private static let feedbackConnections = 100
+    /// The cipher suites of TLS 1.2 for HTTP/2: forward secrecy and authenticated encryption only, none of RFC 9113
+    /// appendix A. Those of TLS 1.3 are the library's.
+    private static let http2CipherSuites: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
 
     /// Accepts providers with HTTP/2 (reference 1).
     let http2: Listener
@@ -81,7 +88,7 @@ struct EnvironmentListeners: Sendable {
     /// Requests a provider's certificate. It is checked after the handshake, so that the response can name the reason.
     private static func provider(_ server: TLSConfiguration, _ authorities: Authorities) throws -> TLSConfiguration {
         var tls = server
-        tls.cipherSuiteValues = CipherSuites.http2
+        tls.cipherSuiteValues = Self.http2CipherSuites
         tls.applicationProtocols = ["h2"]
         tls.certificateVerification = .optionalVerification
         tls.trustRoots = .certificates(try authorities.providers.trustRoots)

@@ -178,20 +178,18 @@ extension ProviderAuthentication {
     mutating func grant(_ text: String?, directory: some TrustDirectory) -> Result<TopicGrant, Reason> {
         let text = text ?? self.onlyTopic?.name ?? ""
         guard !text.isEmpty else { return .failure(.missingTopic) }
-        let known =
-            self.certificate != nil
-            ? self.certificateGrants.find(text)
-            : self.verified.isEmpty ? nil : self.verified[0].grants.find(text)
-        if let known { return .success(known) }
+        if let known = self.grants.find(text) { return .success(known) }
         guard let topic = Topic(text) else { return .failure(.badTopic) }
         guard self.covers(topic, directory: directory) else { return .failure(.topicDisallowed) }
         let grant = TopicGrant(topic, isApp: directory.app(topic) != nil)
-        if self.certificate != nil {
-            self.certificateGrants.add(grant)
-        } else if !self.verified.isEmpty {
-            self.verified[0].grants.add(grant)
-        }
+        self.grants.add(grant)
         return .success(grant)
+    }
+
+    /// The topics that the certificate, or the token in use, may push to.
+    private var grants: TopicGrantCache {
+        _read { if self.verified.isEmpty { yield self.certificateGrants } else { yield self.verified[0].grants } }
+        _modify { if self.verified.isEmpty { yield &self.certificateGrants } else { yield &self.verified[0].grants } }
     }
 
     private var onlyTopic: Topic? {

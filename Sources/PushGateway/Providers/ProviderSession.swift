@@ -23,10 +23,8 @@ struct ProviderSession: Sendable {
             directory: any PushDirectory,
             channels: ChannelRegistry
         ) {
-            self.environment = environment
-            self.rules = rules
-            self.directory = directory
-            self.channels = channels
+            (self.environment, self.rules) = (environment, rules)
+            (self.directory, self.channels) = (directory, channels)
             self.limiter = rules.deviceRate.map { DeviceRateLimiter($0) }
         }
     }
@@ -137,7 +135,7 @@ struct ProviderSession: Sendable {
     private mutating func broadcast(_ request: ProviderRequest, _ app: String, _ now: Timestamp) -> Decision {
         let requestID = self.id(request.fields.requestID ?? request.fields.id)
         do throws(ProviderRejection) {
-            let broadcast = try BroadcastValidator(shared: self.shared).validate(
+            let broadcast = try ChannelRequestValidator(shared: self.shared).broadcast(
                 request,
                 app: app,
                 authentication: &self.authentication,

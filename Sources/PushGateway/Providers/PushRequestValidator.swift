@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import PushSupport
 import PushTypes
 import PushWire
@@ -145,7 +146,7 @@ struct PushRequestValidator: Sendable {
     private func checkPayload(_ request: ProviderRequest, _ type: PushType) throws(ProviderRejection) {
         guard request.bodyLength > 0 else { throw ProviderRejection(.payloadEmpty) }
         guard request.bodyLength <= type.maximumPayloadSize else { throw ProviderRejection(.payloadTooLarge) }
-        guard !self.rules.requiresJSONObject || JSONBody.object(request.body) != nil else {
+        guard !self.rules.requiresJSONObject || request.jsonObject != nil else {
             throw ProviderRejection(.badRequestPayload)
         }
     }
@@ -166,5 +167,12 @@ struct PushRequestValidator: Sendable {
         case nil, .alert: notification.priority == .immediate && WakePayload.isOnlyWake(notification.payload)
         default: false
         }
+    }
+}
+
+extension ProviderRequest {
+    /// The members of the body, if it is a JSON object; `nil` for any other content.
+    var jsonObject: [String: Any]? {
+        try? JSONSerialization.jsonObject(with: Data(self.body.readableBytesView)) as? [String: Any]
     }
 }

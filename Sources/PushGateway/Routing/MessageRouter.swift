@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// One lock guards the ``RoutingStateMachine``; nothing blocks under it. A push is accepted when its device has
 /// acknowledged it or when it is on disk, whichever comes first (docs/decisions/0008).
-final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
+final class MessageRouter: PushSubmitter, Sendable {
     /// The length of a window. A push waits for its device between one and two windows before it is stored.
     static let window: TimeAmount = .milliseconds(50)
 
@@ -46,6 +46,7 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
         }
     }
 
+    /// Takes a broadcast. Never blocks. The owner gets one result, as for a push.
     func submit(_ accepted: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32) {
         self.perform { state, actions in
             let broadcast = Broadcast(accepted, sequence: self.services.sequences.next(), at: actions.now)
@@ -71,8 +72,9 @@ final class MessageRouter: PushSubmitter, BroadcastSubmitter, Sendable {
         )
     }
 
-    func channelDeleted(bundleID: Topic, channelID: String) {
-        self.perform { state, _ in state.machine.channelDeleted(ChannelName(bundleID: bundleID, id: channelID)) }
+    /// Removes the followers and the stored broadcast of a deleted channel.
+    func channelDeleted(_ channel: ChannelName) {
+        self.perform { state, _ in state.machine.channelDeleted(channel) }
     }
 
     // MARK: Devices

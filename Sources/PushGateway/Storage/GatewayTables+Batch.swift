@@ -25,15 +25,13 @@ extension GatewayTables {
         switch change {
         case .put(let message): try messages.put(message)
         case .putNewest(let message, let kept):
-            let replaced = try messages.removeOlder(than: message, keeping: kept)
+            let replaced = try messages.removeOlder(than: message, keeping: kept, now: now)
             try messages.put(message)
-            return replaced.map { $0.event(.replaced, environment, now) }
-        case .keepNewest(let device):
-            return try messages.keepNewest(of: device).map { $0.event(.replaced, environment, now) }
+            return replaced
+        case .keepNewest(let device): return try messages.keepNewest(of: device, now: now)
         case .remove(let message): try messages.remove(message)
         case .removeOlder(let message, let kept):
-            return try messages.removeOlder(than: message, keeping: kept)
-                .map { $0.event(.replaced, environment, now) }
+            return try messages.removeOlder(than: message, keeping: kept, now: now)
         case .discard(let device, let topic):
             if topic == nil { try broadcasts.unsubscribeAll(device) }
             return try messages.take(device: device, topic: topic)

@@ -7,24 +7,6 @@ import PushWire
 /// The stored messages of one environment: per device and topic the newest (reference 7.1), and beside it those that
 /// were sent to a connected device and are not acknowledged.
 struct MessageTable {
-    /// The properties of a removed message that its event contains.
-    struct Removed {
-        var device: UUID
-        var topic: String
-        var apnsID: String
-
-        func event(_ name: Event.Name, _ environment: PushEnvironment, _ now: Timestamp) -> Event {
-            Event(
-                name,
-                device: self.device,
-                time: now,
-                environment: environment,
-                topic: Topic(self.topic),
-                apnsID: self.apnsID
-            )
-        }
-    }
-
     let database: Database
     let environment: PushEnvironment
 
@@ -53,7 +35,8 @@ struct MessageTable {
     }
 
     /// Removes the older messages of this one's topic, apart from those with the sequence numbers `kept`.
-    func removeOlder(than message: Message, keeping kept: Set<Int64>) throws -> [Removed] {
+    /// - Returns: The events of the removed messages.
+    func removeOlder(than message: Message, keeping kept: Set<Int64>, now: Timestamp) throws -> [Event] {
         let topic = message.notification.topic.name
         let older = try Row.fetchAll(
             self.statement(
@@ -67,12 +50,13 @@ struct MessageTable {
         return try older.compactMap { row in
             guard let sequence = row["sequence"] as Int64?, !kept.contains(sequence) else { return nil }
             try self.remove(device: message.device, topic: topic, sequence: sequence)
-            return Removed(device: message.device, topic: topic, apnsID: row["apnsID"] as String? ?? "")
+            return self.replaced(row, of: message.device, topic, now)
         }
     }
 
     /// Removes, for each topic of a device, all messages but the newest.
-    func keepNewest(of device: UUID) throws -> [Removed] {
+    /// - Returns: The events of the removed messages.
+    func keepNewest(of device: UUID, now: Timestamp) throws -> [Event] {
         let newestFirst = try Row.fetchAll(
             self.statement(
                 """
@@ -82,16 +66,22 @@ struct MessageTable {
             ),
             arguments: [Self.bytes(device), self.environment.rawValue]
         )
-        var (removed, last) = ([Removed](), String?.none)
+        var (removed, last) = ([Event](), String?.none)
         for row in newestFirst {
             guard let topic = row["topic"] as String?, let sequence = row["sequence"] as Int64? else { continue }
             if topic == last {
                 try self.remove(device: device, topic: topic, sequence: sequence)
-                removed.append(Removed(device: device, topic: topic, apnsID: row["apnsID"] as String? ?? ""))
+                removed.append(self.replaced(row, of: device, topic, now))
             }
             last = topic
         }
         return removed.reversed()
+    }
+
+    private func replaced(_ row: Row, of device: UUID, _ topic: String, _ now: Timestamp) -> Event {
+        var event = Event(.replaced, device: device, time: now, environment: self.environment, topic: Topic(topic))
+        event.apnsID = row["apnsID"] as String? ?? ""
+        return event
     }
 
     private func remove(device: UUID, topic: String, sequence: Int64) throws {

@@ -41,7 +41,7 @@ import Testing
             let deleted = await test.answer(Self.manage("DELETE", channel: channel))
             #expect(deleted.status == 204)
             #expect(deleted.body == nil)
-            #expect(test.intake.deleted == [channel])
+            #expect(test.deleted.ids == [channel])
             #expect(test.reason(Self.broadcast(channel)) == .channelNotRegistered)
             // 9h
             let list = await test.answer(Self.manage("GET", path: "all-channels"))
@@ -272,18 +272,17 @@ import Testing
 
 /// A session that performs its changes of channels.
 final class ChannelTest {
-    final class Intake: BroadcastSubmitter {
+    /// The ids of the channels that were deleted.
+    final class DeletedChannels: Sendable {
         private let channels = Mutex<[String]>([])
 
-        var deleted: [String] { self.channels.withLock { $0 } }
+        var ids: [String] { self.channels.withLock { $0 } }
 
-        func submit(_ broadcast: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32) {}
-
-        func channelDeleted(bundleID: Topic, channelID: String) { self.channels.withLock { $0.append(channelID) } }
+        func add(_ channel: ChannelName) { self.channels.withLock { $0.append(channel.id) } }
     }
 
     let session: TestSession
-    let intake = Intake()
+    let deleted = DeletedChannels()
 
     init(_ session: TestSession) {
         self.session = session
@@ -296,9 +295,9 @@ final class ChannelTest {
         case .manage(let command):
             let manager = ChannelManager(
                 channels: self.session.channels,
-                submitter: self.intake,
                 time: ManualTime(),
-                logger: silentLogger
+                logger: silentLogger,
+                channelDeleted: self.deleted.add
             )
             return await manager.perform(command)
         }

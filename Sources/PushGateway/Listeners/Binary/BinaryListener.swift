@@ -26,10 +26,14 @@ struct BinaryListener: Sendable {
 
     /// The result of the checks of one notification.
     enum Evaluation: Hashable, Sendable {
-        case submit(AcceptedPush)
-        /// The token is inactive. That is not an error here: the feedback service lists it (reference 5.3.9).
-        case inactive
+        /// Submit the push, after the delay that a fault asks for.
+        case submit(AcceptedPush, after: Duration?)
+        /// The notification counts as accepted. Also with an inactive token, which is not an error here: the feedback
+        /// service lists it (reference 5.3.9).
+        case accepted
         case reject(BinaryStatus)
+        /// A fault leaves the notification without a result.
+        case ignored
     }
 
     /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
@@ -56,7 +60,11 @@ struct BinaryListener: Sendable {
     }
 
     /// Checks a notification for the certificate's own topic, and reports an inactive token to the router.
-    func evaluate(_ notification: BinaryNotification, from identity: CertificateIdentity) -> Evaluation {
+    func evaluate(
+        _ notification: BinaryNotification,
+        from identity: CertificateIdentity,
+        after delay: Duration? = nil
+    ) -> Evaluation {
         let (topic, apnsID) = (identity.defaultTopic, UUID().uuidString)
         let hash = TopicHash(topic)
         guard let token = DeviceToken(bytes: notification.token) else { return .reject(.invalidTokenSize) }
@@ -72,12 +80,12 @@ struct BinaryListener: Sendable {
                 // A copy, because the slice would keep all bytes of its read in memory.
                 payload: ByteBuffer(bytes: notification.payload.readableBytesView)
             )
-            return .submit(AcceptedPush(notification: push, token: token, device: device, topicHash: hash))
+            let accepted = AcceptedPush(notification: push, token: token, device: device, topicHash: hash)
+            return .submit(accepted, after: delay)
         case .unregistered(let gone) where gone.topic == hash:
             self.submitter.rejected(gone, apnsID: apnsID)
-            return .inactive
-        case .active, .unregistered, .unknown:
-            return .reject(.invalidToken)
+            return .accepted
+        case .active, .unregistered, .unknown: return .reject(.invalidToken)
         }
     }
 

@@ -124,7 +124,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
                     let submitter = self.listener.submitter
                     eventLoop.scheduleTask(in: TimeAmount(delay)) { submitter.submit([submission]) }
                 case .accepted: self.actions += self.stateMachine.accepted(ticket: ticket, now: now)
-                case .rejected(let status):
+                case .reject(let status):
                     self.actions += self.stateMachine.rejected(ticket: ticket, status: status, now: now)
                 case .ignored: break
                 }
@@ -139,17 +139,8 @@ final class BinaryServerHandler: ChannelInboundHandler {
         self.schedule()
     }
 
-    /// The result of one notification's fault and checks.
-    private enum Evaluation {
-        case submit(AcceptedPush, after: Duration?)
-        case accepted
-        case rejected(BinaryStatus)
-        /// A fault leaves the notification without a result.
-        case ignored
-    }
-
     /// Applies a configured fault, then checks the notification.
-    private func evaluate(_ notification: BinaryNotification) -> Evaluation {
+    private func evaluate(_ notification: BinaryNotification) -> BinaryListener.Evaluation {
         self.notificationCount += 1
         let ordinal = self.notificationCount
         let fault = try? self.identity.map { self.listener.fault(notification, from: $0, ordinal: ordinal) }.get()
@@ -163,7 +154,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
         case nil: break
         }
         if case .reject(let reason, _) = fault?.response {
-            return .rejected(BinaryStatus(rawValue: reason.legacyStatus))
+            return .reject(BinaryStatus(rawValue: reason.legacyStatus))
         }
         switch fault?.before {
         case .wait(let delay): return self.check(notification, delay: delay)
@@ -174,19 +165,17 @@ final class BinaryServerHandler: ChannelInboundHandler {
 
     /// Checks certificate and notification. A certificate that is no longer valid stays invalid.
     /// - Parameter delay: The delay of a fault before the notification is submitted.
-    private func check(_ notification: BinaryNotification, delay: Duration?) -> Evaluation {
+    private func check(_ notification: BinaryNotification, delay: Duration?) -> BinaryListener.Evaluation {
         if case .success(let identity) = self.identity, !self.listener.certificates.isStillValid(identity) {
             self.identity = .failure(.badCertificate)
         }
-        let status: BinaryStatus
-        switch self.identity.map({ self.listener.evaluate(notification, from: $0) }) {
-        case .success(.submit(let push)): return .submit(push, after: delay)
-        case .success(.inactive): return .accepted
-        case .success(.reject(let rejection)): status = rejection
-        case .failure(let reason): status = BinaryStatus(rawValue: reason.legacyStatus)
-        }
-        self.log("notification rejected", status)
-        return .rejected(status)
+        let evaluation: BinaryListener.Evaluation =
+            switch self.identity {
+            case .success(let identity): self.listener.evaluate(notification, from: identity, after: delay)
+            case .failure(let reason): .reject(BinaryStatus(rawValue: reason.legacyStatus))
+            }
+        if case .reject(let status) = evaluation { self.log("notification rejected", status) }
+        return evaluation
     }
 
     private func report(_ error: BinaryServerStateMachine.MalformedNotification) {

@@ -7,7 +7,7 @@ import PushTypes
 import PushWire
 
 /// Translates between bytes, the router and ``DeviceLinkServerStateMachine``.
-final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
+final class DeviceLinkServerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
@@ -41,7 +41,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler, DeadlineConnection {
         self.listener.sweeper.remove(self, on: context.eventLoop)
     }
 
-    /// Closes the connection if a deadline has passed. Called by ``IdleConnectionSweeper``, as a timer for each of many
+    /// Closes the connection if a deadline has passed. Called by ``IdleConnectionSweeper`` on the event loop, as a timer for each of many
     /// idle connections would cost too much.
     func sweep() {
         guard let context, let deadline = self.stateMachine.nextDeadline else { return }

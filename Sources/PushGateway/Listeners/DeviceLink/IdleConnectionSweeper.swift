@@ -1,12 +1,6 @@
 import NIOCore
 import Synchronization
 
-/// A connection that has deadlines but no timer of its own.
-protocol DeadlineConnection: AnyObject {
-    /// Checks the deadlines. It is called on the connection's event loop, every ``IdleConnectionSweeper/interval``.
-    func sweep()
-}
-
 /// Checks the deadlines of a listener's connections at intervals, so that an idle connection needs no timer.
 final class IdleConnectionSweeper: Sendable {
     /// The interval of the checks: a deadline is noticed so much later at most.
@@ -14,14 +8,14 @@ final class IdleConnectionSweeper: Sendable {
 
     /// The connections of one event loop.
     private final class Sweep {
-        var members: [ObjectIdentifier: any DeadlineConnection] = [:]
+        var members: [ObjectIdentifier: DeviceLinkServerHandler] = [:]
         var task: RepeatedTask?
     }
 
     private let sweeps = Mutex<[ObjectIdentifier: NIOLoopBound<Sweep>]>([:])
 
     /// Adds a connection. Must be called on its event loop.
-    func add(_ connection: any DeadlineConnection, on eventLoop: any EventLoop) {
+    func add(_ connection: DeviceLinkServerHandler, on eventLoop: any EventLoop) {
         let bound = self.sweeps.withLock { sweeps in
             if let sweep = sweeps[ObjectIdentifier(eventLoop)] { return sweep }
             let sweep = NIOLoopBound(Sweep(), eventLoop: eventLoop)
@@ -41,7 +35,7 @@ final class IdleConnectionSweeper: Sendable {
     }
 
     /// Removes a connection. Must be called on its event loop.
-    func remove(_ connection: any DeadlineConnection, on eventLoop: any EventLoop) {
+    func remove(_ connection: DeviceLinkServerHandler, on eventLoop: any EventLoop) {
         let bound = self.sweeps.withLock { $0[ObjectIdentifier(eventLoop)] }
         bound?.value.members[ObjectIdentifier(connection)] = nil
     }

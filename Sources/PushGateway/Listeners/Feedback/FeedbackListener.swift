@@ -31,25 +31,8 @@ struct FeedbackListener: Sendable {
         try pipeline.addHandler(FeedbackServerHandler(listener: self, closeHandler: closeHandler))
     }
 
-    /// Returns the next entries of a topic in the order of their tokens.
-    /// - Parameter token: The last token of the page before; `nil` for the first page.
-    func page(_ topic: Topic, after token: DeviceToken?, for identity: CertificateIdentity) async throws
-        -> [FeedbackEntry]
-    {
-        try await self.store.page(
-            topic,
-            after: token,
-            until: self.time.now.advanced(by: .zero - self.delay(identity)),
-            limit: self.limits.page
-        )
-    }
-
-    /// Removes entries that a client has read. An error is logged: the next connection gets the same entries again.
-    func clear(_ entries: [FeedbackEntry]) async {
-        do {
-            try await self.store.clear(entries)
-        } catch {
-            self.logger.error("feedback that was read could not be cleared", metadata: ["error": "\(error)"])
-        }
+    /// Returns the time up to which a client gets entries: later ones are hidden from it.
+    func latest(for identity: CertificateIdentity) -> Timestamp {
+        self.time.now.advanced(by: .zero - self.delay(identity))
     }
 }

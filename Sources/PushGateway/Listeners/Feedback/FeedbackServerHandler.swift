@@ -128,7 +128,9 @@ final class FeedbackServerHandler: ChannelInboundHandler {
     private func load(_ topic: Topic, after token: DeviceToken?, context: ChannelHandlerContext) {
         guard let identity else { return }
         let listener = self.listener
-        context.eventLoop.makeFutureWithTask { try await listener.page(topic, after: token, for: identity) }
+        let (latest, limit) = (listener.latest(for: identity), listener.limits.page)
+        context.eventLoop
+            .makeFutureWithTask { try await listener.store.page(topic, after: token, until: latest, limit: limit) }
             .assumeIsolated()
             .whenComplete { result in
                 switch result {
@@ -163,7 +165,12 @@ final class FeedbackServerHandler: ChannelInboundHandler {
         self.isReader = false
         let (listener, entries) = (self.listener, Array(self.entries.prefix(count)))
         Task {
-            if !entries.isEmpty { await listener.clear(entries) }
+            do {
+                if !entries.isEmpty { try await listener.store.clear(entries) }
+            } catch {
+                // The next connection gets the same entries again.
+                listener.logger.error("feedback that was read could not be cleared", metadata: ["error": "\(error)"])
+            }
             await listener.readerQueue.leave(topic)
         }
     }
@@ -175,5 +182,20 @@ final class FeedbackServerHandler: ChannelInboundHandler {
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
             self.perform(self.stateMachine.tick(now: self.listener.time.steady), context: context)
         }
+    }
+}
+
+/// Hides the client's bytes from TLS once the whole list is written, so that only the end of TCP ends the connection.
+///
+/// A client that closes before it has read everything sends the closure alert of TLS first and a TCP reset after it. If
+/// the alert counted as the end, a list would be cleared that was not read; the reset shows that.
+final class FeedbackCloseHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    /// Set once all tuples are written: later bytes of the client are dropped.
+    var dropsBytes = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if !self.dropsBytes { context.fireChannelRead(data) }
     }
 }

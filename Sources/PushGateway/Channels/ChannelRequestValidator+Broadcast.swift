@@ -1,12 +1,9 @@
 import PushTypes
 import PushWire
 
-/// Checks a broadcast, `POST /4/broadcasts/apps/{bundle id}` (reference 4.2, 4.3). The first failed check decides the
-/// response.
-struct BroadcastValidator: Sendable {
-    let shared: ProviderSession.Shared
-
-    func validate(
+extension ChannelRequestValidator {
+    /// Checks a broadcast, `POST /4/broadcasts/apps/{bundle id}` (reference 4.2, 4.3).
+    func broadcast(
         _ request: ProviderRequest,
         app: String,
         authentication: inout ProviderAuthentication,
@@ -14,12 +11,11 @@ struct BroadcastValidator: Sendable {
         now: Timestamp
     ) throws(ProviderRejection) -> AcceptedBroadcast {
         guard request.method == "POST" else { throw ProviderRejection(.methodNotAllowed) }
-        let access = ChannelAccess(shared: self.shared)
-        let bundleID = try access.app(app, request, authentication: &authentication, now: now)
-        let channel = try access.channel(request, app: bundleID)
+        let bundleID = try self.app(app, request, authentication: &authentication, now: now)
+        let channel = try self.channel(request, app: bundleID)
         let expiration = try Self.expiration(request.fields.expiration, channel.policy)
         let priority = try Self.priority(request.fields.priority)
-        try ChannelAccess.check(pushType: request.fields.pushType)
+        try Self.check(pushType: request.fields.pushType)
         try self.checkPayload(request)
         return AcceptedBroadcast(
             bundleID: bundleID,
@@ -50,7 +46,7 @@ struct BroadcastValidator: Sendable {
 
     /// Checks the payload: a broadcast cannot start an activity (reference 3.4).
     private func checkPayload(_ request: ProviderRequest) throws(ProviderRejection) {
-        let object = try ChannelAccess.object(request)
+        let object = try Self.object(request)
         guard self.shared.rules.requiresJSONObject else { return }
         let event = (object["aps"] as? [String: Any])?["event"] as? String
         guard event == "update" || event == "end" else { throw ProviderRejection(.badRequestPayload) }
