@@ -46,7 +46,7 @@ extension FaultRule {
     var json: JSONValue { .object(Dictionary(self.members) { $1 }) }
 
     /// The members in the order of the text form: first the action, then the match.
-    private var members: [(String, JSONValue)] {
+    var members: [(String, JSONValue)] {
         self.action.members + self.match.members + (self.id.isEmpty ? [] : [("id", .string(self.id))])
     }
 }

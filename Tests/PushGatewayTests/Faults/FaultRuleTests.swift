@@ -35,7 +35,7 @@ import Testing
         let rule = try FaultRule(text: text)
         #expect(rule.description == text)
         #expect(try RequestError.decode(FaultRule.self, from: rule.json.text) == rule)
-        #expect(try FaultRule(members: rule.members) == rule)
+        #expect(try FaultRule(members: Dictionary(uniqueKeysWithValues: rule.members)) == rule)
     }
 
     @Test func aRuleReadsAsItIsMeant() throws {

@@ -27,9 +27,9 @@ import Testing
     @Test func aChannelThatIsUnfollowedWhileItIsReadStaysUnfollowed() throws {
         var play = try Play()
         let channel = ChannelName(bundleID: play.topic, id: Self.channel)
-        let device = play.device
+        let session = play.session
         play.filter()
-        play.perform { $0.unfollow(channel, device, session: 1) }
+        play.perform { machine, _ in machine.unfollow(channel, session) }
         play.read([], subscriptions: [channel])
         #expect(play.machine.followers.devices(following: channel).isEmpty)
     }
@@ -46,8 +46,8 @@ import Testing
         var play = try Play()
         play.filter(DeviceLinkFilter(enabled: [play.hash]))
         play.read([])
-        let device = play.device
-        play.perform { $0.stateChanged(device, session: 1, isActive: false, now: Self.now) }
+        let session = play.session
+        play.perform { $0.stateChanged(session, isActive: false, now: $1.now) }
         play.submit(1, priority: .powerAware)
         #expect(play.sent.isEmpty)
         play.read([])
@@ -83,7 +83,7 @@ import Testing
     /// One connected device and the state machine, without a store.
     private struct Play {
         private(set) var machine = RoutingStateMachine(environment: .sandbox, limits: .init(), power: .init())
-        let device = UUID()
+        let session = DeviceSession.ID(device: UUID(), number: 1)
         let topic: Topic
         private(set) var sent: [Message] = []
         private var acknowledged = 0
@@ -103,13 +103,13 @@ import Testing
 
         init() throws {
             self.topic = try #require(Topic(Vectors.bundleID))
-            let device = self.device
-            self.perform { $0.connected(device, session: 1, isActive: true, now: PendingLoadsTests.now) }
+            let session = self.session
+            self.perform { $0.connected(session, isActive: true, &$1) }
         }
 
         mutating func filter(_ filter: DeviceLinkFilter? = nil) {
-            let (device, filter) = (self.device, filter ?? DeviceLinkFilter(enabled: [self.hash]))
-            self.perform { $0.subscribed(device, session: 1, to: filter) }
+            let (session, filter) = (self.session, filter ?? DeviceLinkFilter(enabled: [self.hash]))
+            self.perform { machine, _ in machine.subscribed(session, to: filter) }
         }
 
         /// The store has completed its group and, for the read of messages in it, returns these.
@@ -120,7 +120,7 @@ import Testing
             }
             let batch = self.writing ?? StoreBatch()
             self.writing = nil
-            self.perform { $0.written(batch, outcome, isInstalled: { _ in true }, now: PendingLoadsTests.now) }
+            self.perform { $0.written(batch, outcome, isInstalled: { _ in true }, &$1) }
         }
 
         mutating func submit(
@@ -133,18 +133,18 @@ import Testing
             let push = AcceptedPush(
                 notification: message.notification,
                 token: token,
-                device: self.device,
+                device: self.session.device,
                 topicHash: self.hash
             )
             let submission = Submission(push: push, owner: SingleSubmission { _ in }, ticket: 1)
-            self.perform { $0.submit([submission], firstSequence: sequence, now: PendingLoadsTests.now) }
+            self.perform { $0.submit([submission], firstSequence: sequence, &$1) }
         }
 
         mutating func acknowledgeAll() {
             let acks = self.ids.dropFirst(self.acknowledged).map { DeviceLinkAcknowledgement(messageID: $0) }
             self.acknowledged = self.ids.count
-            let device = self.device
-            self.perform { $0.acknowledged(device, session: 1, acks, now: PendingLoadsTests.now) }
+            let session = self.session
+            self.perform { $0.acknowledged(session, acks, &$1) }
         }
 
         func message(
@@ -154,7 +154,7 @@ import Testing
         ) -> Message {
             Message(
                 sequence: sequence,
-                device: self.device,
+                device: self.session.device,
                 token: [1, 2, 3],
                 notification: PushNotification(
                     id: "\(sequence)",
@@ -169,8 +169,10 @@ import Testing
             )
         }
 
-        mutating func perform(_ event: (inout RoutingStateMachine) -> RoutingStateMachine.Actions) {
-            let actions = event(&self.machine)
+        mutating func perform(_ event: (inout RoutingStateMachine, inout RoutingStateMachine.Actions) -> Void) {
+            var actions = RoutingStateMachine.Actions(now: PendingLoadsTests.now)
+            event(&self.machine, &actions)
+            self.machine.complete(&actions)
             if let batch = actions.batch { self.writing = batch }
             for case (_, .message(let message, let id)) in actions.packets {
                 self.sent.append(message)
