@@ -10,10 +10,12 @@ extension JSONFields {
         return text
     }
 
+    /// Returns a team or key id; `nil` if the member is absent.
     func optionalIdentifier(_ name: String) throws -> String? {
         try self.members[name] == nil ? nil : self.identifier(name)
     }
 
+    /// Returns whether `text` has the form that Apple gives to the ids of teams and keys.
     private static func isIdentifier(_ text: String) -> Bool {
         text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }

@@ -8,8 +8,10 @@ import PushSupport
 /// The admin API has no login, so a page in a browser on this machine must not reach it. Requests with an `Origin`, and
 /// requests for another host name than that of this machine (DNS rebinding), are rejected.
 struct AdminGuard: RouterMiddleware {
+    /// The host names of this machine, without a port.
     private static let ownNames = ["localhost", "127.0.0.1", "[::1]"]
 
+    /// - Throws: ``RequestError`` for a request that a web page may have made.
     func handle(
         _ request: Request,
         context: APIContext,

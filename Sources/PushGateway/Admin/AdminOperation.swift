@@ -36,7 +36,9 @@ extension BodyDescription {
 extension ParameterDescription {
     /// The name of the last entry of the page before, see ``AdminPage``.
     static let after = ParameterDescription.query("after", "The member next of the page before.")
+    /// The query item that ``OperationRequest/environment()`` reads.
     static let environment = ParameterDescription.query("environment", "Of this environment only.")
+    /// The query item that keeps entries of one topic.
     static let topic = ParameterDescription.query("topic", "Of this topic only.")
 }
 
@@ -77,8 +79,10 @@ extension RequestError {
 
 /// The page of a list that a request asks for: `?limit=100&after=NAME`.
 struct AdminPage: Sendable {
+    /// The query items that ``init(_:)`` reads.
     static let parameters: [ParameterDescription] = [.limit(), .after]
 
+    /// The most entries of the page.
     let limit: Int
     /// The name of the last entry of the page before.
     let after: String?

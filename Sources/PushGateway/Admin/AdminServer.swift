@@ -11,9 +11,11 @@ import Synchronization
 struct AdminServer {
     /// The controllers of the paths below `/v1`.
     let controllers: [any Controller<Never>]
+    /// The sources of `/metrics`.
     let gauges: GaugeRegistry
     let unauthenticated: UnauthenticatedConnections
     let connections: AdminConnections
+    /// The certificate at `/v1/authority`, in PEM.
     let authorityPEM: String
     let logger: Logger
 
@@ -54,6 +56,7 @@ struct AdminServer {
         return router
     }
 
+    /// The operations that belong to no controller.
     private var operations: [AdminOperation] {
         let (certificate, gauges) = (self.authorityPEM, self.gauges)
         return [
@@ -70,10 +73,12 @@ struct AdminServer {
 
 /// Counts the connections of the admin listener, and bounds them. Further ones wait until one is closed.
 final class AdminConnections: AvailableConnectionsDelegate {
+    /// The most open connections.
     static let maximum = 256
 
     private let open = Atomic<Int>(0)
 
+    /// The number of open connections.
     var count: Int { self.open.load(ordering: .relaxed) }
 
     func connectionOpened() { self.open.add(1, ordering: .relaxed) }

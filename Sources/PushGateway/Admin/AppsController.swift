@@ -8,6 +8,7 @@ import PushTypes
 /// `/v1/apps`: the apps that accept pushes.
 struct AppsController: Controller {
     let registry: ProviderRegistry
+    /// The channels that end with their app.
     let channels: ChannelRegistry
     let environments: [EnvironmentCore]
     /// The default of `broadcast` in a registration.
@@ -24,6 +25,7 @@ struct AppsController: Controller {
         ]
     }
 
+    /// Responds with a page of the apps, in the order of their bundle ids.
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         return try page.response("apps", self.registry.apps(after: page.after, limit: page.fetch)) { $0.bundleID.name }

@@ -8,7 +8,9 @@ import PushTypes
 
 /// `/v1/certificates`: the certificates by which providers authenticate in the TLS handshake.
 struct CertificatesController: Controller {
+    /// The members of an order.
     private static let members: Set<String> = ["topic", "topics", "environments", "csr", "keyType", "passphrase"]
+    /// The most topics of one certificate.
     private static let maximumTopics = 100
 
     let registry: ProviderRegistry
@@ -39,6 +41,7 @@ struct CertificatesController: Controller {
         ]
     }
 
+    /// Responds with a page of the certificates, revoked ones too, in the order of their serial numbers.
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         let certificates = self.registry.certificates(after: page.after, limit: page.fetch)

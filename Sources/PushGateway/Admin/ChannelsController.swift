@@ -22,6 +22,7 @@ struct ChannelsController: Controller {
         ]
     }
 
+    /// Responds with a page of the channels of one app in one environment, in the order of their ids.
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         let environment = try Self.environment(request.query["environment"])
@@ -31,6 +32,7 @@ struct ChannelsController: Controller {
         return try page.response("channels", channels) { $0.name.id }
     }
 
+    /// Creates a channel, which by default stores nothing.
     private func create(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(["environment", "bundleId", "policy"])
         let environment = try Self.environment(try fields.environment("environment")?.rawValue)
@@ -57,6 +59,7 @@ struct ChannelsController: Controller {
         return .noContent
     }
 
+    /// Returns a channel with its policy.
     private func channel(_ id: String, _ app: Topic, _ environment: PushEnvironment) -> RegisteredChannel {
         let policy = self.channels.policy(of: id, app: app, in: environment) ?? .nothing
         return RegisteredChannel(environment: environment, name: ChannelName(bundleID: app, id: id), policy: policy)

@@ -71,6 +71,7 @@ struct DeviceChangesController: Controller {
         return device
     }
 
+    /// The error for a device to restore that does not exist.
     private static let nothingToRestore = RequestError.noSuch("device", at: "restoreOf")
 
     /// Gives a device a new certificate. Its tokens and messages end.

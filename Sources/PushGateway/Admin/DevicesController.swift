@@ -21,6 +21,7 @@ struct DevicesController: Controller {
         ]
     }
 
+    /// Responds with a page of the devices that match the filters, in the order of their activation.
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         let filter = try Self.filter(request)
@@ -53,6 +54,7 @@ struct DevicesController: Controller {
         }
     }
 
+    /// Responds with one device in full.
     private func show(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         guard let device = self.devices.device(id) else { throw RequestError.noSuch("device") }

@@ -9,7 +9,9 @@ import PushTypes
 struct EventsController: Controller {
     /// The most events of one notification that are shown.
     private static let maximumTimeline = 1000
+    /// The entries of a page without `limit`.
     private static let pageSize: Int64 = 50
+    /// The query items that ``filter(_:)`` reads.
     private static let filters: [ParameterDescription] = [
         .after, .environment, .topic, .query("device", "Of this device."),
         .query("apnsId", "Of this notification."), .query("token", "Of this token."),
@@ -61,6 +63,7 @@ struct EventsController: Controller {
         return try .page("events", events)
     }
 
+    /// Responds with the newest events of a device, also of one that was deleted.
     private func listOfDevice(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         let limit = try request.limit(default: Self.pageSize)

@@ -16,6 +16,7 @@ struct FaultsController: Controller {
         ]
     }
 
+    /// Responds with all faults in the order in which they are evaluated, without the expired ones.
     private func list(_ request: OperationRequest) async throws -> Response {
         try .page("faults", self.plan.entries(now: self.time.now))
     }

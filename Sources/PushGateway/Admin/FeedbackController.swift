@@ -16,6 +16,7 @@ struct FeedbackController: Controller {
         ]
     }
 
+    /// Responds with the newest entries, the sandbox first.
     private func list(_ request: OperationRequest) async throws -> Response {
         let limit = try request.limit()
         var entries: [JSONValue] = []

@@ -8,9 +8,11 @@ import PushTypes
 
 /// `/v1/keys`: the public keys of provider tokens.
 struct KeysController: Controller {
+    /// The members of a key that is added.
     private static let members: Set<String> = [
         "teamId", "keyId", "key", "generate", "scope", "environment", "topics", "relatedKeyId",
     ]
+    /// The length of a generated key id.
     private static let identifierLength = 10
 
     let registry: ProviderRegistry
@@ -44,6 +46,7 @@ struct KeysController: Controller {
         ]
     }
 
+    /// Responds with a page of the keys, revoked ones too, in the order of their ids.
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         let keys = self.registry.keys(after: page.after, limit: page.fetch).map { KeyResponse(key: $0) }
@@ -80,6 +83,7 @@ struct KeysController: Controller {
         return .noContent
     }
 
+    /// The error for a team that has all the keys that Apple allows (reference 2.1).
     private static var full: RequestError {
         .conflict(
             "too_many",

@@ -28,6 +28,7 @@ struct StatusController: Controller {
         ]
     }
 
+    /// Responds with numbers that are counted for this request, some of them on disk.
     private func show(_ request: OperationRequest) async throws -> Response {
         let (open, configuration, services) = (
             self.core.openListeners.current, self.core.configuration, self.core.shared.services

@@ -12,35 +12,6 @@ struct Broadcast: Sendable {
     /// The end of its storage for devices that are offline; `nil` if it is not stored.
     var expiresAt: Timestamp?
 
-    init(
-        sequence: Int64,
-        channel: ChannelName,
-        notification: PushNotification,
-        acceptedAt: Timestamp,
-        expiresAt: Timestamp?
-    ) {
-        self.sequence = sequence
-        self.channel = channel
-        self.notification = notification
-        self.acceptedAt = acceptedAt
-        self.expiresAt = expiresAt
-    }
-
-    init(_ accepted: AcceptedBroadcast, sequence: Int64, at now: Timestamp) {
-        self.sequence = sequence
-        self.channel = ChannelName(bundleID: accepted.bundleID, id: accepted.channelID)
-        self.notification = PushNotification(
-            id: accepted.requestID,
-            topic: self.channel.topic,
-            pushType: .liveactivity,
-            priority: accepted.priority,
-            expiration: accepted.expiration,
-            payload: accepted.payload
-        )
-        self.acceptedAt = now
-        self.expiresAt = accepted.storageEnd(acceptedAt: now)
-    }
-
     /// Returns the message that delivers the broadcast to one device.
     func message(for device: UUID) -> Message {
         Message(
@@ -53,5 +24,21 @@ struct Broadcast: Sendable {
             expiresAt: self.expiresAt,
             channel: self.channel
         )
+    }
+}
+
+extension Broadcast {
+    init(_ accepted: AcceptedBroadcast, sequence: Int64, at now: Timestamp) {
+        let channel = ChannelName(bundleID: accepted.bundleID, id: accepted.channelID)
+        let notification = PushNotification(
+            id: accepted.requestID,
+            topic: channel.topic,
+            pushType: .liveactivity,
+            priority: accepted.priority,
+            expiration: accepted.expiration,
+            payload: accepted.payload
+        )
+        let end = accepted.storageEnd(acceptedAt: now)
+        self.init(sequence: sequence, channel: channel, notification: notification, acceptedAt: now, expiresAt: end)
     }
 }

@@ -32,10 +32,7 @@ final class DeviceRegistry: Sendable {
     private let state: Mutex<State>
 
     init(database: GatewayDatabase, minter: TokenMinter, events: EventLog, time: any TimeSource) throws {
-        self.minter = minter
-        self.database = database
-        self.events = events
-        self.time = time
+        (self.minter, self.database, self.events, self.time) = (minter, database, events, time)
         var state = State()
         let (devices, shortTokens) = try database.read { (try $0.devices.devices(), try $0.devices.shortTokens()) }
         for device in devices { state.devices[device.id] = device }

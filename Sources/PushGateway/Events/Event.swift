@@ -66,11 +66,7 @@ struct Event: Hashable, Sendable {
         topic: Topic? = nil,
         apnsID: String? = nil
     ) {
-        self.name = name
-        self.environment = environment
-        self.device = device
-        self.time = time
-        self.topic = topic?.name
-        self.apnsID = apnsID
+        (self.name, self.device, self.time, self.environment) = (name, device, time, environment)
+        (self.topic, self.apnsID) = (topic?.name, apnsID)
     }
 }

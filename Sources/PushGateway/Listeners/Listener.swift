@@ -49,16 +49,12 @@ final class Listener: Sendable {
         faults: ConnectionFaults? = nil,
         logger: Logger
     ) throws {
-        self.watchesHandshake = watchesHandshake
-        self.checksCertificates = checksCertificates
-        self.allowsHalfClosure = allowsHalfClosure
-        self.unauthenticated = unauthenticated
-        self.faults = faults
-        self.name = name
-        self.maximumConnections = limits.connections
-        self.handshakeDeadline = TimeAmount(limits.handshake)
+        (self.name, self.logger) = (name, logger)
+        (self.maximumConnections, self.handshakeDeadline) = (limits.connections, TimeAmount(limits.handshake))
         self.tls = try NIOSSLContext(configuration: tls)
-        self.logger = logger
+        (self.watchesHandshake, self.checksCertificates) = (watchesHandshake, checksCertificates)
+        self.allowsHalfClosure = allowsHalfClosure
+        (self.unauthenticated, self.faults) = (unauthenticated, faults)
     }
 
     /// The number of open connections.
@@ -117,7 +113,7 @@ final class Listener: Sendable {
             return true
         }
         guard isAdmitted else {
-            self.logger.warning("connection rejected, too many are open", metadata: ["door": "\(self.name)"])
+            self.logger.warning("connection rejected, too many are open", metadata: ["listener": "\(self.name)"])
             channel.close(promise: nil)
             return
         }

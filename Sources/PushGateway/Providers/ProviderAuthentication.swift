@@ -49,11 +49,8 @@ struct ProviderAuthentication: Sendable {
         source: SignatureCheckLimiter.Source = SignatureCheckLimiter.Source(nil),
         sources: SignatureCheckLimiter = SignatureCheckLimiter()
     ) {
-        self.environment = environment
-        self.certificate = certificate
-        self.rejectedTokens = rejected
-        self.source = source
-        self.sources = sources
+        (self.environment, self.certificate, self.rejectedTokens) = (environment, certificate, rejected)
+        (self.source, self.sources) = (source, sources)
     }
 
     var hasCertificate: Bool { self.certificate != nil }

@@ -28,14 +28,9 @@ final class Message: Sendable {
         expiresAt: Timestamp?,
         channel: ChannelName? = nil
     ) {
-        self.sequence = sequence
-        self.device = device
-        self.token = token
-        self.notification = notification
-        self.topicHash = topicHash
-        self.acceptedAt = acceptedAt
-        self.expiresAt = expiresAt
-        self.channel = channel
+        (self.sequence, self.device, self.token) = (sequence, device, token)
+        (self.notification, self.topicHash, self.channel) = (notification, topicHash, channel)
+        (self.acceptedAt, self.expiresAt) = (acceptedAt, expiresAt)
     }
 
     convenience init(_ push: AcceptedPush, sequence: Int64, acceptedAt now: Timestamp) {

@@ -18,14 +18,13 @@ struct BroadcastTables {
 
     /// Stores a broadcast in place of the channel's earlier one (reference 4.1, policy 1).
     func put(_ broadcast: Broadcast, expiresAt: Timestamp) throws {
-        try self.database.cachedStatement(
-            sql: """
-                INSERT OR REPLACE INTO channelMessage (environment, bundleID, channel, sequence, requestID, priority,
-                                                       payload, acceptedAt, expiresAt)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(
-            arguments: self.key(broadcast.channel) + [
+        try self.database.run(
+            """
+            INSERT OR REPLACE INTO channelMessage (environment, bundleID, channel, sequence, requestID, priority,
+                                                   payload, acceptedAt, expiresAt)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            self.key(broadcast.channel) + [
                 broadcast.sequence, broadcast.notification.id, broadcast.notification.priority.rawValue,
                 Data(broadcast.notification.payload.readableBytesView), broadcast.acceptedAt.milliseconds,
                 expiresAt.milliseconds,
@@ -36,45 +35,46 @@ struct BroadcastTables {
     /// Adds a subscription, unless the device has it already.
     /// - Parameter limit: The most channels that one device may follow; more are not stored.
     func subscribe(_ device: UUID, to channel: ChannelName, limit: Int) throws {
-        try self.database.execute(
-            sql: """
-                INSERT OR IGNORE INTO subscription (environment, device, bundleID, channel, lastSequence)
-                SELECT ?1, ?2, ?3, ?4, 0
-                WHERE (SELECT count(*) FROM subscription WHERE device = ?2 AND environment = ?1) < ?5
-                """,
-            arguments: [self.environment.rawValue, device.uuidString, channel.bundleID.name, channel.id, limit]
+        try self.database.run(
+            """
+            INSERT OR IGNORE INTO subscription (environment, device, bundleID, channel, lastSequence)
+            SELECT ?1, ?2, ?3, ?4, 0
+            WHERE (SELECT count(*) FROM subscription WHERE device = ?2 AND environment = ?1) < ?5
+            """,
+            [self.environment.rawValue, device.uuidString, channel.bundleID.name, channel.id, limit]
         )
     }
 
     func unsubscribe(_ device: UUID, from channel: ChannelName) throws {
-        try self.database.execute(
-            sql: "DELETE FROM subscription WHERE environment = ? AND bundleID = ? AND channel = ? AND device = ?",
-            arguments: self.key(channel) + [device.uuidString]
+        try self.database.run(
+            "DELETE FROM subscription WHERE environment = ? AND bundleID = ? AND channel = ? AND device = ?",
+            self.key(channel) + [device.uuidString]
         )
     }
 
     /// Removes all subscriptions of a device.
     func unsubscribeAll(_ device: UUID) throws {
-        try self.database.execute(
-            sql: "DELETE FROM subscription WHERE device = ? AND environment = ?",
-            arguments: [device.uuidString, self.environment.rawValue]
+        try self.database.run(
+            "DELETE FROM subscription WHERE device = ? AND environment = ?",
+            [device.uuidString, self.environment.rawValue]
         )
     }
 
     /// Records that the device has the broadcast `sequence`.
     func advance(_ device: UUID, on channel: ChannelName, to sequence: Int64) throws {
-        try self.database.cachedStatement(
-            sql: """
-                UPDATE subscription SET lastSequence = max(lastSequence, ?4)
-                WHERE environment = ?1 AND bundleID = ?2 AND channel = ?3 AND device = ?5
-                """
-        ).execute(arguments: self.key(channel) + [sequence, device.uuidString])
+        try self.database.run(
+            """
+            UPDATE subscription SET lastSequence = max(lastSequence, ?4)
+            WHERE environment = ?1 AND bundleID = ?2 AND channel = ?3 AND device = ?5
+            """,
+            self.key(channel) + [sequence, device.uuidString]
+        )
     }
 
     func subscriptions(of device: UUID) throws -> [Subscription] {
-        try Row.fetchAll(
-            self.database.cachedStatement(sql: "SELECT * FROM subscription WHERE device = ? AND environment = ?"),
-            arguments: [device.uuidString, self.environment.rawValue]
+        try self.database.rows(
+            "SELECT * FROM subscription WHERE device = ? AND environment = ?",
+            [device.uuidString, self.environment.rawValue]
         ).compactMap { row in
             guard let bundleID = row.topic("bundleID"), let id = row["channel"] as String?,
                 let last = row["lastSequence"] as Int64?
@@ -85,13 +85,9 @@ struct BroadcastTables {
 
     /// Returns the stored broadcast of a channel; `nil` if there is none.
     func broadcast(on channel: ChannelName) throws -> Broadcast? {
-        let row = try Row.fetchOne(
-            self.database.cachedStatement(
-                sql: "SELECT * FROM channelMessage WHERE environment = ? AND bundleID = ? AND channel = ?"
-            ),
-            arguments: self.key(channel)
-        )
-        guard let row, let sequence = row["sequence"] as Int64?, let requestID = row["requestID"] as String?,
+        let sql = "SELECT * FROM channelMessage WHERE environment = ? AND bundleID = ? AND channel = ?"
+        guard let row = try self.database.rows(sql, self.key(channel)).first,
+            let sequence = row["sequence"] as Int64?, let requestID = row["requestID"] as String?,
             let payload = row["payload"] as Data?, let acceptedAt = row.timestamp("acceptedAt"),
             let expiresAt = row.timestamp("expiresAt")
         else { return nil }
@@ -113,17 +109,17 @@ struct BroadcastTables {
     /// Removes the broadcast and the subscriptions of a channel.
     func remove(_ channel: ChannelName) throws {
         for table in ["channelMessage", "subscription"] {
-            try self.database.execute(
-                sql: "DELETE FROM \(table) WHERE environment = ? AND bundleID = ? AND channel = ?",
-                arguments: self.key(channel)
+            try self.database.run(
+                "DELETE FROM \(table) WHERE environment = ? AND bundleID = ? AND channel = ?",
+                self.key(channel)
             )
         }
     }
 
     func removeExpired(now: Timestamp) throws {
-        try self.database.execute(
-            sql: "DELETE FROM channelMessage WHERE environment = ? AND expiresAt <= ?",
-            arguments: [self.environment.rawValue, now.milliseconds]
+        try self.database.run(
+            "DELETE FROM channelMessage WHERE environment = ? AND expiresAt <= ?",
+            [self.environment.rawValue, now.milliseconds]
         )
     }
 

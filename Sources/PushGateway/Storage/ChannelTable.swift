@@ -7,7 +7,7 @@ struct ChannelTable {
 
     /// Returns all channels. Rows with values that the gateway would not have written are left out.
     func channels() throws -> [RegisteredChannel] {
-        try Row.fetchAll(self.database, sql: "SELECT * FROM channel").compactMap { row in
+        try self.database.rows("SELECT * FROM channel").compactMap { row in
             guard let environment = row.environment(), let bundleID = row.topic("bundleID"),
                 let id = row["id"] as String?, let policy = row.integer("policy").flatMap(ChannelPolicy.init(rawValue:))
             else { return nil }
@@ -17,9 +17,9 @@ struct ChannelTable {
     }
 
     func insert(_ channel: RegisteredChannel, at now: Timestamp) throws {
-        try self.database.execute(
-            sql: "INSERT INTO channel (environment, bundleID, id, policy, createdAt) VALUES (?, ?, ?, ?, ?)",
-            arguments: [
+        try self.database.run(
+            "INSERT INTO channel (environment, bundleID, id, policy, createdAt) VALUES (?, ?, ?, ?, ?)",
+            [
                 channel.environment.rawValue, channel.name.bundleID.name, channel.name.id, channel.policy.rawValue,
                 now.milliseconds,
             ]
@@ -27,14 +27,14 @@ struct ChannelTable {
     }
 
     func delete(_ name: ChannelName, in environment: PushEnvironment) throws {
-        try self.database.execute(
-            sql: "DELETE FROM channel WHERE environment = ? AND bundleID = ? AND id = ?",
-            arguments: [environment.rawValue, name.bundleID.name, name.id]
+        try self.database.run(
+            "DELETE FROM channel WHERE environment = ? AND bundleID = ? AND id = ?",
+            [environment.rawValue, name.bundleID.name, name.id]
         )
     }
 
     /// Removes the channels of an app in both environments.
     func deleteAll(app bundleID: Topic) throws {
-        try self.database.execute(sql: "DELETE FROM channel WHERE bundleID = ?", arguments: [bundleID.name])
+        try self.database.run("DELETE FROM channel WHERE bundleID = ?", [bundleID.name])
     }
 }

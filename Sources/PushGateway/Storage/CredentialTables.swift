@@ -11,7 +11,7 @@ struct CredentialTables {
     // MARK: Apps
 
     func apps() throws -> [ProviderApp] {
-        try Row.fetchAll(self.database, sql: "SELECT * FROM app").compactMap { row in
+        try self.database.rows("SELECT * FROM app").compactMap { row in
             guard let bundleID = row.topic("bundleID"), let teamID = row["teamID"] as String? else { return nil }
             return ProviderApp(
                 bundleID: bundleID,
@@ -23,34 +23,34 @@ struct CredentialTables {
     }
 
     func insert(_ app: ProviderApp) throws {
-        try self.database.execute(
-            sql: "INSERT INTO app (bundleID, teamID, allowsBroadcast, tokenLength) VALUES (?, ?, ?, ?)",
-            arguments: [app.bundleID.name, app.teamID, app.allowsBroadcast, app.tokenLength]
+        try self.database.run(
+            "INSERT INTO app (bundleID, teamID, allowsBroadcast, tokenLength) VALUES (?, ?, ?, ?)",
+            [app.bundleID.name, app.teamID, app.allowsBroadcast, app.tokenLength]
         )
     }
 
     /// Changes an app.
     /// - Returns: Whether the app exists.
     func update(app bundleID: Topic, _ change: ProviderAppChange) throws -> Bool {
-        try self.database.execute(
-            sql: """
-                UPDATE app SET allowsBroadcast = coalesce(?, allowsBroadcast),
-                               tokenLength = iif(?, ?, tokenLength)
-                WHERE bundleID = ?
-                """,
-            arguments: [change.allowsBroadcast, change.tokenLength != nil, change.tokenLength ?? nil, bundleID.name]
+        try self.database.run(
+            """
+            UPDATE app SET allowsBroadcast = coalesce(?, allowsBroadcast),
+                           tokenLength = iif(?, ?, tokenLength)
+            WHERE bundleID = ?
+            """,
+            [change.allowsBroadcast, change.tokenLength != nil, change.tokenLength ?? nil, bundleID.name]
         )
         return self.database.changesCount > 0
     }
 
     func delete(app bundleID: Topic) throws {
-        try self.database.execute(sql: "DELETE FROM app WHERE bundleID = ?", arguments: [bundleID.name])
+        try self.database.run("DELETE FROM app WHERE bundleID = ?", [bundleID.name])
     }
 
     // MARK: Keys
 
     func keys() throws -> [RegisteredKey] {
-        try Row.fetchAll(self.database, sql: "SELECT * FROM key").compactMap { row in
+        try self.database.rows("SELECT * FROM key").compactMap { row in
             guard let teamID = row["teamID"] as String?, let keyID = row["keyID"] as String?,
                 let publicKey = row["publicKey"] as Data?, let scope = Self.scope(row)
             else { return nil }
@@ -78,12 +78,12 @@ struct CredentialTables {
 
     func insert(_ key: RegisteredKey) throws {
         let (scope, topics) = (key.scope, key.scope.topics)
-        try self.database.execute(
-            sql: """
-                INSERT INTO key (keyID, teamID, publicKey, scope, environment, topics, relatedKeyID)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
+        try self.database.run(
+            """
+            INSERT INTO key (keyID, teamID, publicKey, scope, environment, topics, relatedKeyID)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
                 key.keyID, key.teamID, Data(key.publicKey), scope.name, scope.environment?.rawValue,
                 topics.map { Self.text($0.topics) }, topics?.relatedKeyID,
             ]
@@ -91,16 +91,13 @@ struct CredentialTables {
     }
 
     func revoke(key keyID: String, now: Timestamp) throws {
-        try self.database.execute(
-            sql: "UPDATE key SET revokedAt = ? WHERE keyID = ?",
-            arguments: [now.milliseconds, keyID]
-        )
+        try self.database.run("UPDATE key SET revokedAt = ? WHERE keyID = ?", [now.milliseconds, keyID])
     }
 
     // MARK: Certificates
 
     func certificates() throws -> [ProviderCertificate] {
-        try Row.fetchAll(self.database, sql: "SELECT * FROM certificate").compactMap { row in
+        try self.database.rows("SELECT * FROM certificate").compactMap { row in
             guard let serial = row["serial"] as String?, let topic = row.topic("topic"),
                 let environments = row["environments"] as String?, let issuedAt = row.timestamp("issuedAt"),
                 let expiresAt = row.timestamp("expiresAt")
@@ -120,12 +117,12 @@ struct CredentialTables {
     }
 
     func insert(_ certificate: ProviderCertificate) throws {
-        try self.database.execute(
-            sql: """
-                INSERT INTO certificate (serial, topic, environments, topics, issuedAt, expiresAt)
-                VALUES (?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
+        try self.database.run(
+            """
+            INSERT INTO certificate (serial, topic, environments, topics, issuedAt, expiresAt)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
                 certificate.serial, certificate.topic.name,
                 certificate.environments.map(\.rawValue).sorted().joined(separator: " "),
                 Self.text(certificate.topics), certificate.issuedAt.milliseconds, certificate.expiresAt.milliseconds,
@@ -134,10 +131,7 @@ struct CredentialTables {
     }
 
     func revoke(certificate serial: String, now: Timestamp) throws {
-        try self.database.execute(
-            sql: "UPDATE certificate SET revokedAt = ? WHERE serial = ?",
-            arguments: [now.milliseconds, serial]
-        )
+        try self.database.run("UPDATE certificate SET revokedAt = ? WHERE serial = ?", [now.milliseconds, serial])
     }
 
     /// Returns the form that `Row.topics(_:)` reads.

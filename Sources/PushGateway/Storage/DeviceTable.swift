@@ -10,7 +10,7 @@ struct DeviceTable {
     /// Returns all devices. Rows with values that the gateway would not have written are left out.
     func devices() throws -> [Device] {
         let installs = try self.installs()
-        return try Row.fetchAll(self.database, sql: "SELECT * FROM device").compactMap { row in
+        return try self.database.rows("SELECT * FROM device").compactMap { row in
             guard let id = row.textID("id"), let activatedAt = row.timestamp("activatedAt") else { return nil }
             return Device(
                 id: id,
@@ -28,12 +28,12 @@ struct DeviceTable {
 
     /// Writes the row of a new device.
     func insert(_ device: Device) throws {
-        try self.database.execute(
-            sql: """
-                INSERT INTO device (id, name, activatedAt, lastSeenAt, deletedAt, certificateSerial, revokedAt, epoch)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
+        try self.database.run(
+            """
+            INSERT INTO device (id, name, activatedAt, lastSeenAt, deletedAt, certificateSerial, revokedAt, epoch)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
                 device.id.uuidString, device.name, device.activatedAt.milliseconds, device.lastSeenAt?.milliseconds,
                 device.deletedAt?.milliseconds, device.certificateSerial, device.revokedAt?.milliseconds,
                 device.epoch,
@@ -43,23 +43,23 @@ struct DeviceTable {
 
     /// Writes the current generation of an app's token. The generation before ends when this one was minted.
     func save(_ install: Device.Install, on device: UUID) throws {
-        try self.database.execute(
-            sql: """
-                UPDATE install SET endedAt = ?
-                WHERE device = ? AND environment = ? AND topic = ? AND generation < ? AND endedAt IS NULL
-                """,
-            arguments: [
+        try self.database.run(
+            """
+            UPDATE install SET endedAt = ?
+            WHERE device = ? AND environment = ? AND topic = ? AND generation < ? AND endedAt IS NULL
+            """,
+            [
                 install.mintedAt.milliseconds, device.uuidString, install.environment.rawValue, install.topic.name,
                 install.generation,
             ]
         )
-        try self.database.execute(
-            sql: """
-                INSERT INTO install (device, environment, topic, generation, keyID, mintedAt, endedAt, tokenLength)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (device, environment, topic, generation) DO UPDATE SET endedAt = excluded.endedAt
-                """,
-            arguments: [
+        try self.database.run(
+            """
+            INSERT INTO install (device, environment, topic, generation, keyID, mintedAt, endedAt, tokenLength)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (device, environment, topic, generation) DO UPDATE SET endedAt = excluded.endedAt
+            """,
+            [
                 device.uuidString, install.environment.rawValue, install.topic.name, install.generation, install.keyID,
                 install.mintedAt.milliseconds, install.endedAt?.milliseconds, install.tokenLength,
             ]
@@ -68,13 +68,13 @@ struct DeviceTable {
 
     /// Records a new installation of the device's system: another certificate, and no app yet.
     func reinstall(_ device: UUID, certificateSerial: String, at now: Timestamp) throws {
-        try self.database.execute(
-            sql: "UPDATE device SET certificateSerial = ?, revokedAt = NULL, epoch = epoch + 1 WHERE id = ?",
-            arguments: [certificateSerial, device.uuidString]
+        try self.database.run(
+            "UPDATE device SET certificateSerial = ?, revokedAt = NULL, epoch = epoch + 1 WHERE id = ?",
+            [certificateSerial, device.uuidString]
         )
-        try self.database.execute(
-            sql: "UPDATE install SET endedAt = ? WHERE device = ? AND (endedAt IS NULL OR endedAt > ?)",
-            arguments: [now.milliseconds, device.uuidString, now.milliseconds]
+        try self.database.run(
+            "UPDATE install SET endedAt = ? WHERE device = ? AND (endedAt IS NULL OR endedAt > ?)",
+            [now.milliseconds, device.uuidString, now.milliseconds]
         )
     }
 
@@ -93,28 +93,27 @@ struct DeviceTable {
     }
 
     func set(_ column: TimeColumn, of device: UUID, to time: Timestamp) throws {
-        try self.database.execute(
-            sql: "UPDATE device SET \(column.rawValue) = ? WHERE id = ?",
-            arguments: [time.milliseconds, device.uuidString]
+        try self.database.run(
+            "UPDATE device SET \(column.rawValue) = ? WHERE id = ?",
+            [time.milliseconds, device.uuidString]
         )
     }
 
     /// Ends the current token of an app that was removed from the device: it is valid until `end`.
     func end(_ topic: Topic, on device: UUID, in environment: PushEnvironment, at end: Timestamp) throws {
-        try self.database.execute(
-            sql: """
-                UPDATE install SET endedAt = ? WHERE device = ? AND environment = ? AND topic = ? AND endedAt IS NULL
-                """,
-            arguments: [end.milliseconds, device.uuidString, environment.rawValue, topic.name]
+        try self.database.run(
+            """
+            UPDATE install SET endedAt = ? WHERE device = ? AND environment = ? AND topic = ? AND endedAt IS NULL
+            """,
+            [end.milliseconds, device.uuidString, environment.rawValue, topic.name]
         )
     }
 
     /// Returns the identities behind all tokens of 32 bytes, of earlier generations too, and the keys that made them.
     func shortTokens() throws -> [(claims: TokenMinter.Claims, keyID: UInt8)] {
-        try Row.fetchAll(
-            self.database,
-            sql: "SELECT * FROM install WHERE tokenLength = ?",
-            arguments: [TokenMinter.shortLength]
+        try self.database.rows(
+            "SELECT * FROM install WHERE tokenLength = ?",
+            [TokenMinter.shortLength]
         ).compactMap { row in
             guard let device = row.textID("device"), let install = Self.install(row) else { return nil }
             return (install.claims(on: device), install.keyID)

@@ -23,9 +23,9 @@ struct EventTable {
             let end = rest.indices.first { rest[$0].id != first.id + Int64($0 - start) } ?? rest.endIndex
             let block = rest[start..<end].prefix(EventBlock.capacity)
             rest = rest.dropFirst(block.count)
-            try self.database.execute(
-                sql: "INSERT INTO eventBlock (id, lastTime, count, events) VALUES (?, ?, ?, ?)",
-                arguments: [
+            try self.database.run(
+                "INSERT INTO eventBlock (id, lastTime, count, events) VALUES (?, ?, ?, ?)",
+                [
                     first.id, block.last?.time.milliseconds ?? first.time.milliseconds, block.count,
                     Data(EventBlock.encode(block).readableBytesView),
                 ]
@@ -73,7 +73,7 @@ struct EventTable {
 
     /// Returns the number of events on disk.
     func count() throws -> Int {
-        try Int.fetchOne(self.database, sql: "SELECT coalesce(sum(count), 0) FROM eventBlock") ?? 0
+        try self.database.integer("SELECT coalesce(sum(count), 0) FROM eventBlock") ?? 0
     }
 
     /// Removes the blocks whose events all have ids below `oldest` or are older than `since`.

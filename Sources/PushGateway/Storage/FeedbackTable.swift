@@ -11,9 +11,9 @@ struct FeedbackTable {
     /// - Returns: Whether the token was not listed before.
     func add(_ entry: FeedbackEntry) throws -> Bool {
         if try self.update(entry) { return false }
-        try self.database.execute(
-            sql: "INSERT INTO feedback (environment, topic, token, time) VALUES (?, ?, ?, ?)",
-            arguments: self.key(entry) + [entry.time.milliseconds]
+        try self.database.run(
+            "INSERT INTO feedback (environment, topic, token, time) VALUES (?, ?, ?, ?)",
+            self.key(entry) + [entry.time.milliseconds]
         )
         return true
     }
@@ -21,9 +21,9 @@ struct FeedbackTable {
     /// Sets the time of a token that is listed.
     /// - Returns: Whether it is listed.
     func update(_ entry: FeedbackEntry) throws -> Bool {
-        try self.database.execute(
-            sql: "UPDATE feedback SET time = max(time, ?4) WHERE environment = ?1 AND topic = ?2 AND token = ?3",
-            arguments: self.key(entry) + [entry.time.milliseconds]
+        try self.database.run(
+            "UPDATE feedback SET time = max(time, ?4) WHERE environment = ?1 AND topic = ?2 AND token = ?3",
+            self.key(entry) + [entry.time.milliseconds]
         )
         return self.database.changesCount > 0
     }
@@ -56,17 +56,16 @@ struct FeedbackTable {
 
     /// Removes an entry, unless its time has changed since it was read.
     func remove(_ entry: FeedbackEntry) throws {
-        try self.database.execute(
-            sql: "DELETE FROM feedback WHERE environment = ? AND topic = ? AND token = ? AND time = ?",
-            arguments: self.key(entry) + [entry.time.milliseconds]
+        try self.database.run(
+            "DELETE FROM feedback WHERE environment = ? AND topic = ? AND token = ? AND time = ?",
+            self.key(entry) + [entry.time.milliseconds]
         )
     }
 
     func count(_ topic: Topic) throws -> Int {
-        try Int.fetchOne(
-            self.database,
-            sql: "SELECT count(*) FROM feedback WHERE environment = ? AND topic = ?",
-            arguments: [self.environment.rawValue, topic.name]
+        try self.database.integer(
+            "SELECT count(*) FROM feedback WHERE environment = ? AND topic = ?",
+            [self.environment.rawValue, topic.name]
         ) ?? 0
     }
 
@@ -75,7 +74,7 @@ struct FeedbackTable {
     }
 
     private func entries(_ sql: String, _ arguments: StatementArguments) throws -> [FeedbackEntry] {
-        try Row.fetchAll(self.database, sql: sql, arguments: arguments).compactMap { row in
+        try self.database.rows(sql, arguments).compactMap { row in
             guard let topic = row.topic("topic"), let token = row.token("token"), let time = row.timestamp("time")
             else { return nil }
             return FeedbackEntry(topic: topic, token: token, time: time)

@@ -13,7 +13,8 @@ final class GatewayDatabase: Sendable {
     private let group: GroupCommit
 
     /// Opens the file, creating it with permissions 0600, and brings its schema up to date.
-    /// - Throws: ``GatewayError/badFile(path:why:)`` for a file that SQLite rejects or a newer version has written.
+    /// - Throws: ``GatewayError/badFile(path:why:)`` for a file that SQLite rejects, or that a version with another
+    ///   schema has written.
     init(path: String) throws {
         do {
             // SQLite gives its log files the permissions of the database file.
@@ -23,7 +24,11 @@ final class GatewayDatabase: Sendable {
             let pool = try DatabasePool(path: path)
             let migrator = GatewaySchema.migrator
             guard try pool.read({ try !migrator.hasBeenSuperseded($0) }) else {
-                throw GatewayError.badFile(path: path, why: "it was written by a newer version of Martlet")
+                let why = """
+                    it was written by another version of Martlet, older or newer, whose data this one cannot read; \
+                    start that version, or move the file away to begin without its data
+                    """
+                throw GatewayError.badFile(path: path, why: why)
             }
             try migrator.migrate(pool)
             self.pool = pool

@@ -32,11 +32,8 @@ struct GatewayTables {
 
     /// Returns the number of rows of one environment.
     func count(_ table: Counted, in environment: PushEnvironment) throws -> Int {
-        try Int.fetchOne(
-            self.database,
-            sql: "SELECT count(*) FROM \(table.rawValue) WHERE environment = ?",
-            arguments: [environment.rawValue]
-        ) ?? 0
+        let sql = "SELECT count(*) FROM \(table.rawValue) WHERE environment = ?"
+        return try self.database.integer(sql, [environment.rawValue]) ?? 0
     }
 
     /// Returns the highest sequence number that messages, broadcasts or subscriptions remember; 0 if there is none.
@@ -50,6 +47,21 @@ struct GatewayTables {
                 )
                 """
         ) ?? 0
+    }
+}
+
+/// Statements, which are prepared once for each connection.
+extension Database {
+    func run(_ sql: String, _ arguments: StatementArguments) throws {
+        try self.cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
+        try Row.fetchAll(self.cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func integer(_ sql: String, _ arguments: StatementArguments = []) throws -> Int? {
+        try Int.fetchOne(self.cachedStatement(sql: sql), arguments: arguments)
     }
 }
 

@@ -13,14 +13,13 @@ struct MessageTable {
     /// Stores a message. Does nothing for one that must not be stored.
     func put(_ message: Message) throws {
         guard let expiresAt = message.expiresAt else { return }
-        try self.statement(
+        try self.database.run(
             """
             INSERT OR REPLACE INTO message (environment, device, topic, sequence, token, apnsID, pushType, priority,
                                             collapseID, payload, acceptedAt, expiresAt)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """
-        ).execute(
-            arguments: [
+            """,
+            [
                 self.environment.rawValue, Self.bytes(message.device), message.notification.topic.name,
                 message.sequence, Data(message.token), message.notification.id,
                 message.notification.pushType?.rawValue, message.notification.priority.rawValue,
@@ -38,14 +37,12 @@ struct MessageTable {
     /// - Returns: The events of the removed messages.
     func removeOlder(than message: Message, keeping kept: Set<Int64>, now: Timestamp) throws -> [Event] {
         let topic = message.notification.topic.name
-        let older = try Row.fetchAll(
-            self.statement(
-                """
-                SELECT sequence, apnsID FROM message
-                WHERE device = ? AND environment = ? AND topic = ? AND sequence < ? ORDER BY sequence
-                """
-            ),
-            arguments: [Self.bytes(message.device), self.environment.rawValue, topic, message.sequence]
+        let older = try self.database.rows(
+            """
+            SELECT sequence, apnsID FROM message
+            WHERE device = ? AND environment = ? AND topic = ? AND sequence < ? ORDER BY sequence
+            """,
+            [Self.bytes(message.device), self.environment.rawValue, topic, message.sequence]
         )
         return try older.compactMap { row in
             guard let sequence = row["sequence"] as Int64?, !kept.contains(sequence) else { return nil }
@@ -57,14 +54,12 @@ struct MessageTable {
     /// Removes, for each topic of a device, all messages but the newest.
     /// - Returns: The events of the removed messages.
     func keepNewest(of device: UUID, now: Timestamp) throws -> [Event] {
-        let newestFirst = try Row.fetchAll(
-            self.statement(
-                """
-                SELECT topic, sequence, apnsID FROM message WHERE device = ? AND environment = ?
-                ORDER BY topic, sequence DESC
-                """
-            ),
-            arguments: [Self.bytes(device), self.environment.rawValue]
+        let newestFirst = try self.database.rows(
+            """
+            SELECT topic, sequence, apnsID FROM message WHERE device = ? AND environment = ?
+            ORDER BY topic, sequence DESC
+            """,
+            [Self.bytes(device), self.environment.rawValue]
         )
         var (removed, last) = ([Event](), String?.none)
         for row in newestFirst {
@@ -85,17 +80,18 @@ struct MessageTable {
     }
 
     private func remove(device: UUID, topic: String, sequence: Int64) throws {
-        try self.statement(
-            "DELETE FROM message WHERE device = ? AND environment = ? AND topic = ? AND sequence = ?"
-        ).execute(arguments: [Self.bytes(device), self.environment.rawValue, topic, sequence])
+        try self.database.run(
+            "DELETE FROM message WHERE device = ? AND environment = ? AND topic = ? AND sequence = ?",
+            [Self.bytes(device), self.environment.rawValue, topic, sequence]
+        )
     }
 
     /// Returns the messages of a device, oldest first. Rows with values that the gateway would not have written are
     /// left out.
     func messages(device: UUID) throws -> [Message] {
-        try Row.fetchAll(
-            self.statement("SELECT * FROM message WHERE device = ? AND environment = ? ORDER BY sequence"),
-            arguments: [Self.bytes(device), self.environment.rawValue]
+        try self.database.rows(
+            "SELECT * FROM message WHERE device = ? AND environment = ? ORDER BY sequence",
+            [Self.bytes(device), self.environment.rawValue]
         ).compactMap(Self.message)
     }
 
@@ -108,16 +104,13 @@ struct MessageTable {
 
     /// Removes and returns at most `limit` messages that expired by `now`.
     func takeExpired(now: Timestamp, limit: Int) throws -> [Message] {
-        let expired = try Row.fetchAll(
-            self.database,
-            sql: "SELECT * FROM message WHERE expiresAt <= ? AND environment = ? LIMIT ?",
-            arguments: [now.milliseconds, self.environment.rawValue, limit]
+        let expired = try self.database.rows(
+            "SELECT * FROM message WHERE expiresAt <= ? AND environment = ? LIMIT ?",
+            [now.milliseconds, self.environment.rawValue, limit]
         ).compactMap(Self.message)
         for message in expired { try self.remove(message) }
         return expired
     }
-
-    private func statement(_ sql: String) throws -> Statement { try self.database.cachedStatement(sql: sql) }
 
     private static func bytes(_ id: UUID) -> Data { withUnsafeBytes(of: id.uuid) { Data($0) } }
 

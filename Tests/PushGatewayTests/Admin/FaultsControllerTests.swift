@@ -50,10 +50,10 @@ import Testing
 
     @Test func aMistakeIsNamed() async throws {
         try await Self.with(FaultPlan(), ManualTime()) { admin in
-            let answer = try await admin.post("/v1/faults", ["reason": "TooManyRequests", "percent": 200])
-            #expect(answer.status == 400)
-            #expect(answer.code == "invalid_value")
-            #expect(answer.field == "percent")
+            let response = try await admin.post("/v1/faults", ["reason": "TooManyRequests", "percent": 200])
+            #expect(response.status == 400)
+            #expect(response.code == "invalid_value")
+            #expect(response.field == "percent")
             let array = try await admin.post("/v1/faults", [])
             #expect(array.status == 400)
         }

@@ -16,13 +16,13 @@ import Testing
     @Test func theReferencesSequenceOfRequests() async throws {
         try await Self.withChannels { test in
             // 9a
-            let created = await test.answer(Self.create(policy: 0))
+            let created = await test.response(Self.create(policy: 0))
             #expect(created.status == 201)
             #expect(created.body == nil)
             let channel = try #require(created.channelID)
             #expect(Data(base64Encoded: channel)?.count == 16)
             // 9b
-            let read = await test.answer(Self.manage("GET", channel: channel))
+            let read = await test.response(Self.manage("GET", channel: channel))
             #expect(read.status == 200)
             #expect(read.body == #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#)
             // 9c
@@ -38,16 +38,16 @@ import Testing
             let suffixed = [":path": "/4/broadcasts/apps/com.example.MyApp.push-type.liveactivity"]
             #expect(test.reason(Self.broadcast(channel, suffixed)) == .topicDisallowed)
             // 9g
-            let deleted = await test.answer(Self.manage("DELETE", channel: channel))
+            let deleted = await test.response(Self.manage("DELETE", channel: channel))
             #expect(deleted.status == 204)
             #expect(deleted.body == nil)
             #expect(test.deleted.ids == [channel])
             #expect(test.reason(Self.broadcast(channel)) == .channelNotRegistered)
             // 9h
-            let list = await test.answer(Self.manage("GET", path: "all-channels"))
+            let list = await test.response(Self.manage("GET", path: "all-channels"))
             #expect(list.status == 200)
             #expect(list.body == #"{"channels":[]}"#)
-            for answer in [created, read, deleted, list] { #expect(answer.requestID == Self.id) }
+            for response in [created, read, deleted, list] { #expect(response.requestID == Self.id) }
         }
     }
 
@@ -75,7 +75,7 @@ import Testing
     func aFaultOfABroadcastHasItsReason(changes: [String: String?], reason: Reason) async throws {
         try await Self.withChannels { test in
             test.session.directory.change { $0.add(app: "com.example.Silent", allowsBroadcast: false) }
-            let channel = try #require(await test.answer(Self.create(policy: 1)).channelID)
+            let channel = try #require(await test.response(Self.create(policy: 1)).channelID)
             #expect(test.reason(Self.broadcast(channel)) == nil)
             #expect(test.reason(Self.broadcast(channel, changes)) == reason)
         }
@@ -83,7 +83,7 @@ import Testing
 
     @Test func theBodyOfABroadcastIsAnObjectOfLimitedSize() async throws {
         try await Self.withChannels { test in
-            let channel = try #require(await test.answer(Self.create(policy: 1)).channelID)
+            let channel = try #require(await test.response(Self.create(policy: 1)).channelID)
             func reason(_ body: String) -> Reason? { test.reason(Self.broadcast(channel, body: body)) }
             #expect(reason("") == .payloadEmpty)
             #expect(reason("x") == .badRequestPayload)
@@ -93,7 +93,7 @@ import Testing
         }
         try await Self.withChannels(.strict) { test in
             test.session.directory.change { $0.add(app: Vectors.bundleID) }
-            let channel = try #require(await test.answer(Self.create(policy: 1)).channelID)
+            let channel = try #require(await test.response(Self.create(policy: 1)).channelID)
             let start = #"{"aps":{"timestamp":1700000000,"event":"start"}}"#
             #expect(test.reason(Self.broadcast(channel, body: start)) == .badRequestPayload, "none starts by broadcast")
             #expect(test.reason(Self.broadcast(channel)) == nil)
@@ -104,7 +104,7 @@ import Testing
         try await Self.withChannels { test in
             let changes: [String: String?] = ["apns-expiration": nil, "apns-priority": nil]
             for (policy, end) in [(0, nil), (1, Vectors.issuedAt.advanced(by: .seconds(8 * 3600)))] {
-                let channel = try #require(await test.answer(Self.create(policy: policy)).channelID)
+                let channel = try #require(await test.response(Self.create(policy: policy)).channelID)
                 let broadcast = try test.broadcast(Self.broadcast(channel, changes))
                 #expect(broadcast.priority == .immediate)
                 #expect(broadcast.storageEnd(acceptedAt: Vectors.issuedAt) == end)
@@ -115,7 +115,7 @@ import Testing
     @Test(arguments: [("0", nil), ("1700003600", 3600), ("1800000000", 8 * 3600)])
     func aStoredBroadcastEndsWithItsExpirationOrAfterEightHours(expiration: String, seconds: Int?) async throws {
         try await Self.withChannels { test in
-            let channel = try #require(await test.answer(Self.create(policy: 1)).channelID)
+            let channel = try #require(await test.response(Self.create(policy: 1)).channelID)
             let broadcast = try test.broadcast(Self.broadcast(channel, ["apns-expiration": expiration]))
             let end = seconds.map { Vectors.issuedAt.advanced(by: .seconds($0)) }
             #expect(broadcast.storageEnd(acceptedAt: Vectors.issuedAt) == end)
@@ -125,28 +125,28 @@ import Testing
     @Test(arguments: ["liveactivity", "LiveActivity", "Liveactivity"])
     func thePushTypeIsWrittenInManyWays(type: String) async throws {
         try await Self.withChannels { test in
-            let channel = try #require(await test.answer(Self.create(policy: 1)).channelID)
+            let channel = try #require(await test.response(Self.create(policy: 1)).channelID)
             #expect(test.reason(Self.broadcast(channel, ["apns-push-type": type])) == nil)
         }
     }
 
     @Test func theRequestIDIsEchoedOrMadeAndAnAPNsIDStandsInForIt() async throws {
         try await Self.withChannels { test in
-            let channel = try #require(await test.answer(Self.create(policy: 1)).channelID)
+            let channel = try #require(await test.response(Self.create(policy: 1)).channelID)
             let other = try test.broadcast(Self.broadcast(channel, ["apns-request-id": nil, "apns-id": Self.id]))
             #expect(other.requestID == Self.id)
             let made = try test.broadcast(Self.broadcast(channel, ["apns-request-id": nil]))
             #expect(RequestIDGenerator.isID(made.requestID))
-            let refused = await test.answer(Self.broadcast(nil, ["apns-request-id": Self.id.uppercased()]))
-            #expect(refused.requestID == Self.id.uppercased())
-            #expect(refused.apnsID == nil)
+            let rejected = await test.response(Self.broadcast(nil, ["apns-request-id": Self.id.uppercased()]))
+            #expect(rejected.requestID == Self.id.uppercased())
+            #expect(rejected.apnsID == nil)
         }
     }
 
     @Test func aCertificateMayBroadcastToWhatItLists() async throws {
         let certificate = try PushRequestValidatorTests.certificate([Vectors.bundleID])
         try await Self.withChannels(certificate: certificate) { test in
-            let channel = try #require(await test.answer(Self.create(policy: 1, ["authorization": nil])).channelID)
+            let channel = try #require(await test.response(Self.create(policy: 1, ["authorization": nil])).channelID)
             #expect(test.reason(Self.broadcast(channel, ["authorization": nil])) == nil)
             let other = [":path": "/4/broadcasts/apps/com.example.Other"]
             #expect(test.reason(Self.broadcast(channel, other)) == .topicMismatch)
@@ -193,12 +193,12 @@ import Testing
         }
     }
 
-    @Test func oneChannelTooManyIsRefused() async throws {
+    @Test func oneChannelTooManyIsRejected() async throws {
         try await Self.withChannels(capacity: 2) { test in
-            for _ in 0..<2 { #expect(await test.answer(Self.create(policy: 0)).status == 201) }
-            let refused = await test.answer(Self.create(policy: 0))
-            #expect(refused.status == 400)
-            #expect(refused.body == #"{"reason":"CannotCreateChannelConfig"}"#)
+            for _ in 0..<2 { #expect(await test.response(Self.create(policy: 0)).status == 201) }
+            let rejected = await test.response(Self.create(policy: 0))
+            #expect(rejected.status == 400)
+            #expect(rejected.body == #"{"reason":"CannotCreateChannelConfig"}"#)
         }
     }
 
@@ -288,10 +288,10 @@ final class ChannelTest {
         self.session = session
     }
 
-    func answer(_ request: ProviderRequest) async -> ProviderResponse {
+    func response(_ request: ProviderRequest) async -> ProviderResponse {
         switch self.session.receive(request).decision {
-        case .respond(let answer), .reject(_, let answer), .submit(_, let answer), .broadcast(_, let answer):
-            return answer
+        case .respond(let response), .reject(_, let response), .submit(_, let response), .broadcast(_, let response):
+            return response
         case .manage(let command):
             let manager = ChannelManager(
                 channels: self.session.channels,
@@ -304,17 +304,17 @@ final class ChannelTest {
     }
 
     func reason(_ request: ProviderRequest) -> Reason? {
-        guard case .reject(let refusal, _) = self.session.receive(request).decision else { return nil }
-        return refusal.reason
+        guard case .reject(let rejection, _) = self.session.receive(request).decision else { return nil }
+        return rejection.reason
     }
 
     func broadcast(_ request: ProviderRequest) throws -> AcceptedBroadcast {
-        let verdict = self.session.receive(request)
-        guard case .broadcast(let broadcast, let answer) = verdict.decision else {
-            throw TestSession.UnexpectedDecision(description: "\(verdict.decision)")
+        let result = self.session.receive(request)
+        guard case .broadcast(let broadcast, let response) = result.decision else {
+            throw TestSession.UnexpectedDecision(description: "\(result.decision)")
         }
-        #expect(answer.status == 200)
-        #expect(answer.requestID == broadcast.requestID)
+        #expect(response.status == 200)
+        #expect(response.requestID == broadcast.requestID)
         return broadcast
     }
 }

@@ -9,7 +9,7 @@ import Testing
 /// Invalid provider tokens cost one check each, and a connection with too many of them ends.
 @Suite struct RejectedTokenCacheTests {
     private let directory: TestDirectory
-    private let refused = RejectedTokenCache()
+    private let rejected = RejectedTokenCache()
     private let budget = SignatureCheckLimiter()
     private static let forged = "bearer \(Vectors.providerTokenForged)"
 
@@ -20,7 +20,7 @@ import Testing
     private func connection(_ source: String = "192.0.2.1") throws -> ProviderAuthentication {
         ProviderAuthentication(
             environment: .sandbox,
-            rejected: self.refused,
+            rejected: self.rejected,
             source: SignatureCheckLimiter.Source(try SocketAddress(ipAddress: source, port: 1)),
             sources: self.budget
         )
@@ -75,15 +75,15 @@ import Testing
     }
 
     @Test func theOldestIsForgotten() {
-        let refused = RejectedTokenCache(capacity: 3)
-        for number in 0..<5 { refused.remember("bearer \(number)", .invalid, changes: 1) }
-        #expect(refused.count == 3)
+        let rejected = RejectedTokenCache(capacity: 3)
+        for number in 0..<5 { rejected.remember("bearer \(number)", .invalid, changes: 1) }
+        #expect(rejected.count == 3)
         #expect(
-            (0..<5).map { refused.outcome(of: "bearer \($0)", changes: 1) != nil } == [false, false, true, true, true]
+            (0..<5).map { rejected.outcome(of: "bearer \($0)", changes: 1) != nil } == [false, false, true, true, true]
         )
-        #expect(refused.outcome(of: "bearer 4", changes: 2) == nil)
-        refused.remember("bearer 9", .invalid, changes: 2)
-        #expect(refused.count == 1)
+        #expect(rejected.outcome(of: "bearer 4", changes: 2) == nil)
+        rejected.remember("bearer 9", .invalid, changes: 2)
+        #expect(rejected.count == 1)
     }
 
     // MARK: The limit of checks
@@ -134,9 +134,9 @@ import Testing
             var instructions: [ProviderSession.Instruction?] = []
             for number in 0..<101 {
                 let request = TestRequest.push(["authorization": "bearer a.\(number).c"])
-                let verdict = session.receive(request, now: Vectors.issuedAt)
-                if case .reject(let refusal, _) = verdict.decision { reasons.append(refusal.reason) }
-                instructions.append(verdict.instruction)
+                let result = session.receive(request, now: Vectors.issuedAt)
+                if case .reject(let rejection, _) = result.decision { reasons.append(rejection.reason) }
+                instructions.append(result.instruction)
             }
             #expect(reasons == Array(repeating: .invalidProviderToken, count: 101))
             #expect(instructions == Array(repeating: nil, count: 100) + [.endWithoutProcessing])

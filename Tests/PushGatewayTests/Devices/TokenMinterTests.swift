@@ -65,7 +65,7 @@ import Testing
         #expect(self.mint.open(new) == claims)
     }
 
-    @Test func garbageAndEveryChangedByteAreRefused() throws {
+    @Test func garbageAndEveryChangedByteAreRejected() throws {
         let token = try #require(try self.mint.deviceToken(try Self.claims(), keyID: 1)).bytes
         for index in token.indices {
             var changed = token

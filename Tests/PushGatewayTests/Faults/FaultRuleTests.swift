@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<300) func garbageIsRefusedOrGoesRound(seed: UInt64) throws {
+    @Test(arguments: 0..<300) func garbageIsRejectedOrGoesRound(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var bytes = Array((Self.texts.randomElement(using: &random) ?? "").utf8)
         for _ in 0..<Int.random(in: 1...4, using: &random) {

@@ -74,7 +74,7 @@ import Testing
 
     // MARK: Changes of the token
 
-    @Test func theStrictRefuseASecondChangeWithinTwentyMinutes() throws {
+    @Test func theStrictRejectASecondChangeWithinTwentyMinutes() throws {
         let key = try TestKey()
         let tokens = try (0..<4).map { try key.authorization(issuedAt: Vectors.issuedAt.advanced(by: .seconds($0))) }
         var connection = ProviderAuthentication(environment: .sandbox)

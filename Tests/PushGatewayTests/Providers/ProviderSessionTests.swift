@@ -14,23 +14,23 @@ import Testing
     @Test func anAcceptedPushIsAnsweredWithItsOwnID() async throws {
         try await withSession { session in
             let decision = session.receive(TestRequest.push(["apns-id": TestRequest.id.uppercased()]))
-            guard case .submit(let push, let answer) = decision.decision else {
+            guard case .submit(let push, let response) = decision.decision else {
                 Issue.record("\(decision)")
                 return
             }
             #expect(push.notification.id == TestRequest.id.uppercased())
-            #expect(answer.status == 200)
-            #expect(answer.apnsID == push.notification.id)
-            #expect(answer.uniqueID != nil, "the sandbox's console key")
-            #expect(answer.body == nil)
-            let failure = ProviderSession.rejection(.internalServerError, of: answer)
+            #expect(response.status == 200)
+            #expect(response.apnsID == push.notification.id)
+            #expect(response.uniqueID != nil, "the sandbox's console key")
+            #expect(response.body == nil)
+            let failure = ProviderSession.rejection(.internalServerError, of: response)
             #expect(failure.status == 500)
-            #expect(failure.apnsID == answer.apnsID)
+            #expect(failure.apnsID == response.apnsID)
             #expect(failure.body == #"{"reason":"InternalServerError"}"#)
         }
     }
 
-    @Test func aRefusalEchoesTheIDByteForByteOrMakesOne() async throws {
+    @Test func aRejectionEchoesTheIDByteForByteOrMakesOne() async throws {
         try await withSession { session in
             let upper = TestRequest.id.uppercased()
             let echoed = try session.error(TestRequest.push(["apns-id": upper, ":path": "/"]))
@@ -45,19 +45,19 @@ import Testing
 
     @Test func aTokenThatIsGoneTellsWhen() async throws {
         try await withSession { session in
-            let answer = try session.error(TestRequest.push([":path": "/3/device/\(TestDirectory.goneToken)"]))
-            #expect(answer.status == 410)
-            #expect(answer.body == #"{"reason":"Unregistered","timestamp":1699999999500}"#)
+            let response = try session.error(TestRequest.push([":path": "/3/device/\(TestDirectory.goneToken)"]))
+            #expect(response.status == 410)
+            #expect(response.body == #"{"reason":"Unregistered","timestamp":1699999999500}"#)
         }
     }
 
     @Test func productionHasNoUniqueID() async throws {
         try await withSession(environment: .production) { session in
-            guard case .submit(_, let answer) = session.receive(TestRequest.push()).decision else {
+            guard case .submit(_, let response) = session.receive(TestRequest.push()).decision else {
                 Issue.record("not accepted")
                 return
             }
-            #expect(answer.uniqueID == nil)
+            #expect(response.uniqueID == nil)
         }
     }
 
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func refusalsInARowLowerTheLimitAndAnAcceptedRequestRestoresIt() async throws {
+    @Test func rejectionsInARowLowerTheLimitAndAnAcceptedRequestRestoresIt() async throws {
         var rules = ProviderRules.lenient
         rules.refusalsBeforeSlowdown = 3
         try await withSession(rules) { session in
@@ -130,13 +130,13 @@ import Testing
         try await withSession(certificate: certificate) { session in
             #expect(session.receive(TestRequest.push()).instruction == nil)
             session.directory.change { $0.revoked = ["01"] }
-            let verdict = session.receive(TestRequest.push())
-            #expect(verdict.instruction == .goAway(.badCertificate))
-            guard case .reject(_, let answer) = verdict.decision else {
-                Issue.record("\(verdict)")
+            let result = session.receive(TestRequest.push())
+            #expect(result.instruction == .goAway(.badCertificate))
+            guard case .reject(_, let response) = result.decision else {
+                Issue.record("\(result)")
                 return
             }
-            #expect(answer.status == 403)
+            #expect(response.status == 403)
         }
     }
 
@@ -171,13 +171,13 @@ import Testing
                     ByteBuffer(bytes: (0..<length).map { _ in UInt8.random(in: 0x20...0x7f, using: &generator) })
                 )
                 switch session.receive(request).decision {
-                case .submit(_, let answer), .broadcast(_, let answer):
-                    #expect(answer.status == 200)
-                case .respond(let answer): #expect(answer.requestID != nil)
+                case .submit(_, let response), .broadcast(_, let response):
+                    #expect(response.status == 200)
+                case .respond(let response): #expect(response.requestID != nil)
                 case .manage(let command): #expect(RequestIDGenerator.isID(command.requestID))
-                case .reject(let refusal, let answer):
-                    #expect(answer.status == refusal.reason.status)
-                    #expect((answer.apnsID ?? answer.requestID).map(RequestIDGenerator.isID) == true)
+                case .reject(let rejection, let response):
+                    #expect(response.status == rejection.reason.status)
+                    #expect((response.apnsID ?? response.requestID).map(RequestIDGenerator.isID) == true)
                 }
             }
         }
@@ -202,11 +202,11 @@ final class TestSession {
 
     /// Returns the response to a request that is rejected.
     func error(_ request: ProviderRequest) throws -> ProviderResponse {
-        let verdict = self.receive(request)
-        guard case .reject(_, let answer) = verdict.decision else {
-            throw UnexpectedDecision(description: "\(verdict.decision)")
+        let result = self.receive(request)
+        guard case .reject(_, let response) = result.decision else {
+            throw UnexpectedDecision(description: "\(result.decision)")
         }
-        return answer
+        return response
     }
 
     struct UnexpectedDecision: Error, CustomStringConvertible {

@@ -79,19 +79,19 @@ import Testing
     }
 
     @Test func aTokenThatIsGoneIsUnregisteredSinceThen() {
-        let refusal = Self.error(TestRequest.push([":path": "/3/device/\(TestDirectory.goneToken)"]))
-        #expect(refusal?.reason == .unregistered)
-        #expect(refusal?.token?.since == TestDirectory.removal)
-        #expect(refusal?.token?.device == TestDirectory.device)
-        #expect(refusal?.token?.token.hex == TestDirectory.goneToken)
+        let rejection = Self.error(TestRequest.push([":path": "/3/device/\(TestDirectory.goneToken)"]))
+        #expect(rejection?.reason == .unregistered)
+        #expect(rejection?.token?.since == TestDirectory.removal)
+        #expect(rejection?.token?.device == TestDirectory.device)
+        #expect(rejection?.token?.token.hex == TestDirectory.goneToken)
     }
 
-    @Test func aRepeatedHeaderIsRefused() {
+    @Test func aRepeatedHeaderIsRejected() {
         let request = TestRequest.push(extra: [("apns-topic", Vectors.bundleID)])
         #expect(Self.reason(request) == .duplicateHeaders)
     }
 
-    @Test func anEmptyBodyIsRefused() {
+    @Test func anEmptyBodyIsRejected() {
         #expect(Self.reason(TestRequest.push(body: Data())) == .payloadEmpty)
     }
 
@@ -191,7 +191,7 @@ import Testing
     // MARK: Strict rules
 
     @Test(arguments: ["x", "[]", "5", #""text""#, #"{"aps":"#])
-    func aPayloadThatIsNoObjectIsRefusedByTheStrict(payload: String) {
+    func aPayloadThatIsNoObjectIsRejectedByTheStrict(payload: String) {
         let request = TestRequest.push(body: Data(payload.utf8))
         #expect(Self.reason(request, .strict) == .badRequestPayload)
         #expect(Self.reason(request) == nil)
@@ -201,7 +201,7 @@ import Testing
         ("voip", Vectors.bundleID, Vectors.tokenA), ("alert", "com.example.MyApp.voip", TestDirectory.voipToken),
         ("complication", "com.example.MyApp.voip", TestDirectory.voipToken), ("mdm", Vectors.bundleID, Vectors.tokenA),
     ])
-    func aTypeOfAnotherSuffixIsRefusedByTheStrict(type: String, topic: String, token: String) {
+    func aTypeOfAnotherSuffixIsRejectedByTheStrict(type: String, topic: String, token: String) {
         let request = TestRequest.push([":path": "/3/device/\(token)", "apns-topic": topic, "apns-push-type": type])
         #expect(Self.reason(request, .strict) == .topicDisallowed)
         #expect(Self.reason(request) == nil)

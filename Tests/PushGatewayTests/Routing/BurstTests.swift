@@ -15,10 +15,10 @@ import Testing
     @Test func aThousandPushesToADeviceThatTakesItsTimeArriveAll() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
-            let answers = Answers()
-            core.router.submit(try Self.submissions(device, 1...1000, answers))
+            let responses = Results()
+            core.router.submit(try Self.submissions(device, 1...1000, responses))
             // Without acknowledgements, all are accepted because they are stored, none in place of another.
-            #expect(await answers.all(1000).allSatisfy { $0.isAccepted })
+            #expect(await responses.all(1000).allSatisfy { $0.isAccepted })
             #expect(try await core.stored() == 1000)
             #expect(device.link.messages.map(\.notification.id) == (1...1000).map { "\($0)" })
             device.acknowledgeAll(core)
@@ -32,9 +32,9 @@ import Testing
     @Test func acknowledgementsMayComeInAnyOrder() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
-            let answers = Answers()
-            core.router.submit(try Self.submissions(device, 1...100, answers))
-            _ = await answers.all(100)
+            let responses = Results()
+            core.router.submit(try Self.submissions(device, 1...100, responses))
+            _ = await responses.all(100)
             for id in (51...100).reversed() { device.acknowledge(core, [UInt32(id)]) }
             #expect(try await core.stored() == 50)
             device.disconnect(core)
@@ -43,14 +43,14 @@ import Testing
         }
     }
 
-    @Test func aboveTheBoundAPushIsRefusedAndNoOtherLost() async throws {
+    @Test func aboveTheBoundAPushIsRejectedAndNoOtherLost() async throws {
         var limits = RoutingStateMachine.Limits()
         limits.unacknowledged = 2
         try await withCore(self.time, limits: limits) { core, device in
             try await device.connect(core)
-            let answers = Answers()
-            core.router.submit(try Self.submissions(device, 1...3, answers))
-            let all = await answers.all(3)
+            let responses = Results()
+            core.router.submit(try Self.submissions(device, 1...3, responses))
+            let all = await responses.all(3)
             #expect(
                 all.filter { !$0.isAccepted } == [SubmissionResult(ticket: 3, id: "3", rejection: .tooManyRequests)]
             )
@@ -58,7 +58,7 @@ import Testing
             #expect(try await core.count(.received, device) == 2)
             device.acknowledgeAll(core)
             #expect(device.link.messages.map(\.notification.id) == ["1", "2"])
-            core.router.submit(try Self.submissions(device, 4...4, answers))
+            core.router.submit(try Self.submissions(device, 4...4, responses))
             #expect(device.link.messages.map(\.notification.id) == ["1", "2", "4"], "there is room again")
         }
     }
@@ -78,9 +78,9 @@ import Testing
         if isPerDevice { limits.unacknowledgedBytes = 2 * cost } else { limits.totalBytes = 2 * cost }
         try await withCore(self.time, limits: limits) { core, device in
             try await device.connect(core)
-            let answers = Answers()
-            core.router.submit(try Self.submissions(device, 1...3, answers))
-            #expect(await answers.all(3).filter { !$0.isAccepted }.map(\.id) == ["3"])
+            let responses = Results()
+            core.router.submit(try Self.submissions(device, 1...3, responses))
+            #expect(await responses.all(3).filter { !$0.isAccepted }.map(\.id) == ["3"])
             device.acknowledgeAll(core)
             #expect(core.router.load.bytes == 0)
         }
@@ -89,10 +89,10 @@ import Testing
     @Test func atDisconnectionTheNewestIsStoredAndTheOthersAreReplaced() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
-            let answers = Answers()
-            core.router.submit(try Self.submissions(device, 1...3, answers))
+            let responses = Results()
+            core.router.submit(try Self.submissions(device, 1...3, responses))
             device.disconnect(core)
-            #expect(await answers.all(3).allSatisfy { $0.isAccepted })
+            #expect(await responses.all(3).allSatisfy { $0.isAccepted })
             #expect(try await core.stored() == 1)
             #expect(try await core.count(.replaced, device) == 2)
             #expect(try await core.count(.storedOffline, device) == 1)
@@ -104,9 +104,9 @@ import Testing
     @Test func whatWasStoredForADeviceThatWasThereIsReplacedToo() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
-            let answers = Answers()
-            core.router.submit(try Self.submissions(device, 1...3, answers))
-            _ = await answers.all(3)
+            let responses = Results()
+            core.router.submit(try Self.submissions(device, 1...3, responses))
+            _ = await responses.all(3)
             #expect(try await core.stored() == 3)
             device.disconnect(core)
             #expect(try await core.stored() == 1)
@@ -120,10 +120,10 @@ import Testing
     @Test func aGatewayThatEndsKeepsAllThatIsOnItsWay() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
-            let answers = Answers()
-            core.router.submit(try Self.submissions(device, 1...3, answers))
+            let responses = Results()
+            core.router.submit(try Self.submissions(device, 1...3, responses))
             try await core.router.end()
-            #expect(await answers.all(3).allSatisfy { $0.isAccepted })
+            #expect(await responses.all(3).allSatisfy { $0.isAccepted })
             #expect(try await core.stored() == 3)
             #expect(try await device.connect(core) == ["1", "2", "3"])
         }
@@ -134,7 +134,7 @@ import Testing
         limits.unacknowledged = 2
         try await withCore(self.time, limits: limits) { core, device in
             try await device.connect(core)
-            core.router.submit(try Self.submissions(device, 1...2, Answers()))
+            core.router.submit(try Self.submissions(device, 1...2, Results()))
             self.time.advance(by: .seconds(59))
             core.router.tick()
             #expect(!device.link.isClosed)
@@ -171,14 +171,14 @@ import Testing
     private static func submissions(
         _ device: TestDevice,
         _ numbers: ClosedRange<Int>,
-        _ answers: Answers
+        _ responses: Results
     ) throws -> [Submission] {
-        try numbers.map { Submission(push: try device.push("\($0)"), owner: answers, ticket: UInt32($0)) }
+        try numbers.map { Submission(push: try device.push("\($0)"), owner: responses, ticket: UInt32($0)) }
     }
 }
 
 /// The owner of many submissions.
-private final class Answers: SubmissionDelegate {
+private final class Results: SubmissionDelegate {
     private let (stream, continuation) = AsyncStream.makeStream(of: SubmissionResult.self)
 
     func settled(_ settlements: [SubmissionResult]) {

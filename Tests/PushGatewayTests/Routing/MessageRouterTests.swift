@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func aStoreThatFailsRefusesThePush() async throws {
+    @Test func aStoreThatFailsRejectsThePush() async throws {
         try await withCore(self.time) { core, device in
             try await core.database.commit { try $0.database.execute(sql: "DROP TABLE message") }
             #expect(try await core.accepts(device.push("1")) == false)

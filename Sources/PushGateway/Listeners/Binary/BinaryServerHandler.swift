@@ -52,7 +52,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
             self.identity = self.listener.certificates.identity(of: self.certificate(context))
             if case .success = self.identity { UnauthenticatedConnections.markAuthenticated(context.channel) }
             if case .failure(let reason) = self.identity {
-                let metadata: Logger.Metadata = ["door": "binary", "reason": "\(reason.text)"]
+                let metadata: Logger.Metadata = ["listener": "binary", "reason": "\(reason.text)"]
                 self.listener.logger.info("certificate rejected", metadata: metadata)
             }
         case is ChannelShouldQuiesceEvent:
@@ -190,7 +190,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
     }
 
     private func log(_ message: Logger.Message, _ status: BinaryStatus, _ more: Logger.Metadata = [:]) {
-        var metadata: Logger.Metadata = ["door": "binary", "status": "\(status)"]
+        var metadata: Logger.Metadata = ["listener": "binary", "status": "\(status)"]
         if case .success(let identity) = self.identity { metadata["topic"] = "\(identity.defaultTopic.name)" }
         self.listener.logger.info(message, metadata: metadata.merging(more) { $1 })
     }

@@ -39,6 +39,6 @@ enum LegacyTLS {
 
     /// Describes a failed handshake for the log, as the client learns little of it.
     static func metadata(_ error: any Error, _ listener: String) -> Logger.Metadata {
-        ["door": "\(listener)", "reason": "\(error)"]
+        ["listener": "\(listener)", "reason": "\(error)"]
     }
 }

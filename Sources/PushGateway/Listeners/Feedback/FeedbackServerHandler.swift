@@ -87,7 +87,7 @@ final class FeedbackServerHandler: ChannelInboundHandler {
                     }
                 }
         case .failure(let reason):
-            let metadata: Logger.Metadata = ["door": "feedback", "reason": "\(reason.text)"]
+            let metadata: Logger.Metadata = ["listener": "feedback", "reason": "\(reason.text)"]
             self.listener.logger.info("certificate rejected", metadata: metadata)
             self.perform(self.stateMachine.failed(), context: context)
         }

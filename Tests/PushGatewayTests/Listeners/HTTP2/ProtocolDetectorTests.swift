@@ -26,8 +26,8 @@ import Testing
         )
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         try channel.writeInbound(ByteBuffer(string: text))
-        let answer = try channel.readOutbound(as: ByteBuffer.self).map { String(buffer: $0) }
-        #expect(answer?.hasPrefix("HTTP/1.1 505 ") == true)
+        let response = try channel.readOutbound(as: ByteBuffer.self).map { String(buffer: $0) }
+        #expect(response?.hasPrefix("HTTP/1.1 505 ") == true)
         #expect(!channel.isActive)
     }
 

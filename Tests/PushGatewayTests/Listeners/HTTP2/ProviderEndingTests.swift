@@ -55,18 +55,18 @@ import Testing
             .TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, .TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA,
             .TLS_RSA_WITH_AES_128_GCM_SHA256,
         ]
-        #expect(!(try await self.answers(suites: forbidden)))
-        #expect(try await self.answers(suites: forbidden + [.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]))
-        #expect(try await self.answers(suites: [.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256]))
+        #expect(!(try await self.accepts(suites: forbidden)))
+        #expect(try await self.accepts(suites: forbidden + [.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]))
+        #expect(try await self.accepts(suites: [.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256]))
     }
 
     @Test func anRSACertificateIsShownOnRequest() async throws {
         let suites: [NIOTLSCipher] = [.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]
-        #expect(try await self.answers(suites: suites, serverKey: .rsa))
-        #expect(!(try await self.answers(suites: suites)))
+        #expect(try await self.accepts(suites: suites, serverKey: .rsa))
+        #expect(!(try await self.accepts(suites: suites)))
     }
 
-    private func answers(suites: [NIOTLSCipher], serverKey: ServerKeyType = .p256) async throws -> Bool {
+    private func accepts(suites: [NIOTLSCipher], serverKey: ServerKeyType = .p256) async throws -> Bool {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory, configure: { $0.serverKey = serverKey }) { gateway in
                 var tls = try gateway.tls

@@ -7,8 +7,8 @@ import Testing
 
 @testable import PushGateway
 
-/// The door as independent clients meet it (reference 7.10 rows 1–4 and 6).
-@Suite(.timeLimit(.minutes(5))) struct ProviderDoorTests {
+/// The listener as independent clients meet it (reference 7.10 rows 1–4 and 6).
+@Suite(.timeLimit(.minutes(5))) struct ProviderListenerTests {
     @Test(arguments: [[], ["h2"], ["http/1.1", "h2"]])
     func aBurstThatReadsNoSettingsIsAnsweredWithAndWithoutALPN(protocols: [String]) async throws {
         try await withTemporaryDirectory { directory in

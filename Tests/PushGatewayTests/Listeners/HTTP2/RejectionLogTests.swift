@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushGateway
 
-/// What is logged of refusals.
+/// What is logged of rejections.
 @Suite struct RefusalLogTests {
     @Test func aFloodOfRefusalsIsAFewLinesAndACount() {
         let lines = Lines()

@@ -5,13 +5,13 @@ import PushTesting
 import PushWire
 import Testing
 
-/// Garbage on every door gets a clear end, and the gateway goes on serving.
+/// Garbage on every listener gets a clear end, and the gateway goes on serving.
 @Suite(.timeLimit(.minutes(5))) struct GarbageTests {
     @Test(arguments: 0..<3)
-    func randomBytesInPlaceOfTLSEndTheConnection(door: Int) async throws {
+    func randomBytesInPlaceOfTLSEndTheConnection(listener: Int) async throws {
         try await self.withGateway(deadline: .milliseconds(200)) { gateway in
             var generator = SystemRandomNumberGenerator()
-            let connection = try await RawConnection.open(port: gateway.port(ofDoor: door))
+            let connection = try await RawConnection.open(port: gateway.port(ofListener: listener))
             connection.write((0..<4096).map { _ in UInt8.random(in: 0...255, using: &generator) })
             _ = await connection.readToEnd()
             try await gateway.expectAlive()
@@ -19,9 +19,9 @@ import Testing
     }
 
     @Test(arguments: 0..<2)
-    func randomBytesInsideTLSEndTheConnection(door: Int) async throws {
+    func randomBytesInsideTLSEndTheConnection(listener: Int) async throws {
         try await self.withGateway(deadline: .milliseconds(200)) { gateway in
-            let connection = try await RawConnection.open(port: gateway.port(ofDoor: door), tls: gateway.tls)
+            let connection = try await RawConnection.open(port: gateway.port(ofListener: listener), tls: gateway.tls)
             connection.write([UInt8](repeating: 0xff, count: 4096))
             _ = await connection.readToEnd()
             try await gateway.expectAlive()
@@ -32,23 +32,23 @@ import Testing
         try await self.withGateway { gateway in
             let connection = try await RawConnection.open(port: gateway.addresses.main.http2, tls: gateway.tls)
             connection.write(Array("POST /3/device/aa HTTP/1.1\r\nhost: localhost\r\n\r\n".utf8))
-            let answer = String(decoding: await connection.readToEnd(), as: UTF8.self)
-            #expect(answer.hasPrefix("HTTP/1.1 505 "))
-            #expect(answer.contains("HTTP/2 is required"))
+            let response = String(decoding: await connection.readToEnd(), as: UTF8.self)
+            #expect(response.hasPrefix("HTTP/1.1 505 "))
+            #expect(response.contains("HTTP/2 is required"))
         }
     }
 
     @Test func aBodyOfTenMegabytesIsTooLarge() async throws {
         try await self.withGateway { gateway in
-            let answer = try await PushClient.with(gateway) { client in
+            let response = try await PushClient.with(gateway) { client in
                 try await client.send(path: "/3/device/", headers: [], body: Data(count: 10_000_000))
             }
-            #expect(answer.reason == "MissingDeviceToken", "the path is checked before the size")
+            #expect(response.reason == "MissingDeviceToken", "the path is checked before the size")
             try await gateway.expectAlive()
         }
     }
 
-    @Test func anOverlongCourierPacketEndsTheConnection() async throws {
+    @Test func anOverlongDeviceLinkPacketEndsTheConnection() async throws {
         try await self.withGateway { gateway in
             let connection = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: gateway.tls)
             connection.write([7, 0xff, 0xff, 0xff, 0xff, 0])
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aDeviceWithoutProofIsRefused() async throws {
+    @Test func aDeviceWithoutProofIsRejected() async throws {
         try await self.withGateway { gateway in
             let connection = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: gateway.tls)
             connection.write(DeviceLinkConnect(certificate: [1, 2, 3], nonce: [4], signature: [5]).packet)
@@ -78,15 +78,17 @@ import Testing
         ("DELETE", "/v1/devices/x", "", 404, "no_such_device"),
         ("GET", "/nothing", "", 404, "not_found"),
     ])
-    func theAdminDoorNamesTheFault(method: String, path: String, body: String, status: Int, code: String) async throws {
+    func theAdminListenerNamesTheFault(method: String, path: String, body: String, status: Int, code: String)
+        async throws
+    {
         try await self.withGateway { gateway in
-            let answer = try await gateway.admin.call(method, path, Data(body.utf8))
-            #expect(answer.status == status)
-            #expect(answer.code == code)
+            let response = try await gateway.admin.call(method, path, Data(body.utf8))
+            #expect(response.status == status)
+            #expect(response.code == code)
         }
     }
 
-    @Test func theAdminDoorRefusesLargeBodiesAndBrowsers() async throws {
+    @Test func theAdminListenerRejectsLargeBodiesAndBrowsers() async throws {
         try await self.withGateway { gateway in
             let large = try await gateway.admin.call("POST", "/v1/apps", Data(count: 1_000_000))
             #expect(large.status == 413)
@@ -109,9 +111,9 @@ import Testing
 }
 
 extension RunningGateway {
-    /// 0 is HTTP/2, 1 courier, 2 admin.
-    func port(ofDoor door: Int) -> Int {
-        [self.addresses.main.http2, self.addresses.main.deviceLink, self.addresses.admin][door]
+    /// 0 is HTTP/2, 1 device link, 2 admin.
+    func port(ofListener listener: Int) -> Int {
+        [self.addresses.main.http2, self.addresses.main.deviceLink, self.addresses.admin][listener]
     }
 
     /// Trusts the gateway, offers no ALPN.
@@ -125,10 +127,10 @@ extension RunningGateway {
 
     func expectAlive() async throws {
         #expect(try await self.admin.get("/health").status == 200)
-        let answer = try await PushClient.with(self) { client in
+        let response = try await PushClient.with(self) { client in
             try await client.send("GET", path: "/", headers: [], body: Data())
         }
-        #expect(answer.reason == "MethodNotAllowed")
-        #expect(answer.apnsID != nil)
+        #expect(response.reason == "MethodNotAllowed")
+        #expect(response.apnsID != nil)
     }
 }

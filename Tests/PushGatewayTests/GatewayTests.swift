@@ -4,8 +4,8 @@ import PushTesting
 import PushTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct GatewayStartTests {
-    @Test func aSecondGatewayInTheSameFolderIsRefused() async throws {
+@Suite(.timeLimit(.minutes(5))) struct GatewayTests {
+    @Test func aSecondGatewayInTheSameFolderIsRejected() async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { _ in
                 await #expect(throws: GatewayError.dataDirectoryInUse(directory)) {
@@ -16,23 +16,24 @@ import Testing
     }
 
     @Test(arguments: ["sandbox HTTP/2", "sandbox courier", "admin"])
-    func aPortThatIsTakenIsNamed(door: String) async throws {
+    func aPortThatIsTakenIsNamed(listener: String) async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: "\(directory)/1") { first in
                 do {
                     let taken = first.addresses.admin
-                    try await withGateway(in: "\(directory)/2", configure: { Self.set(taken, door: door, &$0) }) { _ in
+                    try await withGateway(in: "\(directory)/2", configure: { Self.set(taken, listener: listener, &$0) })
+                    { _ in
                     }
                     Issue.record("it started on a port that is taken")
                 } catch GatewayError.cannotListen(let named, let address, _) {
-                    #expect(named == door)
+                    #expect(named == listener)
                     #expect(address == "127.0.0.1:\(first.addresses.admin)")
                 }
             }
         }
     }
 
-    @Test func theAdminDoorStaysOnThisMachine() async throws {
+    @Test func theAdminListenerStaysOnThisMachine() async throws {
         try await withTemporaryDirectory { directory in
             await #expect(throws: GatewayError.adminNotLoopback("0.0.0.0")) {
                 try await withGateway(in: directory, configure: { $0.admin.host = "0.0.0.0" }) { _ in }
@@ -72,8 +73,8 @@ import Testing
         }
     }
 
-    private static func set(_ port: Int, door: String, _ configuration: inout GatewayConfiguration) {
-        switch door {
+    private static func set(_ port: Int, listener: String, _ configuration: inout GatewayConfiguration) {
+        switch listener {
         case "sandbox HTTP/2": configuration.listeners[.sandbox]?.http2.port = port
         case "sandbox courier": configuration.listeners[.sandbox]?.deviceLink.port = port
         default: configuration.admin.port = port
