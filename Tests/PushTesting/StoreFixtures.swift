@@ -1,4 +1,6 @@
+import Foundation
 package import PushStore
+import PushSupport
 package import PushTypes
 
 extension ProviderStore {
@@ -133,5 +135,28 @@ extension ScheduleStore {
     /// Returns up to 1,000 of the app's schedules with their requests.
     package func schedules(app: Int64) async throws -> [ScheduleRecord] {
         try await self.schedules(app: app, after: nil, limit: 1000, longestRequest: .max).entries.map(\.schedule)
+    }
+}
+
+extension ScheduleRecord {
+    /// Returns a schedule whose runs send to all devices.
+    /// - Parameter createdAt: the time after which its first run is.
+    package static func fixture(
+        app: Int64,
+        name: String = "hourly",
+        cron: String = "0 * * * *",
+        createdAt: Timestamp = Vectors.issuedAt
+    ) throws -> ScheduleRecord {
+        let request: JSONValue = ["to": ["all": true], "alert": "Tick"]
+        let rule = try RecurringSchedule(stored: ["cron": .string(cron), "timeZone": "UTC"])
+        return ScheduleRecord(
+            id: UUID(),
+            app: app,
+            name: name,
+            request: try request.text,
+            rule: rule,
+            nextRunAt: rule.nextRun(after: createdAt),
+            createdAt: createdAt
+        )
     }
 }

@@ -22,8 +22,6 @@ struct NotificationResponse: ResponseObject {
     private var content: NotificationContent { self.notification.content }
     private var progress: NotificationProgress { self.notification.progress }
     private var speed: NotificationSpeed { NotificationSpeed(self.notification, now: self.now) }
-    private var when: JSONValue? { self.notification.delivery.flatMap { try? JSONValue(parsing: $0) } }
-    private var pace: JSONValue? { self.notification.pace.flatMap { try? JSONValue(parsing: $0) } }
     /// The present wave; `nil` before the first one, and for a notification without waves.
     private var wave: WaveProgress? { self.progress.wave.startedAt == nil ? nil : self.progress.wave }
 
@@ -57,8 +55,8 @@ struct NotificationResponse: ResponseObject {
         .required("pushType", \.content.pushType.rawValue),
         .required("priority", \.content.priority.rawValue),
         .optional("collapseId", \.content.collapseID),
-        .optional("when", \.when),
-        .optional("pace", \.pace),
+        .optional("when", \.notification.delivery?.json),
+        .optional("pace", \.notification.pace?.json),
     ]
 }
 

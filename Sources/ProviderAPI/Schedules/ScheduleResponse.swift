@@ -9,7 +9,6 @@ struct ScheduleResponse: ResponseObject {
     /// The bundle id of the app.
     let app: Topic
 
-    private var rule: JSONValue { (try? JSONValue(parsing: self.schedule.rule)) ?? .object([:]) }
     private var notification: JSONValue { (try? JSONValue(parsing: self.schedule.request)) ?? .object([:]) }
 
     static let schemaName: String? = "Schedule"
@@ -24,7 +23,7 @@ struct ScheduleResponse: ResponseObject {
         .required("id", \.schedule.id),
         .required("app", \.app),
         .required("name", \.schedule.name),
-        .required("schedule", \.rule),
+        .required("schedule", \.schedule.rule.json),
         .required("paused", \.schedule.isPaused),
         .optional("nextRunAtMs", \.schedule.nextRunAt),
         .optional("lastRunAtMs", \.schedule.lastRunAt),

@@ -74,7 +74,7 @@ struct SchedulesController: Controller {
             app: app.id,
             name: name,
             request: try JSONValue.object(notification.members).text,
-            rule: try rule.json.text,
+            rule: rule,
             nextRunAt: rule.nextRun(after: now),
             createdAt: now
         )
@@ -140,7 +140,7 @@ struct SchedulesController: Controller {
             let change: ScheduleChange =
                 isPaused
                 ? .pause(version: nil)
-                : .resume(nextRunAt: schedule.recurring?.nextRun(after: self.time.now), version: schedule.version)
+                : .resume(nextRunAt: schedule.rule.nextRun(after: self.time.now), version: schedule.version)
             let result = try await self.store.changeSchedule(schedule.id, change, limits: self.limits)
             // The rule, and so the next run, was changed in the meantime.
             if result == .stale { continue }
@@ -187,7 +187,7 @@ struct SchedulesController: Controller {
     /// Lists the next runs; none while the schedule is paused.
     private func nextRuns(_ request: OperationRequest) async throws -> Response {
         let (schedule, _) = try await self.schedule(request)
-        return try self.runs(of: schedule.isPaused ? nil : schedule.recurring, request)
+        return try self.runs(of: schedule.isPaused ? nil : schedule.rule, request)
     }
 
     /// Lists the runs that a schedule of the rule in the body would have.

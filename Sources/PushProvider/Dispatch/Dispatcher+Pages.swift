@@ -174,7 +174,7 @@ extension Dispatcher {
             needsSenders: claim.recipients.contains { if case .due = $0 { true } else { false } }
         )
         let clocks = self.time.reading
-        let work = PageWork(claim, hours: notification.decoded.hours, at: clocks)
+        let work = PageWork(claim, at: clocks)
         _ = self.pacing.spend(work.recipients.count, of: notification, now: clocks.steady)
         return try await self.pages.send(work, of: notification, fence: claim.fence, step: nil)
     }

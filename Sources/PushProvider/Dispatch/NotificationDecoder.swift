@@ -1,21 +1,16 @@
 import Foundation
 import NIOCore
 import PushStore
-import PushSupport
 import PushTypes
 import Synchronization
 
-/// The parts of a notification that never change, decoded from their stored form.
+/// The content of a notification, decoded from its stored form, and what follows from its id.
 struct DecodedNotification: Sendable {
     let ids: DeliveryID
     /// `nil` if the content is damaged.
     let renderer: ContentRenderer?
     /// The push that all recipients share: without an id, and for a template without a payload.
     let base: PushNotification
-    /// The time and the hours in which it may be sent; `nil` is at once, at any hour.
-    let delivery: DeliveryTime?
-    /// `nil` is as fast as possible.
-    let pace: PaceSettings?
 
     init(_ record: NotificationRecord) {
         let content = record.content
@@ -30,18 +25,13 @@ struct DecodedNotification: Sendable {
             collapseID: content.collapseID,
             payload: content.isTemplate ? ByteBuffer() : ByteBuffer(bytes: content.payload)
         )
-        self.delivery = record.delivery.flatMap { try? DeliveryTime(stored: JSONValue(parsing: $0)) }
-        self.pace = record.pace.flatMap { try? PaceSettings(stored: JSONValue(parsing: $0)) }
     }
-
-    /// The hours in which it may be sent; `nil` is at any hour.
-    var hours: DeliveryTime? { self.delivery?.window == nil ? nil : self.delivery }
 }
 
-/// Decodes notifications, each of them once, however often its shards and retries are claimed.
+/// Decodes the contents of notifications, each of them once, however often its shards and retries are claimed.
 ///
-/// A notification's content, delivery time and pace never change after it was accepted. What is plain needs no decoding and
-/// is not remembered.
+/// A notification's content never changes after it was accepted. Only templates are remembered: a fixed payload needs no
+/// decoding.
 final class NotificationDecoder: Sendable {
     /// The number of notifications that are remembered.
     private static let maximumCount = 1024
@@ -58,9 +48,7 @@ final class NotificationDecoder: Sendable {
     private let state = Mutex(State())
 
     func decode(_ record: NotificationRecord) -> DecodedNotification {
-        guard record.content.isTemplate || record.delivery != nil || record.pace != nil else {
-            return DecodedNotification(record)
-        }
+        guard record.content.isTemplate else { return DecodedNotification(record) }
         if let known = self.state.withLock({ $0.known[record.id] }) { return known }
         let decoded = DecodedNotification(record)
         let size = record.content.payload.count

@@ -24,9 +24,10 @@ struct PageWork: Sendable {
     }
 
     /// The work of due retries.
-    /// - Parameter hours: the hours in which the notification may be sent; `nil` is at any hour.
-    init(_ claim: RetryClaim, hours: DeliveryTime?, at clocks: ClockReading) {
+    init(_ claim: RetryClaim, at clocks: ClockReading) {
         self.readAt = claim.readAt
+        let delivery = claim.notification.delivery
+        let hours = delivery?.window == nil ? nil : delivery
         let now = clocks.wall
         for retry in claim.recipients {
             switch retry {

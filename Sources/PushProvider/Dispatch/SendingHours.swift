@@ -13,7 +13,7 @@ struct SendingHours {
     private let acceptedAt: Timestamp
 
     init(_ claim: ShardClaim, _ notification: PreparedNotification) {
-        self.delivery = notification.decoded.delivery
+        self.delivery = notification.record.delivery
         self.zone = claim.zone
         self.acceptedAt = notification.record.createdAt
     }

@@ -59,17 +59,15 @@ package struct NotificationAcceptor: Sendable {
             environment: request.environment,
             guarantee: request.guarantee,
             lane: request.lane,
-            delivery: try request.delivery?.json.text,
-            pace: try request.pace?.json.text,
+            delivery: request.delivery,
+            pace: request.pace,
             createdAt: now,
             startsAt: request.delivery?.earliestStart(acceptedAt: now),
             state: .accepted
         )
         record.run = run
         var plan: NotificationPlanner.Plan?
-        if record.startsAt <= now {
-            plan = try await self.planner.plan(record, request.delivery, within: self.budget)
-        }
+        if record.startsAt <= now { plan = try await self.planner.plan(record, within: self.budget) }
         // Without recipients no page would end the notification; opening it does.
         let isEmpty = plan.map { $0.recipients == 0 || $0.shards.isEmpty } ?? false
         if let plan, !isEmpty { record.progress.recipients = plan.recipients } else { record.state = .scheduled }

@@ -33,14 +33,10 @@ struct NotificationPlanner: Sendable {
     }
 
     /// Returns the plan; `nil` if planning takes longer than `budget`.
-    func plan(
-        _ notification: NotificationRecord,
-        _ delivery: DeliveryTime?,
-        within budget: Duration
-    ) async throws -> Plan? {
+    func plan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan? {
         do {
             return try await QueryCaller.$current.withValue(QueryCaller(budget: budget, purpose: .acceptance)) {
-                let shards = self.begun(try await self.shards(of: notification, delivery: delivery))
+                let shards = self.begun(try await self.shards(of: notification))
                 return Plan(shards: shards, recipients: try await self.count(notification))
             }
         } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
@@ -63,9 +59,9 @@ struct NotificationPlanner: Sendable {
     }
 
     /// Returns one shard for all, or one for each time zone if those begin at different times.
-    private func shards(of notification: NotificationRecord, delivery: DeliveryTime?) async throws -> [ShardPlan] {
+    private func shards(of notification: NotificationRecord) async throws -> [ShardPlan] {
         let acceptedAt = notification.createdAt
-        guard let delivery else { return [ShardPlan(notBefore: acceptedAt)] }
+        guard let delivery = notification.delivery else { return [ShardPlan(notBefore: acceptedAt)] }
         if delivery.isSameEverywhere || notification.audience.isTokens {
             return delivery.start(for: nil, acceptedAt: acceptedAt).map { [ShardPlan(notBefore: $0)] } ?? []
         }

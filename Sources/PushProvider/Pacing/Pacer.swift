@@ -1,40 +1,39 @@
+import PushStore
 import PushTypes
 
 /// Decides how many recipients may be sent to now at a given pace, and at what time more may.
 ///
 /// A rate is a token bucket that holds at most one second's worth and begins empty, so that restarts add nothing. A wave
-/// is counted in ``state``, which the caller stores with each page, so that a restart continues the same wave. A clock
+/// is counted in ``wave``, which the caller stores with each page, so that a restart continues the same wave. A clock
 /// that is set back costs at most one interval.
 struct Pacer: Sendable {
-    /// The state that survives a restart.
-    struct State: Hashable, Sendable {
-        /// The time at which the first recipient of the current wave was sent to; `nil` before the first wave.
-        var waveStartedAt: Timestamp?
-        var sentInWave = 0
-    }
-
     /// The number of recipients that may be sent to, or the time to ask again.
     struct Allowance: Hashable, Sendable {
         /// The number of recipients that may be sent to now; 0 or more.
         var count: Int
         /// The time to ask again if ``count`` is 0; otherwise now.
         var next: Timestamp
+
+        /// Limits the allowance by another one.
+        mutating func limit(by other: Allowance) {
+            self.count = min(self.count, other.count)
+            self.next = max(self.next, other.next)
+        }
     }
 
     /// A count larger than any wave or rate, and far from overflow.
     private static let enough = 1 << 40
 
     let settings: PaceSettings
-    /// The progress of the wave. It stays empty for rates.
-    private(set) var state: State
+    /// The progress of the wave, which survives a restart. It stays empty for rates.
+    private(set) var wave: WaveProgress
     /// The content of the bucket at ``refilledAt``, in thousandths of a recipient.
     private var credit: Int64 = 0
     private var refilledAt: Timestamp
 
-    init(settings: PaceSettings, state: State = State(), now: Timestamp) {
+    init(settings: PaceSettings, wave: WaveProgress = WaveProgress(), now: Timestamp) {
         self.settings = settings
-        self.state = state
-        self.state.sentInWave = max(0, state.sentInWave)
+        self.wave = WaveProgress(startedAt: wave.startedAt, sent: max(0, wave.sent))
         self.refilledAt = now
     }
 
@@ -59,8 +58,8 @@ struct Pacer: Sendable {
             self.credit = max(0, self.credit - Int64(count) * 1000)
         case .waves(_, let interval):
             self.beginWaveIfDue(interval: interval, now: now)
-            if self.state.waveStartedAt == nil { self.state.waveStartedAt = now }
-            self.state.sentInWave = min(self.state.sentInWave, Self.enough) + count
+            if self.wave.startedAt == nil { self.wave.startedAt = now }
+            self.wave.sent = min(self.wave.sent, Self.enough) + count
         }
     }
 
@@ -90,20 +89,17 @@ struct Pacer: Sendable {
 
     /// Ends a wave whose interval is over. The next begins with its first recipient.
     private mutating func beginWaveIfDue(interval: Int, now: Timestamp) {
-        guard let start = self.state.waveStartedAt else {
-            self.state.sentInWave = 0
-            return
-        }
+        guard let start = self.wave.startedAt else { return self.wave.sent = 0 }
         if now >= start.advanced(by: .seconds(interval)) {
-            self.state = State()
+            self.wave = WaveProgress()
         } else if start > now {
-            self.state.waveStartedAt = now
+            self.wave.startedAt = now
         }
     }
 
     private func allowance(ofWave size: Int, interval: Int, now: Timestamp) -> Allowance {
-        let left = size - min(self.state.sentInWave, size)
-        guard left == 0, let start = self.state.waveStartedAt else { return Allowance(count: left, next: now) }
+        let left = size - min(self.wave.sent, size)
+        guard left == 0, let start = self.wave.startedAt else { return Allowance(count: left, next: now) }
         return Allowance(count: 0, next: start.advanced(by: .seconds(interval)))
     }
 }

@@ -9,12 +9,6 @@ import Synchronization
 ///
 /// There is one controller for the whole provider. All times are of the steady clock.
 final class PacingController: Sendable {
-    /// The recipients of the next page; with a count of 0, the time to ask again.
-    struct Allowance: Hashable, Sendable {
-        var count: Int
-        var next: Timestamp
-    }
-
     /// The pacers of notifications and apps, and the strain of push services.
     private struct State {
         var notifications: [UUID: Pacer] = [:]
@@ -36,16 +30,16 @@ final class PacingController: Sendable {
 
     /// Returns the allowance for the next page. The app's rate is charged at once, because the app's campaigns are sent at
     /// the same time.
-    func allowance(for notification: PreparedNotification, now: Timestamp) -> Allowance {
+    func allowance(for notification: PreparedNotification, now: Timestamp) -> Pacer.Allowance {
         self.state.withLock { state in
             let record = notification.record
             let service = DispatchTarget(record)
             if let end = state.pausedUntil[service] {
-                if end > now { return Allowance(count: 0, next: end) }
+                if end > now { return .init(count: 0, next: end) }
                 state.pausedUntil[service] = nil
             }
             let page = state.strain[service]?.pageSize ?? self.settings.page
-            var allowance = Allowance(count: page, next: now)
+            var allowance = Pacer.Allowance(count: page, next: now)
             if var pacer = Self.pacer(of: notification, in: state, now: now) {
                 allowance.limit(by: pacer.allowance(now: now))
                 state.notifications[record.id] = pacer
@@ -77,7 +71,7 @@ final class PacingController: Sendable {
             guard var pacer = Self.pacer(of: notification, in: state, now: now) else { return nil }
             pacer.send(count, now: now)
             state.notifications[notification.record.id] = pacer
-            return WaveProgress(startedAt: pacer.state.waveStartedAt, sent: pacer.state.sentInWave)
+            return pacer.wave
         }
     }
 
@@ -101,19 +95,7 @@ final class PacingController: Sendable {
 
     private static func pacer(of notification: PreparedNotification, in state: State, now: Timestamp) -> Pacer? {
         if let pacer = state.notifications[notification.record.id] { return pacer }
-        guard let settings = notification.decoded.pace else { return nil }
-        let wave = notification.record.progress.wave
-        return Pacer(
-            settings: settings,
-            state: .init(waveStartedAt: wave.startedAt, sentInWave: wave.sent),
-            now: now
-        )
-    }
-}
-
-extension PacingController.Allowance {
-    fileprivate mutating func limit(by other: Pacer.Allowance) {
-        self.count = min(self.count, other.count)
-        self.next = max(self.next, other.next)
+        guard let settings = notification.record.pace else { return nil }
+        return Pacer(settings: settings, wave: notification.record.progress.wave, now: now)
     }
 }

@@ -40,8 +40,7 @@ struct NotificationOpener: Sendable {
     }
 
     func open(_ notification: NotificationRecord) async throws {
-        let delivery = try notification.delivery.map { try DeliveryTime(stored: JSONValue(parsing: $0)) }
-        guard let plan = try await self.planner.plan(notification, delivery, within: self.budget) else {
+        guard let plan = try await self.planner.plan(notification, within: self.budget) else {
             throw StoreError.queryTooExpensive(budget: self.budget)
         }
         try await self.store.open(

@@ -116,7 +116,9 @@ package struct ScheduleRunner: Service {
         }
         await self.attempt("schedules", &result) { result in
             let found = try await self.store.dueSchedules(now: now, limit: Self.batch, excluding: excluded)
-            for id in found.unreadable { self.reportUnreadable(id) }
+            for id in found.unreadable {
+                self.logger.error("a schedule cannot be read and is paused", metadata: ["schedule": "\(id)"])
+            }
             result.hasPaused = !found.unreadable.isEmpty
             schedules = found.schedules
         }
@@ -156,16 +158,8 @@ package struct ScheduleRunner: Service {
 
     /// Runs a schedule. Each run always makes the same notification, so that a crash between the two writes repeats nothing.
     private func run(_ schedule: ScheduleRecord) async throws {
-        guard let next = schedule.nextRunAt,
-            let rule = try? RecurringSchedule(stored: JSONValue(parsing: schedule.rule))
-        else {
-            // Not reported if the schedule was mended meanwhile.
-            if case .changed = try await self.store.changeSchedule(schedule.id, .pause(version: schedule.version)) {
-                self.reportUnreadable("\(schedule.id)")
-            }
-            return
-        }
-        let due = rule.due(nextRun: next, now: self.time.now)
+        guard let next = schedule.nextRunAt else { return }
+        let due = schedule.rule.due(nextRun: next, now: self.time.now)
         for run in due.runs {
             // The schedule was changed, paused or deleted meanwhile, and is read again.
             guard try await self.send(schedule, run) else { return }
@@ -176,10 +170,6 @@ package struct ScheduleRunner: Service {
             to: due.next,
             lastRunAt: due.runs.last ?? schedule.lastRunAt
         )
-    }
-
-    private func reportUnreadable(_ id: String) {
-        self.logger.error("a schedule cannot be read and is paused", metadata: ["schedule": "\(id)"])
     }
 
     /// - Returns: `false` if the schedule has changed since the run was decided.

@@ -95,11 +95,9 @@ package final class ClockMonitor: Service {
     }
 
     private func settle(_ schedule: ScheduleRecord, _ now: Timestamp) async throws {
-        guard let planned = schedule.nextRunAt, let rule = try? JSONValue(parsing: schedule.rule),
-            let recurring = try? RecurringSchedule(stored: rule)
-        else { return }
+        guard let planned = schedule.nextRunAt else { return }
         let lastRun = schedule.lastRunAt.flatMap { $0 <= now.advanced(by: ClockStateMachine.plausible) ? $0 : nil }
-        guard let next = recurring.nextRun(after: max(now, lastRun ?? now)), next < planned else { return }
+        guard let next = schedule.rule.nextRun(after: max(now, lastRun ?? now)), next < planned else { return }
         try await self.store.advanceSchedule(
             schedule.id,
             from: planned,

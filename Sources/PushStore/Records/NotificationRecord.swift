@@ -42,10 +42,10 @@ package struct NotificationRecord: Hashable, Sendable {
     package var environment: PushEnvironment?
     package var guarantee: Guarantee
     package var lane: Lane
-    /// The delivery time in its canonical JSON form, which the dispatcher decodes once; `nil` is at once.
-    package var delivery: Data?
-    /// The pace in its canonical JSON form, which the dispatcher decodes once; `nil` is as fast as possible.
-    package var pace: Data?
+    /// The delivery time; `nil` is at once, at any hour.
+    package var delivery: DeliveryTime?
+    /// The pace; `nil` is as fast as possible.
+    package var pace: PaceSettings?
     package var createdAt: Timestamp
     /// The time to open it.
     package var startsAt: Timestamp
@@ -62,8 +62,8 @@ package struct NotificationRecord: Hashable, Sendable {
         environment: PushEnvironment? = nil,
         guarantee: Guarantee = .atLeastOnce,
         lane: Lane = .bulk,
-        delivery: Data? = nil,
-        pace: Data? = nil,
+        delivery: DeliveryTime? = nil,
+        pace: PaceSettings? = nil,
         createdAt: Timestamp,
         startsAt: Timestamp? = nil,
         state: State = .accepted

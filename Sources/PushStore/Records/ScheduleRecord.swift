@@ -8,8 +8,8 @@ package struct ScheduleRecord: Hashable, Sendable {
     package var name: String
     /// The body of the notification's request, as it was received.
     package var request: Data
-    /// The rule of its runs, in the provider's own JSON.
-    package var rule: Data
+    /// The rule of its runs.
+    package var rule: RecurringSchedule
     /// The time of the next run; `nil` once there is none.
     package var nextRunAt: Timestamp?
     package var lastRunAt: Timestamp?
@@ -23,7 +23,7 @@ package struct ScheduleRecord: Hashable, Sendable {
         app: Int64,
         name: String,
         request: Data,
-        rule: Data,
+        rule: RecurringSchedule,
         nextRunAt: Timestamp?,
         lastRunAt: Timestamp? = nil,
         isPaused: Bool = false,

@@ -61,7 +61,7 @@ package struct ScheduleLimits: Hashable, Sendable {
 /// A change of a schedule by a person.
 package enum ScheduleChange: Hashable, Sendable {
     /// Replaces the name, the request and the rule. A pause and the last run stay.
-    case replace(name: String, request: Data, rule: Data, nextRunAt: Timestamp?)
+    case replace(name: String, request: Data, rule: RecurringSchedule, nextRunAt: Timestamp?)
     /// Pauses it.
     /// - Parameter version: the version that it must still have; `nil` pauses it in any version.
     case pause(version: Int64?)

@@ -21,16 +21,7 @@ import Testing
         try await store.setCredential(key, app: app, environment: .sandbox)
         try await store.register(1, app: app)
         _ = try await store.start(app: app)
-        let schedule = ScheduleRecord(
-            id: UUID(),
-            app: app,
-            name: "digest",
-            request: Data("{}".utf8),
-            rule: Data("{}".utf8),
-            nextRunAt: Vectors.issuedAt,
-            createdAt: Vectors.issuedAt
-        )
-        try await store.addSchedule(schedule)
+        try await store.addSchedule(try ScheduleRecord.fixture(app: app, name: "digest"))
         return store
     }
 

@@ -110,6 +110,11 @@ struct DispatchFixture: Sendable {
         return try await self.acceptor.accept(request, app: self.app).notification
     }
 
+    /// A schedule from now on, which is not stored yet.
+    func schedule(_ name: String = "hourly", app: Int64? = nil, cron: String = "0 * * * *") throws -> ScheduleRecord {
+        try .fixture(app: app ?? self.app, name: name, cron: cron, createdAt: self.time.now)
+    }
+
     /// Works until there is nothing to do now.
     func settle(_ dispatcher: Dispatcher? = nil) async throws {
         let dispatcher = dispatcher ?? self.dispatcher

@@ -18,34 +18,29 @@ import Testing
             app: 1,
             content: request.content,
             audience: request.audience,
-            delivery: try request.delivery?.json.text,
-            pace: try request.pace?.json.text,
+            delivery: request.delivery,
+            pace: request.pace,
             createdAt: now
         )
     }
 
     @Test func everyStoredPartIsDecoded() throws {
-        let window = #"{"window":{"from":"09:00","to":"21:00"}}"#
-        let body =
-            #"{"to":{"all":true},"alert":"{{user|you}}","template":true,"pace":{"rate":5},"when":"# + window + "}"
+        let body = #"{"to":{"all":true},"alert":"{{user|you}}","template":true}"#
         let decoded = NotificationDecoder().decode(try self.record(body))
-        #expect(decoded.pace == .rate(5))
-        #expect(decoded.hours?.window?.windows.count == 1)
         #expect(decoded.renderer?.needs == .user)
     }
 
     @Test func plainContentHasThePayloadOfEveryRecipient() throws {
         let decoded = NotificationDecoder().decode(try self.record(#"{"to":{"all":true},"alert":"x"}"#))
         #expect(String(buffer: decoded.base.payload) == #"{"aps":{"alert":"x"}}"#)
-        #expect(decoded.delivery == nil && decoded.pace == nil && decoded.hours == nil)
     }
 
     @Test func aNotificationIsDecodedOnce() throws {
         let decoder = NotificationDecoder()
-        var record = try self.record(#"{"to":{"all":true},"alert":"x","pace":{"rate":5}}"#)
-        #expect(decoder.decode(record).pace == .rate(5))
-        record.pace = Data("damage".utf8)
-        #expect(decoder.decode(record).pace == .rate(5))
-        #expect(NotificationDecoder().decode(record).pace == nil)
+        var record = try self.record(#"{"to":{"all":true},"alert":"{{user|you}}","template":true}"#)
+        #expect(decoder.decode(record).renderer?.needs == .user)
+        record.content.payload = Data("damage".utf8)
+        #expect(decoder.decode(record).renderer?.needs == .user)
+        #expect(NotificationDecoder().decode(record).renderer == nil)
     }
 }

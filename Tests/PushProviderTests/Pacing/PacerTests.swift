@@ -1,6 +1,4 @@
-import Foundation
-import PushSupport
-import PushTesting
+import PushStore
 import PushTypes
 import Testing
 
@@ -9,35 +7,6 @@ import Testing
 @Suite struct PacerTests {
     static func timestamp(_ milliseconds: Int64) -> Timestamp {
         Timestamp(milliseconds: 1_795_593_600_000 + milliseconds)
-    }
-
-    static func parse(_ json: String) throws -> PaceSettings {
-        try #require(try PaceSettings.parse("pace", in: fields(#"{"pace":\#(json)}"#, known: ["pace"])))
-    }
-
-    @Test(arguments: [#"{"rate":500}"#, #"{"waves":{"intervalSeconds":300,"size":10000}}"#])
-    func theCanonicalFormIsReadAgain(json: String) throws {
-        let settings = try Self.parse(json)
-        #expect(String(decoding: try settings.json.text, as: UTF8.self) == json)
-        #expect(try PaceSettings(stored: settings.json) == settings)
-    }
-
-    @Test(
-        arguments: [
-            ("{}", "missing_field", "pace.rate"), ("500", "wrong_type", "pace"),
-            (#"{"rate":0}"#, "invalid_value", "pace.rate"), (#"{"rate":1000001}"#, "invalid_value", "pace.rate"),
-            (#"{"rate":0.5}"#, "wrong_type", "pace.rate"),
-            (#"{"rate":1,"waves":{"size":1,"intervalSeconds":1}}"#, "conflicting_field", "pace.waves"),
-            (#"{"waves":{"size":1}}"#, "missing_field", "pace.waves.intervalSeconds"),
-            (#"{"waves":{"intervalSeconds":1}}"#, "missing_field", "pace.waves.size"),
-            (#"{"waves":{"size":0,"intervalSeconds":1}}"#, "invalid_value", "pace.waves.size"),
-            (#"{"waves":{"size":1,"interval":1}}"#, "unknown_field", "pace.waves.interval"),
-        ]
-    )
-    func aFaultNamesItsMember(json: String, code: String, field: String) {
-        let error = requestError { _ = try Self.parse(json) }
-        #expect(error?.code == code)
-        #expect(error?.path == field)
     }
 
     @Test func releasedRecipientsMayBeSentOnceMore() {
@@ -111,7 +80,7 @@ import Testing
         let settings = PaceSettings.waves(size: 1000, interval: 300)
         var before = Pacer(settings: settings, now: Self.timestamp(0))
         before.send(700, now: Self.timestamp(0))
-        var after = Pacer(settings: settings, state: before.state, now: Self.timestamp(60_000))
+        var after = Pacer(settings: settings, wave: before.wave, now: Self.timestamp(60_000))
         let allowed7 = after.allowance(now: Self.timestamp(60_000))
         #expect(allowed7.count == 300)
         after.send(300, now: Self.timestamp(60_000))
@@ -123,12 +92,12 @@ import Testing
 
     @Test func damagedStateAndClocksDoNotStopAWave() {
         let settings = PaceSettings.waves(size: 10, interval: 300)
-        for state in [
-            Pacer.State(waveStartedAt: Timestamp(milliseconds: .max), sentInWave: .max),
-            Pacer.State(waveStartedAt: Timestamp(milliseconds: .min), sentInWave: .min),
-            Pacer.State(waveStartedAt: nil, sentInWave: .max),
+        for wave in [
+            WaveProgress(startedAt: Timestamp(milliseconds: .max), sent: .max),
+            WaveProgress(startedAt: Timestamp(milliseconds: .min), sent: .min),
+            WaveProgress(startedAt: nil, sent: .max),
         ] {
-            var pacer = Pacer(settings: settings, state: state, now: Self.timestamp(0))
+            var pacer = Pacer(settings: settings, wave: wave, now: Self.timestamp(0))
             _ = pacer.allowance(now: Self.timestamp(0))
             pacer.send(.max, now: Self.timestamp(0))
             pacer.send(.min, now: Self.timestamp(0))

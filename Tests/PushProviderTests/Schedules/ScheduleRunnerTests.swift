@@ -206,7 +206,7 @@ import Testing
     func aScheduleSendsEachRunOnce(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
-            let schedule = try self.schedule(fixture, rule: ["cron": "0 * * * *", "timeZone": "UTC"])
+            let schedule = try fixture.schedule()
             try await fixture.store.addSchedule(schedule)
             for _ in 0..<6 {
                 fixture.time.advance(by: .seconds(1800))
@@ -222,7 +222,7 @@ import Testing
     func aCrashBetweenTheTwoWritesRepeatsNoRun(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
-            let schedule = try self.schedule(fixture, rule: ["cron": "0 * * * *", "timeZone": "UTC"])
+            let schedule = try fixture.schedule()
             try await fixture.store.addSchedule(schedule)
             fixture.time.advance(by: .seconds(3600))
             try await fixture.settle()
@@ -243,8 +243,8 @@ import Testing
     func aScheduleThatFailsDoesNotStopTheOthers(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
-            let broken = try self.schedule(fixture, rule: ["cron": "0 * * * *", "timeZone": "UTC"])
-            let sound = try self.schedule(fixture, rule: ["cron": "1 * * * *", "timeZone": "UTC"])
+            let broken = try fixture.schedule()
+            let sound = try fixture.schedule(cron: "1 * * * *")
             for schedule in [broken, sound] { try await fixture.store.addSchedule(schedule) }
             // Its run cannot be stored: the id is taken.
             let run = try #require(broken.nextRunAt)
@@ -264,8 +264,8 @@ import Testing
     func aScheduleThatCannotBeReadDoesNotStopTheOthers(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
-            let broken = try self.schedule(fixture, rule: ["cron": "0 * * * *", "timeZone": "UTC"])
-            let sound = try self.schedule(fixture, rule: ["cron": "1 * * * *", "timeZone": "UTC"])
+            let broken = try fixture.schedule()
+            let sound = try fixture.schedule(cron: "1 * * * *")
             for schedule in [broken, sound] { try await fixture.store.addSchedule(schedule) }
             let store = try #require(fixture.store as? SQLiteStore)
             try await store.database.write {
@@ -277,19 +277,5 @@ import Testing
             #expect(try await store.schedule(sound.id)?.lastRunAt == sound.nextRunAt)
             try await store.database.write { try $0.execute(sql: "DELETE FROM schedule WHERE id = 'x'") }
         }
-    }
-
-    private func schedule(_ fixture: DispatchFixture, rule: JSONValue) throws -> ScheduleRecord {
-        let request: JSONValue = ["to": ["all": true], "alert": "Tick"]
-        let parsed = try RecurringSchedule(stored: rule)
-        return ScheduleRecord(
-            id: UUID(),
-            app: fixture.app,
-            name: "hourly",
-            request: try request.text,
-            rule: try rule.text,
-            nextRunAt: parsed.nextRun(after: fixture.time.now),
-            createdAt: fixture.time.now
-        )
     }
 }

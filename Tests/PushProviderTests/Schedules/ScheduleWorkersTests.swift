@@ -33,7 +33,7 @@ import Testing
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
             var schedules: [ScheduleRecord] = []
-            for number in 0..<10 { schedules.append(try Self.schedule(fixture, app: fixture.app, "\(number)")) }
+            for number in 0..<10 { schedules.append(try fixture.schedule("\(number)")) }
             for schedule in schedules { try await fixture.store.addSchedule(schedule) }
             fixture.time.advance(by: .seconds(3600))
             // The first run that is counted finds everybody busy with the others.
@@ -52,7 +52,7 @@ import Testing
                             let later = ScheduleChange.replace(
                                 name: "later",
                                 request: Data("{}".utf8),
-                                rule: Data(#"{"cron":"0 0 1 1 *","timeZone":"UTC"}"#.utf8),
+                                rule: try fixture.schedule(cron: "0 0 1 1 *").rule,
                                 nextRunAt: fixture.time.now.advanced(by: .seconds(86_400))
                             )
                             try await store.changeSchedule(id, later)
@@ -77,8 +77,8 @@ import Testing
             let slow = try await store.addApp(bundleID: try #require(Topic("slow")), name: nil, now: fixture.time.now)
                 .app.id
             // More than one look finds.
-            for number in 0..<60 { try await store.addSchedule(try Self.schedule(fixture, app: slow, "\(number)")) }
-            let theirs = try Self.schedule(fixture, app: fixture.app, "theirs", cron: "1 * * * *")
+            for number in 0..<60 { try await store.addSchedule(try fixture.schedule("\(number)", app: slow)) }
+            let theirs = try fixture.schedule("theirs", cron: "1 * * * *")
             try await store.addSchedule(theirs)
             try await fixture.register(1...1)
             fixture.time.advance(by: .seconds(3600))
@@ -133,25 +133,6 @@ import Testing
             settings: settings,
             time: fixture.time,
             logger: silentLogger
-        )
-    }
-
-    private static func schedule(
-        _ fixture: DispatchFixture,
-        app: Int64,
-        _ name: String,
-        cron: String = "0 * * * *"
-    ) throws -> ScheduleRecord {
-        let rule: JSONValue = ["cron": .string(cron), "timeZone": "UTC"]
-        let request: JSONValue = ["to": ["all": true], "alert": "Tick"]
-        return ScheduleRecord(
-            id: UUID(),
-            app: app,
-            name: name,
-            request: try request.text,
-            rule: try rule.text,
-            nextRunAt: try RecurringSchedule(stored: rule).nextRun(after: fixture.time.now),
-            createdAt: fixture.time.now
         )
     }
 }

@@ -20,18 +20,7 @@ import Testing
 
     /// Every hour, beginning with the next.
     private func addSchedule(_ fixture: DispatchFixture) async throws -> UUID {
-        let rule: JSONValue = ["cron": "0 * * * *", "timeZone": "UTC"]
-        let schedule = ScheduleRecord(
-            id: UUID(),
-            app: fixture.app,
-            name: "hourly",
-            request: try JSONValue.object(["alert": "Hello", "to": ["all": true]]).text,
-            rule: try rule.text,
-            nextRunAt: Timestamp(seconds: 1_700_002_800),
-            lastRunAt: nil,
-            isPaused: false,
-            createdAt: fixture.time.now
-        )
+        let schedule = try fixture.schedule()
         try await fixture.store.addSchedule(schedule)
         return schedule.id
     }

@@ -154,7 +154,7 @@ import Testing
         try await backend.withStore { store, app in
             try await store.register(1, app: app)
             let plans = [ShardPlan.Zone.unknown, .named("Asia/Tokyo")].map { ShardPlan(zone: $0, notBefore: self.now) }
-            let notification = try await store.start(app: app, shards: plans) { $0.pace = Data("{}".utf8) }
+            let notification = try await store.start(app: app, shards: plans) { $0.pace = .rate(1) }
             let claims = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 5)
             let claim = try #require(claims.first)
             #expect(claims.count == 1, "one page at a time")

@@ -1,5 +1,6 @@
 import Foundation
 import PushStore
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
@@ -21,8 +22,8 @@ import Testing
                 var notification = try NotificationRecord.fixture(app: app, to: audience, environment: .sandbox)
                 notification.guarantee = .atMostOnce
                 notification.lane = .urgent
-                notification.delivery = Data(#"{"at":1}"#.utf8)
-                notification.pace = Data(#"{"rate":1}"#.utf8)
+                notification.delivery = try DeliveryTime(stored: ["at": .integer(1000)])
+                notification.pace = .rate(1)
                 notification.content.expiration = .at(seconds: self.later.seconds)
                 notification.content.isTemplate = true
                 notification.startsAt = self.later
@@ -86,15 +87,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func aRunIsAcceptedOnlyForTheCurrentSchedule(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            let schedule = ScheduleRecord(
-                id: UUID(),
-                app: app,
-                name: "hourly",
-                request: Data("{}".utf8),
-                rule: Data("{}".utf8),
-                nextRunAt: self.now,
-                createdAt: self.now
-            )
+            let schedule = try ScheduleRecord.fixture(app: app)
             try await store.addSchedule(schedule)
             func accept(_ minute: Int, version: Int64) async throws -> Acceptance {
                 var notification = try NotificationRecord.fixture(app: app, to: .devices(.everyone))

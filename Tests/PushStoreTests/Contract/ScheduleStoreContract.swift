@@ -1,5 +1,6 @@
 import Foundation
 import PushStore
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
@@ -11,12 +12,12 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func aScheduleReadsBackChangesAndGoes(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            var schedule = self.schedule(app, after: 0, nextRun: 60)
+            var schedule = try self.schedule(app, after: 0, nextRun: 60)
             try await store.addSchedule(schedule)
             #expect(try await store.schedule(schedule.id) == schedule)
             schedule.name = "evening"
             schedule.nextRunAt = nil
-            schedule.rule = Data("{}".utf8)
+            schedule.rule = try RecurringSchedule(stored: ["cron": "@daily", "timeZone": "Europe/Berlin"])
             schedule.version = 1
             #expect(try await store.changeSchedule(schedule.id, schedule.asReplacement) == .changed(schedule))
             #expect(try await store.schedule(schedule.id) == schedule)
@@ -32,10 +33,10 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func dueSchedulesComeInTheOrderOfTheirRuns(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            let late = self.schedule(app, after: 0, nextRun: 30)
-            let early = self.schedule(app, after: 1, nextRun: 10)
-            let paused = self.schedule(app, after: 2, nextRun: 5, isPaused: true)
-            let ended = self.schedule(app, after: 3, nextRun: nil)
+            let late = try self.schedule(app, after: 0, nextRun: 30)
+            let early = try self.schedule(app, after: 1, nextRun: 10)
+            let paused = try self.schedule(app, after: 2, nextRun: 5, isPaused: true)
+            let ended = try self.schedule(app, after: 3, nextRun: nil)
             for schedule in [late, early, paused, ended] { try await store.addSchedule(schedule) }
             #expect(try await store.schedules(app: app).map(\.id) == [late, early, paused, ended].map(\.id))
             #expect(try await store.schedules(app: app + 1).isEmpty)
@@ -54,7 +55,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func aRunUndoesNoChangeOfAPerson(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            let old = self.schedule(app, after: 0, nextRun: 10)
+            let old = try self.schedule(app, after: 0, nextRun: 10)
             try await store.addSchedule(old)
             var schedule = old
             (schedule.name, schedule.isPaused, schedule.version) = ("evening", true, 2)
@@ -79,7 +80,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func aNextRunIsNotSetFromARuleThatIsGone(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            var schedule = self.schedule(app, after: 0, nextRun: 10, isPaused: true)
+            var schedule = try self.schedule(app, after: 0, nextRun: 10, isPaused: true)
             try await store.addSchedule(schedule)
             try await store.changeSchedule(schedule.id, schedule.asReplacement)
             let next = self.now.advanced(by: .seconds(99))
@@ -101,10 +102,10 @@ import Testing
             let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
             var ids: [UUID] = []
             for number in 0..<7 {
-                var mine = self.schedule(app, after: number, nextRun: nil)
+                var mine = try self.schedule(app, after: number, nextRun: nil)
                 mine.request = Data(repeating: 32, count: number == 3 ? 11 : 10)
                 try await store.addSchedule(mine)
-                try await store.addSchedule(self.schedule(other, after: number, nextRun: nil))
+                try await store.addSchedule(try self.schedule(other, after: number, nextRun: nil))
                 ids.append(mine.id)
             }
             var (found, cursor) = ([SchedulePage.Entry](), ScheduleCursor?.none)
@@ -126,23 +127,23 @@ import Testing
             let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
             var limits = ScheduleLimits()
             (limits.count, limits.bytes) = (3, 100)
-            func schedule(_ bytes: Int, app: Int64) -> ScheduleRecord {
-                var schedule = self.schedule(app, after: 0, nextRun: nil)
+            func schedule(_ bytes: Int, app: Int64) throws -> ScheduleRecord {
+                var schedule = try self.schedule(app, after: 0, nextRun: nil)
                 schedule.request = Data(repeating: 32, count: bytes)
                 return schedule
             }
-            let first = schedule(60, app: app)
+            let first = try schedule(60, app: app)
             #expect(try await store.addSchedule(first, limits: limits) == .changed(first))
-            #expect(try await store.addSchedule(schedule(41, app: app), limits: limits) == .tooLarge)
-            for _ in 1...2 { _ = try await store.addSchedule(schedule(20, app: app), limits: limits) }
-            #expect(try await store.addSchedule(schedule(0, app: app), limits: limits) == .tooMany)
-            let others = schedule(100, app: other)
+            #expect(try await store.addSchedule(try schedule(41, app: app), limits: limits) == .tooLarge)
+            for _ in 1...2 { _ = try await store.addSchedule(try schedule(20, app: app), limits: limits) }
+            #expect(try await store.addSchedule(try schedule(0, app: app), limits: limits) == .tooMany)
+            let others = try schedule(100, app: other)
             #expect(try await store.addSchedule(others, limits: limits) == .changed(others))
-            let larger = schedule(61, app: app).asReplacement
+            let larger = try schedule(61, app: app).asReplacement
             #expect(try await store.changeSchedule(first.id, larger, limits: limits) == .tooLarge)
             // An existing request may stay or shrink, however small the limits have become.
             limits.bytes = 10
-            let same = schedule(60, app: app).asReplacement
+            let same = try schedule(60, app: app).asReplacement
             guard case .changed = try await store.changeSchedule(first.id, same, limits: limits) else {
                 Issue.record("it is not larger than before")
                 return
@@ -155,8 +156,8 @@ import Testing
     func whatIsDueOfBusyAppsIsLeftOut(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let other = try await store.addApp(bundleID: try #require(Topic("b")), name: nil, now: self.now).app.id
-            for number in 1...3 { try await store.addSchedule(self.schedule(app, after: 0, nextRun: number)) }
-            let theirs = self.schedule(other, after: 0, nextRun: 9)
+            for number in 1...3 { try await store.addSchedule(try self.schedule(app, after: 0, nextRun: number)) }
+            let theirs = try self.schedule(other, after: 0, nextRun: 9)
             try await store.addSchedule(theirs)
             let later = self.now.advanced(by: .seconds(10))
             let due = try await store.dueSchedules(now: later, limit: 2, excluding: [app])
@@ -166,17 +167,12 @@ import Testing
         }
     }
 
-    private func schedule(_ app: Int64, after: Int, nextRun: Int?, isPaused: Bool = false) -> ScheduleRecord {
-        ScheduleRecord(
-            id: UUID(),
-            app: app,
-            name: "morning",
-            request: Data(#"{"audience":{"all":true}}"#.utf8),
-            rule: Data(#"{"cron":"0 8 * * *"}"#.utf8),
-            nextRunAt: nextRun.map { self.now.advanced(by: .seconds($0)) },
-            isPaused: isPaused,
-            createdAt: self.now.advanced(by: .seconds(after))
-        )
+    private func schedule(_ app: Int64, after: Int, nextRun: Int?, isPaused: Bool = false) throws -> ScheduleRecord {
+        let createdAt = self.now.advanced(by: .seconds(after))
+        var schedule = try ScheduleRecord.fixture(app: app, name: "morning", createdAt: createdAt)
+        schedule.nextRunAt = nextRun.map { self.now.advanced(by: .seconds($0)) }
+        schedule.isPaused = isPaused
+        return schedule
     }
 }
 

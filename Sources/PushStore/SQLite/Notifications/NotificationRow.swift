@@ -5,6 +5,9 @@ import PushTypes
 
 /// Reads and writes the row of a notification.
 enum NotificationRow {
+    private static let delivery = JSONColumn<DeliveryTime>("notification", "delivery")
+    private static let pace = JSONColumn<PaceSettings>("notification", "pace")
+
     /// Reads a notification; `nil` if there is none.
     /// - Throws: ``DamagedRow``.
     static func fetch(_ id: UUID, in database: Database) throws -> NotificationRecord? {
@@ -73,8 +76,8 @@ enum NotificationRow {
             environment: row.environment("environment"),
             guarantee: guarantee,
             lane: lane,
-            delivery: row["delivery"],
-            pace: row["pace"],
+            delivery: try Self.delivery.value(row),
+            pace: try Self.pace.value(row),
             createdAt: createdAt,
             startsAt: row.time("startsAt"),
             state: state
@@ -107,7 +110,8 @@ enum NotificationRow {
                 notification.state.rawValue, notification.lane.rawValue, notification.guarantee.rawValue,
                 try Self.text(of: notification.audience), notification.environment?.code, content.topic.name,
                 content.pushType.rawValue, content.priority.rawValue, content.expiration.header, content.collapseID,
-                content.payload, content.isTemplate, notification.delivery, notification.pace,
+                content.payload, content.isTemplate, try notification.delivery?.json.text,
+                try notification.pace?.json.text,
                 notification.run?.schedule.uuidString, notification.run?.at.milliseconds,
                 notification.createdAt.milliseconds, notification.startsAt.milliseconds, expected,
                 idempotency?.key, (idempotency?.fingerprint).map { Data($0) },

@@ -1,8 +1,11 @@
 package import Foundation
 import GRDB
+import PushSupport
 package import PushTypes
 
 extension SQLiteStore {
+    private static let rule = JSONColumn<RecurringSchedule>("schedule", "rule")
+
     package func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeResult {
         try await self.database.write { database in
             let size = schedule.request.count
@@ -16,7 +19,7 @@ extension SQLiteStore {
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM schedule))
                     """,
                 arguments: [
-                    schedule.id.uuidString, schedule.app, schedule.name, schedule.request, schedule.rule,
+                    schedule.id.uuidString, schedule.app, schedule.name, schedule.request, try schedule.rule.json.text,
                     schedule.nextRunAt?.milliseconds, schedule.lastRunAt?.milliseconds, schedule.isPaused,
                     schedule.createdAt.milliseconds, schedule.version,
                 ]
@@ -70,7 +73,7 @@ extension SQLiteStore {
                         UPDATE schedule SET name = ?, request = ?, rule = ?, nextRunAt = ?, version = version + 1
                         WHERE id = ?
                         """,
-                    arguments: [name, request, rule, nextRunAt?.milliseconds, id.uuidString]
+                    arguments: [name, request, try rule.json.text, nextRunAt?.milliseconds, id.uuidString]
                 )
             case .pause(let version):
                 try database.execute(
@@ -227,7 +230,7 @@ extension SQLiteStore {
     /// - Throws: ``DamagedRow``.
     static func schedule(_ row: Row) throws -> ScheduleRecord {
         guard let id = row.uuid("id"), let app = row["app"] as Int64?, let name = row["name"] as String?,
-            let request = row["request"] as Data?, let rule = row["rule"] as Data?,
+            let request = row["request"] as Data?, let rule = try Self.rule.value(row),
             let isPaused = row["isPaused"] as Bool?, let createdAt = row.time("createdAt"),
             let version = row["version"] as Int64?
         else { throw DamagedRow(table: "schedule") }

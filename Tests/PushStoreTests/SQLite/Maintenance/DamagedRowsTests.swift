@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct DamagedRowsTests {
     let now = Vectors.issuedAt
 
-    @Test(arguments: ["audience = '{'", "id = 'x'", "state = 'dreaming'"])
+    @Test(arguments: ["audience = '{'", "id = 'x'", "state = 'dreaming'", "delivery = x'7b7d'", "pace = x'7b'"])
     func aListLeavesOutNotificationsThatCannotBeRead(change: String) async throws {
         try await self.withStore { store, app in
             var all: [UUID] = []
@@ -109,31 +109,27 @@ import Testing
         }
     }
 
-    @Test func aScheduleThatCannotBeReadIsPausedAndTheOthersRun() async throws {
+    @Test(arguments: ["id = 'x'", "rule = x'7b7d'"])
+    func aScheduleThatCannotBeReadIsPausedAndTheOthersRun(damage: String) async throws {
         try await self.withStore { store, app in
-            let schedules = (1...2).map { number in
-                ScheduleRecord(
-                    id: UUID(),
-                    app: app,
-                    name: "\(number)",
-                    request: Data(),
-                    rule: Data(),
-                    nextRunAt: self.now.advanced(by: .seconds(number)),
-                    createdAt: self.now
-                )
+            let schedules = try (1...2).map { number in
+                var schedule = try ScheduleRecord.fixture(app: app, name: "\(number)")
+                schedule.nextRunAt = self.now.advanced(by: .seconds(number))
+                return schedule
             }
             for schedule in schedules { try await store.addSchedule(schedule) }
-            try await store.damage("UPDATE schedule SET id = 'x' WHERE name = '1'")
+            let id = damage.hasPrefix("id") ? "x" : schedules[0].id.uuidString
+            try await store.damage("UPDATE schedule SET \(damage) WHERE name = '1'")
             #expect(try await store.schedules(app: app) == [schedules[1]])
             let later = self.now.advanced(by: .seconds(9))
             let due = try await store.dueSchedules(now: later, limit: 1)
             #expect(due.schedules.isEmpty)
-            #expect(due.unreadable == ["x"])
+            #expect(due.unreadable == [id])
             let next = try await store.dueSchedules(now: later, limit: 1)
             #expect(next.schedules == [schedules[1]])
             #expect(next.unreadable.isEmpty)
             #expect(try await store.nextScheduleRun() == schedules[1].nextRunAt)
-            #expect(try await store.checkIntegrity() == ["schedule x: what is stored of it cannot be read"])
+            #expect(try await store.checkIntegrity() == ["schedule \(id): what is stored of it cannot be read"])
         }
     }
 
@@ -144,16 +140,7 @@ import Testing
             _ = try await store.setState(.cancel, of: ended.id, now: self.now)
             try await store.damage("UPDATE notification SET audience = '{' WHERE number = 1")
             for name in ["1", "2"] {
-                let schedule = ScheduleRecord(
-                    id: UUID(),
-                    app: app,
-                    name: name,
-                    request: Data(),
-                    rule: Data(),
-                    nextRunAt: self.now,
-                    createdAt: self.now
-                )
-                try await store.addSchedule(schedule)
+                try await store.addSchedule(try ScheduleRecord.fixture(app: app, name: name))
             }
             try await store.damage("UPDATE schedule SET id = 'x' WHERE name = '1'")
             let paused = try await store.pauseEverything(reason: "restored")

@@ -1,7 +1,7 @@
 package import PushSupport
 
 /// The pace of a notification: the member `pace` of a request.
-package enum PaceSettings: Hashable, Sendable {
+package enum PaceSettings: Hashable, StoredJSON {
     /// A number of recipients per second.
     case rate(Int)
     /// `size` recipients, then a pause until `interval` seconds after the start of the wave.
@@ -12,7 +12,7 @@ package enum PaceSettings: Hashable, Sendable {
     /// A week, in seconds.
     package static let maximumInterval: Int64 = 7 * 86_400
 
-    private static let members: Set<String> = ["rate", "waves"]
+    package static let members: Set<String> = ["rate", "waves"]
 
     /// Reads the member `name` (`pace`): `{"rate":500}` or `{"waves":{"size":10000,"intervalSeconds":300}}`; `nil` if it
     /// is not there.
@@ -22,12 +22,7 @@ package enum PaceSettings: Hashable, Sendable {
         return try PaceSettings(fields)
     }
 
-    /// Decodes the stored form.
-    package init(stored: JSONValue) throws(RequestError) {
-        self = try PaceSettings(JSONFields(stored: stored, name: "pace", known: Self.members))
-    }
-
-    private init(_ fields: JSONFields) throws(RequestError) {
+    package init(_ fields: JSONFields) throws(RequestError) {
         let rate = try fields.integer("rate", in: 1...Self.maximumRate)
         let waves = try fields.fields("waves", known: ["size", "intervalSeconds"])
         switch (rate, waves) {
@@ -38,11 +33,7 @@ package enum PaceSettings: Hashable, Sendable {
                 throw waves.error("size", "missing_field", "the number of recipients of a wave is required")
             }
             guard let interval = try waves.integer("intervalSeconds", in: 1...Self.maximumInterval) else {
-                throw waves.error(
-                    "intervalSeconds",
-                    "missing_field",
-                    "the number of seconds between two waves is required"
-                )
+                throw waves.error("intervalSeconds", "missing_field", "the seconds between two waves are required")
             }
             self = .waves(size: Int(size), interval: Int(interval))
         case (nil, nil):
@@ -52,16 +43,13 @@ package enum PaceSettings: Hashable, Sendable {
         }
     }
 
-    /// The canonical form, for the store and for responses.
     package var json: JSONValue {
         switch self {
-        case .rate(let rate):
-            return .object(["rate": .integer(Int64(rate))])
+        case .rate(let rate): .object(["rate": .integer(Int64(rate))])
         case .waves(let size, let interval):
-            let waves: [String: JSONValue] = [
-                "size": .integer(Int64(size)), "intervalSeconds": .integer(Int64(interval)),
-            ]
-            return .object(["waves": .object(waves)])
+            .object([
+                "waves": .object(["size": .integer(Int64(size)), "intervalSeconds": .integer(Int64(interval))])
+            ])
         }
     }
 }

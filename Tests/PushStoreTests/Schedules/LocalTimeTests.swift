@@ -2,7 +2,7 @@ import Foundation
 import PushTypes
 import Testing
 
-@testable import PushProvider
+@testable import PushStore
 
 @Suite struct LocalTimeTests {
     @Test(arguments: ["00:00", "09:30", "23:59", "09:30:15"])

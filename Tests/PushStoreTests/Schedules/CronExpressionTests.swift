@@ -2,7 +2,7 @@ import Foundation
 import PushTypes
 import Testing
 
-@testable import PushProvider
+@testable import PushStore
 
 @Suite struct CronExpressionTests {
     static func runs(_ cron: String, _ name: String, after: String, count: Int) throws -> [String] {

@@ -3,7 +3,7 @@ import PushSupport
 import PushTypes
 import Testing
 
-@testable import PushProvider
+@testable import PushStore
 
 @Suite struct RecurringScheduleTests {
     static func schedule(

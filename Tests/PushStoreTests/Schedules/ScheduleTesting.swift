@@ -3,7 +3,7 @@ import PushSupport
 import PushTypes
 import Testing
 
-@testable import PushProvider
+@testable import PushStore
 
 /// The timestamp that RFC 3339 text names.
 func at(_ text: String) throws -> Timestamp {

@@ -3,7 +3,7 @@ import PushSupport
 import PushTypes
 import Testing
 
-@testable import PushProvider
+@testable import PushStore
 
 @Suite struct DeliveryTimeTests {
     static let acceptedAt = "2026-11-25T00:00:00Z"

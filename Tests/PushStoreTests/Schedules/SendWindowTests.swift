@@ -3,7 +3,7 @@ import PushSupport
 import PushTypes
 import Testing
 
-@testable import PushProvider
+@testable import PushStore
 
 @Suite struct SendWindowTests {
     static func window(_ json: String) throws -> SendWindow {

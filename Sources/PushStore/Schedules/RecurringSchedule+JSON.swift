@@ -2,8 +2,8 @@ import Foundation
 package import PushSupport
 package import PushTypes
 
-extension RecurringSchedule {
-    private static let members: Set<String> = [
+extension RecurringSchedule: StoredJSON {
+    package static let members: Set<String> = [
         "cron", "timeZone", "missedRuns", "maximumLatenessSeconds", "maximumRuns", "from", "until",
     ]
 
@@ -23,12 +23,7 @@ extension RecurringSchedule {
         return schedule
     }
 
-    /// Decodes the stored form.
-    package init(stored: JSONValue) throws(RequestError) {
-        self = try RecurringSchedule(JSONFields(stored: stored, name: "schedule", known: Self.members))
-    }
-
-    private init(_ fields: JSONFields) throws(RequestError) {
+    package init(_ fields: JSONFields) throws(RequestError) {
         let text = try fields.requiredString("cron", maximum: CronExpression.maximumLength)
         let cron: CronExpression
         do throws(CronError) {
@@ -64,7 +59,6 @@ extension RecurringSchedule {
         }
     }
 
-    /// The canonical form, for the store and for responses.
     package var json: JSONValue {
         var members: [String: JSONValue] = [
             "cron": .string(self.cron.text), "timeZone": .string(self.timeZone.identifier),

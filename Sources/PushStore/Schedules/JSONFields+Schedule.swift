@@ -3,17 +3,9 @@ package import PushSupport
 package import PushTypes
 
 extension JSONFields {
-    /// The members of a stored value.
-    init(stored: JSONValue, name: String, known: Set<String>) throws(RequestError) {
-        guard case .object(let members) = stored else {
-            throw RequestError(.invalid, code: "wrong_type", message: "it must be an object", path: name)
-        }
-        try self.init(members: members, path: name, known: known)
-    }
-
     /// Reads a time zone by its name in the zone database; `nil` if the member is absent.
     func timeZone(_ name: String) throws(RequestError) -> TimeZone? {
-        guard let text = try self.string(name, maximum: DeviceRequest.maximumText) else { return nil }
+        guard let text = try self.string(name, maximum: AudienceExpression.maximumText) else { return nil }
         guard let zone = TimeZone(named: text) else {
             throw self.error(name, "invalid_time_zone", "use a name such as Europe/Berlin")
         }

@@ -2,8 +2,8 @@ import Foundation
 package import PushSupport
 package import PushTypes
 
-extension DeliveryTime {
-    private static let members: Set<String> = [
+extension DeliveryTime: StoredJSON {
+    package static let members: Set<String> = [
         "at", "localTime", "defaultTimeZone", "past", "window", "quietHours", "timeZone",
     ]
 
@@ -23,12 +23,7 @@ extension DeliveryTime {
         return time
     }
 
-    /// Decodes the stored form, however old it is.
-    package init(stored: JSONValue) throws(RequestError) {
-        try self.init(JSONFields(stored: stored, name: "when", known: Self.members))
-    }
-
-    private init(_ fields: JSONFields) throws(RequestError) {
+    package init(_ fields: JSONFields) throws(RequestError) {
         let window = try SendWindow.parse(fields)
         let zone = try Self.zone(fields)
         let beginning = try Self.beginning(fields, zone: zone)
@@ -133,7 +128,6 @@ extension DeliveryTime {
         )
     }
 
-    /// The canonical form, for the store and for responses.
     package var json: JSONValue {
         var members = self.window?.members ?? [:]
         var usesZone = self.window != nil
