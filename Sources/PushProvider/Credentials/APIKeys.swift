@@ -52,9 +52,7 @@ package struct APIKeys: Sendable {
     }
 
     /// `true` while no key is stored.
-    package var isEmpty: Bool {
-        get async throws { try await self.store.keys().isEmpty }
-    }
+    package var isEmpty: Bool { get async throws { try await self.store.keys().isEmpty } }
 
     /// Returns the key with this text; `nil` if there is none.
     package func check(_ text: String) async throws -> APIKeyRecord? {

@@ -15,9 +15,7 @@ package final class ProviderTokenCache: Sendable {
     private let tokens = Mutex<[ProviderTokenKey: StoredProviderToken]>([:])
 
     package init(store: any ProviderTokenStore, time: any TimeSource, logger: Logger) {
-        self.store = store
-        self.time = time
-        self.logger = logger
+        (self.store, self.time, self.logger) = (store, time, logger)
     }
 
     /// Returns the credential; a signing key takes its provider tokens from this cache.

@@ -34,16 +34,8 @@ package final class SenderDirectory: Sendable {
 
     private let state = Mutex(State())
 
-    package init(
-        store: any AppStore,
-        source: any SenderSource,
-        tokens: ProviderTokenCache? = nil,
-        logger: Logger
-    ) {
-        self.store = store
-        self.source = source
-        self.tokens = tokens
-        self.logger = logger
+    package init(store: any AppStore, source: any SenderSource, tokens: ProviderTokenCache? = nil, logger: Logger) {
+        (self.store, self.source, self.tokens, self.logger) = (store, source, tokens, logger)
     }
 
     /// Forgets the credentials of an app after a change. They are read again, and the senders that use them are retired.

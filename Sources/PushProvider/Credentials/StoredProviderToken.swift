@@ -30,10 +30,7 @@ final class StoredProviderToken: ProviderTokenSource {
         var key = key
         // The key would retain this object otherwise.
         key.tokens = nil
-        self.key = key
-        self.id = id
-        self.store = store
-        self.logger = logger
+        (self.key, self.id, self.store, self.logger) = (key, id, store, logger)
     }
 
     func text(now: Timestamp) throws -> String {

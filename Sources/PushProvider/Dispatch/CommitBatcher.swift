@@ -8,9 +8,7 @@ actor CommitBatcher {
     private var waiting: [(result: PageResult, waiter: CheckedContinuation<Void, Never>)] = []
     private var isWriting = false
 
-    init(write: @escaping @Sendable ([PageResult]) async -> Void) {
-        self.write = write
-    }
+    init(write: @escaping @Sendable ([PageResult]) async -> Void) { self.write = write }
 
     /// Writes a result. Returns once it is on disk.
     func commit(_ result: PageResult) async {

@@ -37,12 +37,7 @@ extension Dispatcher {
             self.pacing.release(unused, of: notification, now: self.time.steady)
             let wave = self.pacing.spend(work.recipients.count, of: notification, now: now)
             let until = now.advanced(by: self.limits.lease)
-            let step = ShardStep(
-                claim,
-                cursor: page.cursor,
-                isLast: page.isLast,
-                leaseUntil: page.isLast ? nil : until
-            )
+            let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: page.isLast ? nil : until)
             slot?.pageStarted()
             var sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
             let keepsSlot = slot?.pageEnded(sent.report) ?? true
@@ -80,13 +75,7 @@ extension Dispatcher {
         notificationUntil: Timestamp? = nil
     ) -> PageResult {
         var result = PageResult(claim)
-        result.step = ShardStep(
-            claim,
-            cursor: claim.cursor,
-            isLast: false,
-            leaseUntil: nil,
-            notBefore: shardUntil
-        )
+        result.step = ShardStep(claim, cursor: claim.cursor, isLast: false, leaseUntil: nil, notBefore: shardUntil)
         result.nextPageAt = notificationUntil
         return result
     }

@@ -104,10 +104,7 @@ package struct Dispatcher: Service {
     }
 
     /// Claims due retries of one app.
-    func claimRetries(
-        _ lane: NotificationRecord.Lane,
-        excluding apps: Set<Int64> = []
-    ) async throws -> [RetryClaim] {
+    func claimRetries(_ lane: NotificationRecord.Lane, excluding apps: Set<Int64> = []) async throws -> [RetryClaim] {
         let now = self.time.steady
         return try await self.leases.claim { held in
             try await self.store.dueRetries(

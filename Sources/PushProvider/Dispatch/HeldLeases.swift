@@ -43,7 +43,5 @@ final class HeldLeases: Sendable {
     }
 
     /// Ends a lease, once the results of what was sent under it are written.
-    func end(_ fence: Int64) {
-        self.state.withLock { _ = $0.fences.remove(fence) }
-    }
+    func end(_ fence: Int64) { self.state.withLock { _ = $0.fences.remove(fence) } }
 }

@@ -45,9 +45,7 @@ final class LaneSlots: Sendable {
         }
     }
 
-    var nextDeadline: Timestamp? {
-        self.allocators.withLock { $0.values.compactMap(\.nextDeadline).min() }
-    }
+    var nextDeadline: Timestamp? { self.allocators.withLock { $0.values.compactMap(\.nextDeadline).min() } }
 
     /// A slot that is in use.
     struct Slot: Sendable {
@@ -68,9 +66,7 @@ final class LaneSlots: Sendable {
             }
         }
 
-        func release() {
-            self.slots.allocators.withLock { $0[self.kind]?.release(self.ticket) }
-        }
+        func release() { self.slots.allocators.withLock { $0[self.kind]?.release(self.ticket) } }
     }
 }
 

@@ -8,8 +8,7 @@ struct OutcomeEvaluator {
     let notification: PreparedNotification
     let invalidation: TokenInvalidationPolicy
     let policy: RetryPolicy
-    let sentAt: ClockReading
-    let clocks: ClockReading
+    let sentAt, clocks: ClockReading
     private var now: Timestamp { self.clocks.later }
 
     private(set) var result: PageResult

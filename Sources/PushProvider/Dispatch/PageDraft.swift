@@ -20,12 +20,7 @@ struct PageDraft {
     /// All recipients of the page.
     var recipients: [Recipient] { self.batches.flatMap(\.recipients) + self.failures.map(\.recipient) }
 
-    init(
-        _ recipients: [Recipient],
-        of notification: PreparedNotification,
-        badges: [String: Int],
-        now: Timestamp
-    ) {
+    init(_ recipients: [Recipient], of notification: PreparedNotification, badges: [String: Int], now: Timestamp) {
         guard notification.expires > now else {
             self.failures = recipients.map { ($0, "expired before it could be sent") }
             return

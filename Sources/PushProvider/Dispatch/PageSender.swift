@@ -25,11 +25,8 @@ struct PageSender: Sendable {
         policy: RetryPolicy,
         time: any TimeSource
     ) {
-        self.store = store
-        self.directory = directory
-        self.invalidation = invalidation
-        self.policy = policy
-        self.time = time
+        (self.store, self.directory, self.invalidation) = (store, directory, invalidation)
+        (self.policy, self.time) = (policy, time)
     }
 
     /// Reads everything that the pages of a notification share.

@@ -26,10 +26,7 @@ struct PreparedNotification: Sendable {
         senders: (usable: [PushEnvironment: any NotificationSender], faults: [PushEnvironment: String]),
         reportsDeliveries: Bool
     ) {
-        self.record = record
-        self.decoded = decoded
-        self.number = number
-        self.app = app
+        (self.record, self.decoded, self.number, self.app) = (record, decoded, number, app)
         (self.senders, self.faults) = senders
         self.expires = record.expires
         self.reportsDeliveries = reportsDeliveries

@@ -52,9 +52,7 @@ struct SlotAllocator: Sendable {
     /// The services that have had a slot of the reserve, while others may wait for one.
     private var servedInReserve: Set<DispatchTarget> = []
 
-    init(_ settings: Settings) {
-        self.settings = settings
-    }
+    init(_ settings: Settings) { self.settings = settings }
 
     var isBusy: Bool { !self.slots.isEmpty }
     private var regular: Int { self.slots.values.count { !$0.isLate } }
@@ -97,9 +95,7 @@ struct SlotAllocator: Sendable {
     }
 
     /// The number of slots of each service, with those of late pages.
-    private var held: [DispatchTarget: Int] {
-        self.slots.values.reduce(into: [:]) { $0[$1.service, default: 0] += 1 }
-    }
+    private var held: [DispatchTarget: Int] { self.slots.values.reduce(into: [:]) { $0[$1.service, default: 0] += 1 } }
 
     /// The equal share of a service, rounded up.
     private var share: Int {
@@ -139,9 +135,7 @@ struct SlotAllocator: Sendable {
         return isInTime && !slot.isLate && !self.isReserveUsed
     }
 
-    mutating func release(_ ticket: Ticket) {
-        self.slots[ticket.number] = nil
-    }
+    mutating func release(_ ticket: Ticket) { self.slots[ticket.number] = nil }
 
     // MARK: Time
 

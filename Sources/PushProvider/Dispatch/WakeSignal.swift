@@ -5,18 +5,12 @@ package final class WakeSignal: Sendable {
     private let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 
-    package init() {
-        (self.signals, self.continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-    }
+    package init() { (self.signals, self.continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
-    package func signal() {
-        self.continuation.yield()
-    }
+    package func signal() { self.continuation.yield() }
 
     /// Ends the waiting for good.
-    package func end() {
-        self.continuation.finish()
-    }
+    package func end() { self.continuation.finish() }
 
     /// Waits for a signal, `limit` at most. It serves one caller at a time.
     /// - Returns: `false` once ended.

@@ -28,10 +28,7 @@ package struct NotificationAcceptor: Sendable {
         budget: Duration = .seconds(5),
         time: any TimeSource
     ) {
-        self.store = store
-        self.wakes = wakes
-        self.budget = budget
-        self.time = time
+        (self.store, self.wakes, self.budget, self.time) = (store, wakes, budget, time)
         self.planner = opener.planner
         self.opener = opener
     }

@@ -33,9 +33,7 @@ package struct NotificationRequest: Hashable, Sendable {
         environment: PushEnvironment? = nil,
         pace: PaceSettings? = nil
     ) {
-        self.content = content
-        self.audience = audience
-        self.environment = environment
+        (self.content, self.audience, self.environment) = (content, audience, environment)
         self.lane = Self.lane(audience, isPaced: pace != nil)
         self.pace = pace
     }
@@ -65,12 +63,7 @@ package struct NotificationRequest: Hashable, Sendable {
             now: isSentLater ? nil : now
         )
         self.guarantee = try Self.guarantee(fields)
-        self.delivery = try DeliveryTime.parse(
-            "when",
-            in: fields,
-            acceptedAt: now,
-            expiration: self.content.expiration
-        )
+        self.delivery = try DeliveryTime.parse("when", in: fields, acceptedAt: now, expiration: self.content.expiration)
         self.pace = try PaceSettings.parse("pace", in: fields)
         let isUrgent = try fields.bool("urgent")
         if self.pace != nil, isUrgent == true {
@@ -87,11 +80,7 @@ package struct NotificationRequest: Hashable, Sendable {
         guard let texts = try to.strings("tokens", count: Self.maximumTokens, maximum: DeviceToken.maximumLength * 4)
         else { return .devices(try AudienceExpression(to, now: now)) }
         guard to.members.count == 1 else {
-            throw to.error(
-                "tokens",
-                "conflicting_field",
-                "tokens cannot be combined with conditions: leave those out"
-            )
+            throw to.error("tokens", "conflicting_field", "tokens cannot be combined with conditions: leave those out")
         }
         guard !texts.isEmpty else { throw to.error("tokens", "invalid_value", "name at least one token") }
         var tokens: [DeviceToken] = []

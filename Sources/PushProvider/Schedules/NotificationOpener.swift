@@ -20,10 +20,7 @@ struct NotificationOpener: Sendable {
         countDevices: NotificationPlanner.CountDevices? = nil
     ) {
         self.planner = NotificationPlanner(store: store, time: time, countDevices: countDevices)
-        self.store = store
-        self.wakes = wakes
-        self.budget = budget
-        self.time = time
+        (self.store, self.wakes, self.budget, self.time) = (store, wakes, budget, time)
     }
 
     /// Opens a notification that is due, or pauses one that can never be opened: it would block all others.

@@ -34,12 +34,8 @@ package struct ScheduleRunner: Service {
         time: any TimeSource,
         logger: Logger
     ) {
-        self.store = store
-        self.acceptor = acceptor
-        self.wake = wake
-        self.settings = settings
-        self.time = time
-        self.logger = logger
+        (self.store, self.acceptor, self.wake) = (store, acceptor, wake)
+        (self.settings, self.time, self.logger) = (settings, time, logger)
     }
 
     /// Works until graceful shutdown.
@@ -97,8 +93,7 @@ package struct ScheduleRunner: Service {
 
     /// The result of one search for due work, or of the work of one app.
     private struct WorkResult {
-        var hasWorked = false
-        var hasFailed = false
+        var hasWorked = false, hasFailed = false
         /// Unreadable schedules were found and paused.
         var hasPaused = false
     }
@@ -176,11 +171,7 @@ package struct ScheduleRunner: Service {
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws -> Bool {
         guard let app = try await self.store.app(id: schedule.app) else { return true }
         do {
-            let request = try NotificationRequest(
-                parsing: schedule.request,
-                bundleID: app.bundleID,
-                now: self.time.now
-            )
+            let request = try NotificationRequest(parsing: schedule.request, bundleID: app.bundleID, now: self.time.now)
             let (_, acceptance) = try await self.acceptor.accept(
                 request,
                 app: app.id,

@@ -28,9 +28,7 @@ package final class ClockMonitor: Service {
     ) {
         self.store = store
         self.stateMachine = Mutex(stateMachine)
-        self.time = time
-        self.wakes = wakes
-        self.logger = logger
+        (self.time, self.wakes, self.logger) = (time, wakes, logger)
     }
 
     /// Works until graceful shutdown.
@@ -98,11 +96,6 @@ package final class ClockMonitor: Service {
         guard let planned = schedule.nextRunAt else { return }
         let lastRun = schedule.lastRunAt.flatMap { $0 <= now.advanced(by: ClockStateMachine.plausible) ? $0 : nil }
         guard let next = schedule.rule.nextRun(after: max(now, lastRun ?? now)), next < planned else { return }
-        try await self.store.advanceSchedule(
-            schedule.id,
-            from: planned,
-            to: next,
-            lastRunAt: schedule.lastRunAt
-        )
+        try await self.store.advanceSchedule(schedule.id, from: planned, to: next, lastRunAt: schedule.lastRunAt)
     }
 }

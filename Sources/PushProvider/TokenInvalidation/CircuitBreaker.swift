@@ -20,9 +20,7 @@ package struct CircuitBreaker: Hashable, Sendable {
 
     /// The numbers of responses of each kind.
     struct Counts: Hashable, Sendable {
-        var accepted = 0
-        var dead = 0
-        var bad = 0
+        var accepted = 0, dead = 0, bad = 0
 
         var total: Int { self.accepted + self.dead + self.bad }
 

@@ -46,9 +46,7 @@ package final class TokenInvalidationPolicy: Sendable {
     private let newDevices = Mutex<(first: Int64, readAt: Timestamp)?>(nil)
 
     package init(store: any TokenStateStore, limits: CircuitBreaker.Limits = .init(), logger: Logger) {
-        self.store = store
-        self.limits = limits
-        self.logger = logger
+        (self.store, self.limits, self.logger) = (store, limits, logger)
     }
 
     /// Forgets the state of an app, after its credentials have changed or an operator has closed the breaker.

@@ -35,9 +35,7 @@ struct ResolverQueue {
     private var waiting: [Waiting] = []
     private var found: Set<String> = []
 
-    init(limits: Limits = Limits()) {
-        self.limits = limits
-    }
+    init(limits: Limits = Limits()) { self.limits = limits }
 
     /// Adds a caller to the queue.
     /// - Parameter id: the number of the caller.
@@ -48,9 +46,7 @@ struct ResolverQueue {
     }
 
     /// Removes the caller from the queue. A look-up that has started continues.
-    mutating func cancel(_ id: Int) {
-        self.waiting.removeAll { $0.id == id }
-    }
+    mutating func cancel(_ id: Int) { self.waiting.removeAll { $0.id == id } }
 
     /// Ends a look-up.
     /// - Parameter isFound: `true` if the name has addresses.

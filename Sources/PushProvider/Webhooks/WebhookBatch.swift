@@ -84,9 +84,7 @@ struct WebhookReader: Sendable {
 
     private let store: any WebhookStore
 
-    init(store: any WebhookStore) {
-        self.store = store
-    }
+    init(store: any WebhookStore) { self.store = store }
 
     /// Returns the next post of `webhook`; `nil` if it has received all events.
     /// - Parameter last: the last block of a post that failed, which is repeated as it was.

@@ -55,14 +55,8 @@ package final class WebhookDelivery: Service {
     ) {
         self.store = store
         self.reader = WebhookReader(store: store)
-        self.bundleID = bundleID
-        self.wake = wake
-        self.addresses = addresses
-        self.limits = limits
-        self.policy = policy
-        self.resolver = resolver
-        self.time = time
-        self.logger = logger
+        (self.bundleID, self.wake, self.addresses, self.limits) = (bundleID, wake, addresses, limits)
+        (self.policy, self.resolver, self.time, self.logger) = (policy, resolver, time, logger)
     }
 
     /// An event of the delivery loop.
@@ -244,11 +238,7 @@ package final class WebhookDelivery: Service {
     }
 
     /// Writes the outcome of a post. Changes by the API meanwhile, such as a replay, stay.
-    private func settle(
-        _ failure: WebhookFailure?,
-        _ batch: WebhookBatch,
-        _ webhook: WebhookRecord
-    ) async throws {
+    private func settle(_ failure: WebhookFailure?, _ batch: WebhookBatch, _ webhook: WebhookRecord) async throws {
         var state = WebhookStateMachine(webhook, policy: self.policy)
         if let failure {
             var generator = SystemRandomNumberGenerator()

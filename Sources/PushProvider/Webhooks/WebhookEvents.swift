@@ -16,9 +16,7 @@ struct WebhookEvents {
     private var json: JSONWriter
 
     /// - Parameter expected: the number of events to make room for.
-    init(expected: Int = 0) {
-        self.json = JSONWriter(capacity: min(max(0, expected), Self.maximumCount) * 400)
-    }
+    init(expected: Int = 0) { self.json = JSONWriter(capacity: min(max(0, expected), Self.maximumCount) * 400) }
 
     var isEmpty: Bool { self.count == 0 }
     /// The JSON text, for ``EventBlock/events``.
@@ -29,12 +27,7 @@ struct WebhookEvents {
     ///   - apnsID: the `apns-id` of the delivery.
     ///   - recipient: the recipient; `nil` if its device is not known any more, and so its token.
     ///   - notification: the id of the notification.
-    mutating func append(
-        _ delivery: DeliveryResult,
-        apnsID: String,
-        to recipient: Recipient?,
-        notification: UUID
-    ) {
+    mutating func append(_ delivery: DeliveryResult, apnsID: String, to recipient: Recipient?, notification: UUID) {
         self.begin()
         self.json.raw(#"{"id":""#)
         self.json.characters(apnsID[...])

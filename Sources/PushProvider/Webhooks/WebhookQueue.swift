@@ -6,8 +6,7 @@ import PushStore
 /// Failing receivers have only a part of the slots, so that slow ones do not hold up others. They have one slot if there is
 /// more than one, so that they recover even when all others are busy.
 struct WebhookQueue {
-    private let inFlight: Int
-    private let inFlightFailing: Int
+    private let inFlight, inFlightFailing: Int
     /// The webhooks whose run is in progress; `true` for those whose last post had failed.
     private var running: [UUID: Bool] = [:]
     private var waiting: [UUID] = []
@@ -35,9 +34,7 @@ struct WebhookQueue {
     }
 
     /// Ends the run of a webhook.
-    mutating func finish(_ id: UUID) {
-        self.running[id] = nil
-    }
+    mutating func finish(_ id: UUID) { self.running[id] = nil }
 
     private mutating func take(failing: Bool) -> UUID? {
         let queue = failing ? self.waitingFailing : self.waiting

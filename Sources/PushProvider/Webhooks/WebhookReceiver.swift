@@ -71,9 +71,7 @@ struct WebhookReceiver: Sendable {
     }
 
     /// Closes the connection. It must be called after the last post.
-    func close() async {
-        try? await self.client.shutdown()
-    }
+    func close() async { try? await self.client.shutdown() }
 
     /// Posts `body`. Returns when the receiver has accepted it.
     /// - Throws: ``WebhookFailure``.

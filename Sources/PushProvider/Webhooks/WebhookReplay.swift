@@ -14,9 +14,7 @@ package struct WebhookReplay: Sendable {
 
     private let store: any WebhookStore
 
-    package init(store: any WebhookStore) {
-        self.store = store
-    }
+    package init(store: any WebhookStore) { self.store = store }
 
     /// Returns the cursor after which all events from `start` on follow. Blocks that are no longer kept are skipped.
     package func cursor(for webhook: WebhookRecord, from start: Start) async throws -> Int64 {

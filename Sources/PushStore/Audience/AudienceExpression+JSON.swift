@@ -120,9 +120,7 @@ private struct AudienceParser {
     /// The number of conditions so far; combinations do not count.
     private var conditions = 0
 
-    init(now: Timestamp) {
-        self.now = now
-    }
+    init(now: Timestamp) { self.now = now }
 
     mutating func expression(_ fields: JSONFields, depth: Int) throws(RequestError) -> AudienceExpression {
         guard depth <= AudienceExpression.maximumDepth else { throw Self.tooDeep(fields) }
@@ -276,10 +274,7 @@ private struct AudienceParser {
         }
     }
 
-    private mutating func combinations(
-        _ fields: JSONFields,
-        depth: Int
-    ) throws(RequestError) -> [AudienceExpression] {
+    private mutating func combinations(_ fields: JSONFields, depth: Int) throws(RequestError) -> [AudienceExpression] {
         var all: [AudienceExpression] = []
         for word in ["and", "or"] {
             guard let value = fields.members[word] else { continue }

@@ -23,8 +23,6 @@ package struct QueryCaller: Hashable, Sendable {
     package var key: UUID?
 
     package init(budget: Duration, purpose: Purpose = .request, key: UUID? = nil) {
-        self.budget = budget
-        self.purpose = purpose
-        self.key = key
+        (self.budget, self.purpose, self.key) = (budget, purpose, key)
     }
 }

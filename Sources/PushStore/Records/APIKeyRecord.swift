@@ -21,10 +21,7 @@ package struct APIKeyRecord: Hashable, Sendable {
     package var createdAt: Timestamp
 
     package init(id: UUID, name: String, scopes: Set<APIScope>, createdAt: Timestamp) {
-        self.id = id
-        self.name = name
-        self.scopes = scopes
-        self.createdAt = createdAt
+        (self.id, self.name, self.scopes, self.createdAt) = (id, name, scopes, createdAt)
     }
 }
 

@@ -25,12 +25,7 @@ package struct AuditRecord: Hashable, Sendable {
         status: Int,
         count: Int = 1
     ) {
-        self.id = id
-        self.at = at
-        self.key = key
-        self.keyName = keyName
-        self.action = action
-        self.status = status
-        self.count = count
+        (self.id, self.at, self.key, self.keyName) = (id, at, key, keyName)
+        (self.action, self.status, self.count) = (action, status, count)
     }
 }

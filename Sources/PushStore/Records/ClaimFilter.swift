@@ -23,8 +23,6 @@ package struct ClaimFilter: Hashable, Sendable {
     package var held: Held?
 
     package init(excluding apps: Set<Int64> = [], targets: Set<DispatchTarget> = [], held: Held? = nil) {
-        self.apps = apps
-        self.targets = targets
-        self.held = held
+        (self.apps, self.targets, self.held) = (apps, targets, held)
     }
 }

@@ -36,8 +36,7 @@ package enum DeviceBounds {
 
     /// The number and size of stored attributes.
     struct Size: Hashable, Sendable {
-        var count: Int
-        var bytes: Int
+        var count, bytes: Int
     }
 }
 

@@ -20,10 +20,7 @@ package struct DeviceRecord: Hashable, Sendable {
 
 /// The properties of a device besides its token.
 package struct DeviceProfile: Hashable, Sendable {
-    package var user: String?
-    package var locale: String?
-    package var timeZone: String?
-    package var appVersion: String?
+    package var user, locale, timeZone, appVersion: String?
     /// The id of the installation, chosen by the app. With it a changed token replaces the old one.
     package var installation: String?
     /// The notification types that the user allows and the app supports.
@@ -37,9 +34,7 @@ package struct DeviceProfile: Hashable, Sendable {
 package struct DeviceCapabilities: OptionSet, Hashable, Sendable {
     package let rawValue: Int64
 
-    package init(rawValue: Int64) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: Int64) { self.rawValue = rawValue }
 
     package static let badge = DeviceCapabilities(rawValue: 1)
     package static let sound = DeviceCapabilities(rawValue: 2)
@@ -51,10 +46,7 @@ package struct DeviceCapabilities: OptionSet, Hashable, Sendable {
 package struct DeviceRegistration: Hashable, Sendable {
     package var environment: PushEnvironment
     package var token: DeviceToken
-    package var user: Update<String>?
-    package var locale: Update<String>?
-    package var timeZone: Update<String>?
-    package var appVersion: Update<String>?
+    package var user, locale, timeZone, appVersion: Update<String>?
     package var installation: String?
     package var capabilities: DeviceCapabilities?
     /// The tags that replace all earlier ones.

@@ -22,12 +22,7 @@ package struct NotificationContent: Hashable, Sendable {
         payload: Data,
         isTemplate: Bool = false
     ) {
-        self.topic = topic
-        self.pushType = pushType
-        self.priority = priority
-        self.expiration = expiration
-        self.collapseID = collapseID
-        self.payload = payload
-        self.isTemplate = isTemplate
+        (self.topic, self.pushType, self.priority, self.expiration) = (topic, pushType, priority, expiration)
+        (self.collapseID, self.payload, self.isTemplate) = (collapseID, payload, isTemplate)
     }
 }

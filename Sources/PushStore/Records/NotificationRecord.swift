@@ -68,16 +68,9 @@ package struct NotificationRecord: Hashable, Sendable {
         startsAt: Timestamp? = nil,
         state: State = .accepted
     ) {
-        self.id = id
-        self.app = app
-        self.content = content
-        self.audience = audience
-        self.environment = environment
-        self.guarantee = guarantee
-        self.lane = lane
-        self.delivery = delivery
-        self.pace = pace
-        self.createdAt = createdAt
+        (self.id, self.app, self.content, self.audience) = (id, app, content, audience)
+        (self.environment, self.guarantee, self.lane, self.delivery) = (environment, guarantee, lane, delivery)
+        (self.pace, self.createdAt) = (pace, createdAt)
         self.startsAt = startsAt ?? createdAt
         self.state = state
     }
@@ -98,16 +91,12 @@ package struct ScheduleRun: Hashable, Sendable {
 package struct NotificationProgress: Hashable, Sendable {
     /// The number of recipients: counted when it was opened, and the sum of all final states once it is done.
     package var recipients = 0
-    package var accepted = 0
-    package var rejected = 0
-    package var failed = 0
-    package var skipped = 0
+    package var accepted = 0, rejected = 0, failed = 0, skipped = 0
     /// Recipients that wait for another try.
     package var retrying = 0
     /// The time of the first page; `nil` before it.
     package var startedAt: Timestamp?
-    package var lastPageAt: Timestamp?
-    package var finishedAt: Timestamp?
+    package var lastPageAt, finishedAt: Timestamp?
     /// The reason for which the provider paused it; `nil` if a caller did.
     package var pauseReason: String?
     /// The current wave, if it is sent in waves.

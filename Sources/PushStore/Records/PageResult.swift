@@ -30,14 +30,10 @@ package struct PageResult: Hashable, Sendable {
     }
 
     /// The result of a page of a shard.
-    package init(_ claim: ShardClaim) {
-        self.init(notificationNumber: claim.notificationNumber, fence: claim.fence)
-    }
+    package init(_ claim: ShardClaim) { self.init(notificationNumber: claim.notificationNumber, fence: claim.fence) }
 
     /// The result of a page of retries, which ends their lease.
-    package init(_ claim: RetryClaim) {
-        self.init(notificationNumber: claim.notificationNumber, fence: claim.fence)
-    }
+    package init(_ claim: RetryClaim) { self.init(notificationNumber: claim.notificationNumber, fence: claim.fence) }
 }
 
 /// The recipients of a page as they were read.
@@ -46,9 +42,7 @@ package struct PageReading: Hashable, Sendable {
     /// The registration clock when they were read.
     package var clock: Int64
 
-    package init(_ recipients: [Recipient], clock: Int64) {
-        (self.recipients, self.clock) = (recipients, clock)
-    }
+    package init(_ recipients: [Recipient], clock: Int64) { (self.recipients, self.clock) = (recipients, clock) }
 }
 
 /// A recipient's state, to be written.
@@ -68,12 +62,8 @@ package struct DeliveryResult: Hashable, Sendable {
         attempts: Int,
         at: Timestamp
     ) {
-        self.recipient = recipient
-        self.device = device
-        self.state = state
-        self.reason = reason
-        self.attempts = attempts
-        self.at = at
+        (self.recipient, self.device, self.state) = (recipient, device, state)
+        (self.reason, self.attempts, self.at) = (reason, attempts, at)
     }
 }
 
@@ -91,10 +81,7 @@ package struct RetryResult: Hashable, Sendable {
     }
 
     package init(recipient: Int64, environment: PushEnvironment? = nil, attempts: Int, dueAt: Timestamp) {
-        self.recipient = recipient
-        self.environment = environment
-        self.attempts = attempts
-        self.dueAt = dueAt
+        (self.recipient, self.environment, self.attempts, self.dueAt) = (recipient, environment, attempts, dueAt)
     }
 }
 
@@ -138,10 +125,7 @@ package struct ShardStep: Hashable, Sendable {
     ) {
         self.shard = claim.shard
         self.from = claim.cursor
-        self.cursor = cursor
-        self.isLast = isLast
-        self.leaseUntil = leaseUntil
-        self.notBefore = notBefore
+        (self.cursor, self.isLast, self.leaseUntil, self.notBefore) = (cursor, isLast, leaseUntil, notBefore)
     }
 }
 

@@ -2,15 +2,12 @@ package import PushTypes
 
 /// The identity of the key that signs provider tokens.
 package struct ProviderTokenKey: Hashable, Sendable {
-    package var teamID: String
-    package var keyID: String
+    package var teamID, keyID: String
     /// SHA-256 of the public key, in hexadecimal: two keys may claim the same ids.
     package var fingerprint: String
 
     package init(teamID: String, keyID: String, fingerprint: String) {
-        self.teamID = teamID
-        self.keyID = keyID
-        self.fingerprint = fingerprint
+        (self.teamID, self.keyID, self.fingerprint) = (teamID, keyID, fingerprint)
     }
 }
 
@@ -33,10 +30,7 @@ package struct ProviderTokenRecord: Hashable, Sendable {
     package var isRejected: Bool
 
     package init(key: ProviderTokenKey, text: String, issuedAt: Timestamp, isRejected: Bool = false) {
-        self.key = key
-        self.text = text
-        self.issuedAt = issuedAt
-        self.isRejected = isRejected
+        (self.key, self.text, self.issuedAt, self.isRejected) = (key, text, issuedAt, isRejected)
     }
 
     /// Tells whether another token may not be issued at `now`.

@@ -6,8 +6,7 @@ package struct RecipientProfile: Hashable, Sendable {
     package var user: String?
     /// The locale as the device registered it, BCP 47 or POSIX.
     package var locale: String?
-    package var timeZone: String?
-    package var appVersion: String?
+    package var timeZone, appVersion: String?
     /// The text of a flat JSON object of strings, numbers and booleans. It is not parsed: at a million devices a parser would
     /// take most of the time.
     package var attributes: Data?
@@ -19,11 +18,8 @@ package struct RecipientProfile: Hashable, Sendable {
         appVersion: String? = nil,
         attributes: Data? = nil
     ) {
-        self.user = user
-        self.locale = locale
-        self.timeZone = timeZone
-        self.appVersion = appVersion
-        self.attributes = attributes
+        (self.user, self.locale, self.timeZone) = (user, locale, timeZone)
+        (self.appVersion, self.attributes) = (appVersion, attributes)
     }
 
     /// The profile of a registered device, with all its parts.
@@ -42,9 +38,7 @@ package struct RecipientProfile: Hashable, Sendable {
 package struct RecipientNeeds: OptionSet, Hashable, Sendable {
     package let rawValue: Int
 
-    package init(rawValue: Int) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: Int) { self.rawValue = rawValue }
 
     package static let user = RecipientNeeds(rawValue: 1)
     package static let locale = RecipientNeeds(rawValue: 2)

@@ -29,14 +29,7 @@ package struct ScheduleRecord: Hashable, Sendable {
         isPaused: Bool = false,
         createdAt: Timestamp
     ) {
-        self.id = id
-        self.app = app
-        self.name = name
-        self.request = request
-        self.rule = rule
-        self.nextRunAt = nextRunAt
-        self.lastRunAt = lastRunAt
-        self.isPaused = isPaused
-        self.createdAt = createdAt
+        (self.id, self.app, self.name, self.request, self.rule) = (id, app, name, request, rule)
+        (self.nextRunAt, self.lastRunAt, self.isPaused, self.createdAt) = (nextRunAt, lastRunAt, isPaused, createdAt)
     }
 }

@@ -74,12 +74,8 @@ package struct Recipient: Hashable, Sendable {
         registeredAt: Timestamp? = nil,
         attempts: Int = 0
     ) {
-        self.id = id
-        self.device = device
-        self.token = token
-        self.environment = environment
-        self.registeredAt = registeredAt
-        self.attempts = attempts
+        (self.id, self.device, self.token) = (id, device, token)
+        (self.environment, self.registeredAt, self.attempts) = (environment, registeredAt, attempts)
     }
 }
 

@@ -22,9 +22,7 @@ package struct TokenEventRecord: Hashable, Sendable {
         case deleted
     }
 
-    package var id: Int64
-    package var app: Int64
-    package var device: Int64
+    package var id, app, device: Int64
     package var token: DeviceToken
     package var environment: PushEnvironment
     package var action: Action

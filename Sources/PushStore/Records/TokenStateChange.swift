@@ -27,9 +27,6 @@ package struct TokenStateChange: Hashable, Sendable {
     package var token: DeviceToken?
 
     package init(device: Int64, kind: Kind, reason: String? = nil, token: DeviceToken? = nil) {
-        self.device = device
-        self.kind = kind
-        self.reason = reason
-        self.token = token
+        (self.device, self.kind, self.reason, self.token) = (device, kind, reason, token)
     }
 }

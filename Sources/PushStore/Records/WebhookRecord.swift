@@ -37,14 +37,8 @@ package struct WebhookRecord: Hashable, Sendable {
         createdAt: Timestamp,
         cursor: Int64 = 0
     ) {
-        self.id = id
-        self.app = app
-        self.url = url
-        self.secret = secret
-        self.events = events
-        self.isActive = isActive
-        self.createdAt = createdAt
-        self.cursor = cursor
+        (self.id, self.app, self.url, self.secret) = (id, app, url, secret)
+        (self.events, self.isActive, self.createdAt, self.cursor) = (events, isActive, createdAt, cursor)
         self.failures = 0
     }
 }
@@ -60,10 +54,7 @@ package struct EventBlock: Hashable, Sendable {
     package var tokens: [TokenEventRecord] = []
 
     package init(id: Int64, kind: WebhookRecord.Event, at: Timestamp, events: Data) {
-        self.id = id
-        self.kind = kind
-        self.at = at
-        self.events = events
+        (self.id, self.kind, self.at, self.events) = (id, kind, at, events)
     }
 }
 

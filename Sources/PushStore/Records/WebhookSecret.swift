@@ -24,9 +24,7 @@ package enum WebhookSecret {
     }
 
     /// Returns only the newest of `stored`, at the end of a rotation.
-    package static func newest(of stored: String) -> String {
-        self.all(in: stored).first ?? stored
-    }
+    package static func newest(of stored: String) -> String { self.all(in: stored).first ?? stored }
 
     /// Returns the stored secrets, the newest first.
     package static func all(in stored: String) -> [String] {

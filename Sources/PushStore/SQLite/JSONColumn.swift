@@ -5,13 +5,10 @@ import Synchronization
 
 /// A column of JSON values. Each text is decoded once: a row is read again with every claim.
 final class JSONColumn<Value: StoredJSON>: Sendable {
-    private let table: String
-    private let name: String
+    private let table, name: String
     private let known = Mutex<[Data: Value]>([:])
 
-    init(_ table: String, _ name: String) {
-        (self.table, self.name) = (table, name)
-    }
+    init(_ table: String, _ name: String) { (self.table, self.name) = (table, name) }
 
     /// Returns the value of a row; `nil` for NULL.
     /// - Throws: ``DamagedRow`` for what is not such a value.

@@ -12,7 +12,7 @@ struct RawStatement {
 
     /// Prepares a statement, or takes the kept one.
     /// - Parameter isKept: whether it is prepared once per connection and text; only for texts of which there are few.
-    init(_ sql: String, isKept: Bool = true, in database: Database) throws {
+    init(sql: String, isKept: Bool = true, in database: Database) throws {
         self.owner = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
         self.statement = self.owner.sqliteStatement
         self.database = database
@@ -26,49 +26,28 @@ struct RawStatement {
         sqlite3_bind_int64(self.statement, position, value)
     }
 
+    /// Binds an integer. Positions are NULL until they are bound.
     func bind(_ value: Int64?, at position: Int32) {
-        if let value { self.bind(value, at: position) } else { sqlite3_bind_null(self.statement, position) }
+        if let value { self.bind(value, at: position) }
     }
 
     /// Binds integers at the first positions. A `nil` leaves its position NULL.
-    private func bind(_ first: Int64, _ second: Int64?, _ third: Int64?, _ fourth: Int64?, _ fifth: Int64?) {
+    func bind(
+        _ first: Int64,
+        _ second: Int64?,
+        _ third: Int64? = nil,
+        _ fourth: Int64? = nil,
+        _ fifth: Int64? = nil,
+        _ sixth: Int64? = nil,
+        _ seventh: Int64? = nil
+    ) {
         self.bind(first, at: 1)
         if let second { self.bind(second, at: 2) }
         if let third { self.bind(third, at: 3) }
         if let fourth { self.bind(fourth, at: 4) }
         if let fifth { self.bind(fifth, at: 5) }
-    }
-
-    /// Tells whether a query with these integers gives a row.
-    static func givesRow(
-        _ sql: String,
-        _ first: Int64,
-        _ second: Int64? = nil,
-        _ third: Int64? = nil,
-        _ fourth: Int64? = nil,
-        in database: Database
-    ) throws -> Bool {
-        let statement = try RawStatement(sql, in: database)
-        defer { statement.reset() }
-        statement.bind(first, second, third, fourth, nil)
-        return try statement.step()
-    }
-
-    /// Runs a statement with these integers that gives no rows.
-    /// - Returns: the number of changed rows.
-    @discardableResult
-    static func run(
-        _ sql: String,
-        _ first: Int64,
-        _ second: Int64? = nil,
-        _ third: Int64? = nil,
-        _ fourth: Int64? = nil,
-        _ fifth: Int64? = nil,
-        in database: Database
-    ) throws -> Int {
-        let statement = try RawStatement(sql, in: database)
-        statement.bind(first, second, third, fourth, fifth)
-        return try statement.run()
+        if let sixth { self.bind(sixth, at: 6) }
+        if let seventh { self.bind(seventh, at: 7) }
     }
 
     func bind(_ text: String?, at position: Int32) {
@@ -91,9 +70,7 @@ struct RawStatement {
         }
     }
 
-    func bindNull(at position: Int32) {
-        sqlite3_bind_null(self.statement, position)
-    }
+    func bindNull(at position: Int32) { sqlite3_bind_null(self.statement, position) }
 
     /// Runs a statement that gives no rows.
     /// - Returns: the number of changed rows.
@@ -116,9 +93,7 @@ struct RawStatement {
     }
 
     /// Ends the statement, so that its connection is not kept in a read.
-    func reset() {
-        sqlite3_reset(self.statement)
-    }
+    func reset() { sqlite3_reset(self.statement) }
 
     // Columns of the current row; they begin at 0.
 
@@ -141,14 +116,47 @@ struct RawStatement {
     /// Returns the token in a column; `nil` for what is not a token.
     func token(_ column: Int32) -> DeviceToken? { DeviceToken(bytes: self.bytes(column)) }
 
-    private static var transient: sqlite3_destructor_type {
-        unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-    }
+    private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
     private func failed(_ code: Int32) -> DatabaseError {
         let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: self.database.lastErrorMessage)
         // A full disk ends the transaction. GRDB learns that only from a statement of its own.
         if !self.database.isInsideTransaction { try? self.database.execute(sql: "ROLLBACK") }
         return error
+    }
+}
+
+/// Statements whose arguments are integers.
+extension Database {
+    /// Runs a statement that gives no rows.
+    /// - Returns: the number of changed rows.
+    @discardableResult
+    func run(
+        sql: String,
+        _ first: Int64,
+        _ second: Int64? = nil,
+        _ third: Int64? = nil,
+        _ fourth: Int64? = nil,
+        _ fifth: Int64? = nil,
+        _ sixth: Int64? = nil,
+        _ seventh: Int64? = nil
+    ) throws -> Int {
+        let statement = try RawStatement(sql: sql, in: self)
+        statement.bind(first, second, third, fourth, fifth, sixth, seventh)
+        return try statement.run()
+    }
+
+    /// Tells whether a query gives a row.
+    func hasRow(
+        sql: String,
+        _ first: Int64,
+        _ second: Int64? = nil,
+        _ third: Int64? = nil,
+        _ fourth: Int64? = nil
+    ) throws -> Bool {
+        let statement = try RawStatement(sql: sql, in: self)
+        defer { statement.reset() }
+        statement.bind(first, second, third, fourth)
+        return try statement.step()
     }
 }

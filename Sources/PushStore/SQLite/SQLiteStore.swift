@@ -51,11 +51,7 @@ package final class SQLiteStore: ProviderStore {
         """
 
     /// Interrupts long queries and lets no new ones begin, for the time between the end of the service and ``close()``.
-    package func endQueries() {
-        self.database.readers.end()
-    }
+    package func endQueries() { self.database.readers.end() }
 
-    package func close() throws {
-        try self.database.close()
-    }
+    package func close() throws { try self.database.close() }
 }

@@ -34,9 +34,7 @@ package struct SQLiteStoreFile: Sendable {
 
     private let path: String
 
-    package init(path: String) {
-        self.path = path
-    }
+    package init(path: String) { self.path = path }
 
     /// Copies what is committed now to a file that only its owner can read. It does not contain the master key.
     ///

@@ -33,11 +33,8 @@ struct StoreDatabase: Sendable {
     /// Runs one statement in a transaction of its own, which is on disk when this returns.
     /// - Returns: the number of changed rows.
     @discardableResult
-    func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) async throws -> Int {
-        try await self.write { database in
-            try database.execute(sql: sql, arguments: arguments)
-            return database.changesCount
-        }
+    func run(sql: String, _ arguments: StatementArguments = []) async throws -> Int {
+        try await self.write { try $0.run(sql: sql, arguments) }
     }
 
     /// Closes the connections and leaves everything in the one file, so that it can be copied without the log.

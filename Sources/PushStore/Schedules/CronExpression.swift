@@ -16,11 +16,7 @@ package struct CronExpression: Hashable, Sendable {
 
     /// The expression as written, with single spaces.
     package let text: String
-    private let minutes: CronValues
-    private let hours: CronValues
-    private let daysOfMonth: CronValues
-    private let months: CronValues
-    private let daysOfWeek: CronValues
+    private let minutes, hours, daysOfMonth, months, daysOfWeek: CronValues
 
     private static let nicknames = [
         "@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0",

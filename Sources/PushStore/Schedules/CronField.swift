@@ -32,9 +32,7 @@ package enum CronField: String, CaseIterable, Sendable {
         for item in text.split(separator: ",", omittingEmptySubsequences: false) {
             bits |= try self.item(item)
         }
-        if self == .dayOfWeek, bits & 1 << 7 != 0 {
-            bits = bits & ~(1 << 7) | 1
-        }
+        if self == .dayOfWeek, bits & 1 << 7 != 0 { bits = bits & ~(1 << 7) | 1 }
         let all = Self.bits(self == .dayOfWeek ? 0...6 : self.range, step: 1)
         return CronValues(bits: bits, isWildcard: text.hasPrefix("*") || bits == all)
     }
@@ -79,9 +77,7 @@ package enum CronField: String, CaseIterable, Sendable {
         return number
     }
 
-    private func fault(_ message: String) -> CronError {
-        CronError(field: self, message: message)
-    }
+    private func fault(_ message: String) -> CronError { CronError(field: self, message: message) }
 
     /// Reads up to four decimal digits and nothing else.
     private static func number(_ text: Substring) -> Int? {
@@ -124,7 +120,5 @@ package struct CronError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The explanation for the caller.
     package var message: String
 
-    package var description: String {
-        self.field.map { "\($0.rawValue): \(self.message)" } ?? self.message
-    }
+    package var description: String { self.field.map { "\($0.rawValue): \(self.message)" } ?? self.message }
 }

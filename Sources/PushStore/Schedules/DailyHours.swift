@@ -11,9 +11,7 @@ package struct DailyHours: Hashable, Sendable {
     package let days: Set<Weekday>
 
     package init(from: LocalTime, to: LocalTime, days: Set<Weekday> = Set(Weekday.allCases)) {
-        self.from = from
-        self.to = to
-        self.days = days
+        (self.from, self.to, self.days) = (from, to, days)
     }
 
     func contains(_ time: LocalTime, on day: Weekday, after dayBefore: Weekday) -> Bool {
@@ -66,9 +64,7 @@ extension DailyHours {
             members["to"] = .string(self.to.description)
         }
         if isWholeDay || self.days.count < Weekday.allCases.count {
-            members["days"] = .array(
-                Weekday.allCases.filter { self.days.contains($0) }.map { .string($0.rawValue) }
-            )
+            members["days"] = .array(Weekday.allCases.filter { self.days.contains($0) }.map { .string($0.rawValue) })
         }
         return .object(members)
     }

@@ -41,9 +41,7 @@ extension DeliveryTime: StoredJSON {
             if past != nil { throw fields.error("past", "conflicting_field", "it belongs to localTime") }
             return at.map(Beginning.at) ?? .now
         }
-        guard at == nil else {
-            throw fields.error("localTime", "conflicting_field", "give at or localTime, not both")
-        }
+        guard at == nil else { throw fields.error("localTime", "conflicting_field", "give at or localTime, not both") }
         guard let local = LocalDateTime(text), local.date.year >= 1970 else {
             throw fields.error("localTime", "invalid_time", "write it as 2026-11-25T09:30, without a time zone")
         }
@@ -106,11 +104,7 @@ extension DeliveryTime {
 
     /// Rejects a start after the expiration, in the fixed zone or the standard one. Devices of other zones that start too late
     /// expire one by one.
-    private func check(
-        _ fields: JSONFields,
-        acceptedAt: Timestamp,
-        expiration: Expiration
-    ) throws(RequestError) {
+    private func check(_ fields: JSONFields, acceptedAt: Timestamp, expiration: Expiration) throws(RequestError) {
         guard case .at(let seconds) = expiration else { return }
         guard let start = self.start(for: nil, acceptedAt: acceptedAt), start >= Timestamp(seconds: seconds) else {
             return

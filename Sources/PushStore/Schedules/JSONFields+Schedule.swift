@@ -23,11 +23,7 @@ extension JSONFields {
             return Timestamp(milliseconds: milliseconds)
         case .string(let text):
             guard let timestamp = Timestamp(rfc3339: text) else {
-                throw self.error(
-                    name,
-                    "invalid_time",
-                    "write it as 2026-11-25T09:30:00Z or 2026-11-25T10:30:00+01:00"
-                )
+                throw self.error(name, "invalid_time", "write it as 2026-11-25T09:30:00Z or 2026-11-25T10:30:00+01:00")
             }
             return timestamp
         default: throw self.wrongType(name, "RFC 3339 text or milliseconds since 1970")

@@ -5,9 +5,7 @@ package struct LocalTime: Hashable, Comparable, Sendable {
     /// The seconds since midnight, 0 to 86,399.
     package let secondOfDay: Int64
 
-    private init(secondOfDay: Int64) {
-        self.secondOfDay = secondOfDay
-    }
+    private init(secondOfDay: Int64) { self.secondOfDay = secondOfDay }
 
     /// `nil` for a time that no clock shows. A day has no 24:00: its end is the next day's 00:00.
     package init?(hour: Int, minute: Int, second: Int = 0) {
@@ -52,9 +50,7 @@ extension LocalTime: CustomStringConvertible {
 struct DigitReader {
     private var rest: Substring.UTF8View
 
-    init(_ text: String) {
-        self.rest = text[...].utf8
-    }
+    init(_ text: String) { self.rest = text[...].utf8 }
 
     var isAtEnd: Bool { self.rest.isEmpty }
 
@@ -72,9 +68,7 @@ struct DigitReader {
     }
 
     /// The number of decimal digits that follow.
-    var digitsAhead: Int {
-        self.rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
-    }
+    var digitsAhead: Int { self.rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count }
 
     /// Consumes `character`, in either case, if it follows.
     /// - Returns: `true` if it did.

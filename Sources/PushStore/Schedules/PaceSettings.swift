@@ -47,9 +47,7 @@ package enum PaceSettings: Hashable, StoredJSON {
         switch self {
         case .rate(let rate): .object(["rate": .integer(Int64(rate))])
         case .waves(let size, let interval):
-            .object([
-                "waves": .object(["size": .integer(Int64(size)), "intervalSeconds": .integer(Int64(interval))])
-            ])
+            .object(["waves": .object(["size": .integer(Int64(size)), "intervalSeconds": .integer(Int64(interval))])])
         }
     }
 }

@@ -11,8 +11,7 @@ package struct SendWindow: Hashable, Sendable {
     /// The maximum number of windows, and of quiet hours, in one request.
     package static let maximumHours = 14
 
-    package let windows: [DailyHours]
-    package let quietHours: [DailyHours]
+    package let windows, quietHours: [DailyHours]
 
     /// `nil` if the hours are never open.
     package init?(windows: [DailyHours] = [], quietHours: [DailyHours] = []) {
@@ -95,11 +94,7 @@ extension SendWindow {
         let quietHours = try Self.hours("quietHours", fields)
         guard !windows.isEmpty || !quietHours.isEmpty else { return nil }
         guard let window = SendWindow(windows: windows, quietHours: quietHours) else {
-            throw fields.error(
-                quietHours.isEmpty ? "window" : "quietHours",
-                "never_open",
-                "no hour is left to send in"
-            )
+            throw fields.error(quietHours.isEmpty ? "window" : "quietHours", "never_open", "no hour is left to send in")
         }
         return window
     }

@@ -13,7 +13,5 @@ package protocol StoredJSON: Sendable {
 
 extension StoredJSON {
     /// Decodes the stored form, however old it is.
-    package init(stored: JSONValue) throws(RequestError) {
-        try self.init(JSONFields(stored, known: Self.members))
-    }
+    package init(stored: JSONValue) throws(RequestError) { try self.init(JSONFields(stored, known: Self.members)) }
 }

@@ -38,9 +38,7 @@ extension TimeZone {
     func timestamp(ofLocalSeconds local: Int64) -> Int64 {
         // No zone was ever further than 16 h from UTC, so the clock shows less than `local` when this span begins.
         var span = self.span(from: local - 26 * 3600)
-        for _ in 0..<16 where local >= span.localEnd {
-            span = self.span(from: span.end)
-        }
+        for _ in 0..<16 where local >= span.localEnd { span = self.span(from: span.end) }
         return max(span.start, local - span.offset)
     }
 

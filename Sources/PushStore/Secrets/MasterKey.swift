@@ -62,9 +62,7 @@ package struct MasterKey: Sendable {
     func open(_ sealed: Data, for context: SecretContext) throws -> String {
         guard let box = try? AES.GCM.SealedBox(combined: sealed),
             let text = try? AES.GCM.open(box, using: self.key, authenticating: context.associatedData)
-        else {
-            throw StoreError.wrongMasterKey
-        }
+        else { throw StoreError.wrongMasterKey }
         return String(decoding: text, as: UTF8.self)
     }
 }

@@ -22,9 +22,7 @@ package struct ClockMark: Hashable, Sendable {
     package var agreed: Duration
 
     package init(steady: Timestamp, claim: Timestamp? = nil, agreed: Duration = .zero) {
-        self.steady = steady
-        self.claim = claim
-        self.agreed = agreed
+        (self.steady, self.claim, self.agreed) = (steady, claim, agreed)
     }
 }
 

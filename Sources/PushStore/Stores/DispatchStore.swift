@@ -40,11 +40,7 @@ package protocol DispatchStore: Sendable {
     ) async throws -> [RetryClaim]
     /// Returns the next time by the steady clock, later than `after`, at which a retry or a shard of the lane is due. A
     /// leased shard does not count.
-    func nextDue(
-        lane: NotificationRecord.Lane,
-        after: Timestamp,
-        at clocks: ClockReading
-    ) async throws -> Timestamp?
+    func nextDue(lane: NotificationRecord.Lane, after: Timestamp, at clocks: ClockReading) async throws -> Timestamp?
     /// Returns the time at which the next scheduled notification of an app that is not excluded is to be opened.
     func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp?
     /// Writes that the recipients of a page are being sent to, before they are. The lease is kept.

@@ -24,8 +24,7 @@ package struct StoreStatistics: Hashable, Sendable {
     package var oldestRetryDueAt: Timestamp?
     /// Shards that are being sent.
     package var shardsLeased = 0
-    package var shardsWaiting = 0
-    package var tokensDeactivated = 0
+    package var shardsWaiting = 0, tokensDeactivated = 0
     /// Deactivations that wait for an operator's decision.
     package var tokensWithheld = 0
     /// Blocks of events that the webhook that is furthest behind has not received.

@@ -71,9 +71,7 @@ package protocol NotificationStore: Sendable {
 package struct NotificationCursor: Hashable, Sendable {
     package var number: Int64
 
-    package init(number: Int64) {
-        self.number = number
-    }
+    package init(number: Int64) { self.number = number }
 }
 
 /// A change of a notification's state by a person or by the dispatcher.
@@ -87,9 +85,7 @@ package enum StateChange: Hashable, Sendable {
 package struct DeliveryPrefix: Hashable, Sendable {
     package let bits: Int64
 
-    package init(bits: Int64) {
-        self.bits = bits
-    }
+    package init(bits: Int64) { self.bits = bits }
 
     /// Returns the prefix of a notification.
     package init(of notification: UUID) {

@@ -89,9 +89,7 @@ package enum ScheduleChangeResult: Hashable, Sendable {
 package struct ScheduleCursor: Hashable, Sendable {
     package var number: Int64
 
-    package init(number: Int64) {
-        self.number = number
-    }
+    package init(number: Int64) { self.number = number }
 }
 
 /// A page of an app's schedules.

@@ -96,9 +96,7 @@ package struct WebhookOutcome: Hashable, Sendable {
     package var isAccepted: Bool
 
     package init(before: WebhookRecord, after: WebhookRecord, isAccepted: Bool) {
-        self.before = before
-        self.after = after
-        self.isAccepted = isAccepted
+        (self.before, self.after, self.isAccepted) = (before, after, isAccepted)
     }
 
     /// Returns the record to be stored after this outcome; `nil` if the outcome does not count for `stored`.

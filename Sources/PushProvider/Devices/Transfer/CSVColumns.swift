@@ -135,12 +135,7 @@ enum CSVCell {
 
     static func object(_ text: String) throws(RequestError) -> [String: JSONValue] {
         guard case .object(let members)? = try? JSONValue(parsing: Data(text.utf8)) else {
-            throw RequestError(
-                .invalid,
-                code: "wrong_type",
-                message: "it must be a JSON object",
-                path: "attributes"
-            )
+            throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: "attributes")
         }
         return members
     }

@@ -25,16 +25,11 @@ package struct DeviceExport: AsyncSequence, Sendable {
     private let caller: QueryCaller?
 
     package init(store: any DeviceStore, app: Int64, format: TransferFormat, state: State = .active) {
-        self.store = store
-        self.app = app
-        self.format = format
-        self.state = state
+        (self.store, self.app, self.format, self.state) = (store, app, format, state)
         self.caller = QueryCaller.current.map { QueryCaller(budget: $0.budget, purpose: .export, key: $0.key) }
     }
 
-    package func makeAsyncIterator() -> Iterator {
-        Iterator(export: self)
-    }
+    package func makeAsyncIterator() -> Iterator { Iterator(export: self) }
 
     /// Reads and writes the devices page by page.
     package struct Iterator: AsyncIteratorProtocol {
@@ -43,9 +38,7 @@ package struct DeviceExport: AsyncSequence, Sendable {
         private var after: Int64 = 0
         private var isAtEnd = false
 
-        fileprivate init(export: DeviceExport) {
-            self.export = export
-        }
+        fileprivate init(export: DeviceExport) { self.export = export }
 
         package mutating func next() async throws -> ByteBuffer? {
             if self.isAtStart {

@@ -13,10 +13,7 @@ package struct DeviceImport: Sendable {
     private let time: any TimeSource
 
     package init(store: any DeviceStore, app: Int64, format: TransferFormat, time: any TimeSource) {
-        self.store = store
-        self.app = app
-        self.format = format
-        self.time = time
+        (self.store, self.app, self.format, self.time) = (store, app, format, time)
     }
 
     /// Imports a file.
@@ -57,11 +54,7 @@ package struct DeviceImport: Sendable {
     ) async throws {
         while batch.registrations.count >= count {
             let next = Array(batch.registrations.prefix(TransferLimits.batch))
-            let results = try await self.store.register(
-                next.map(\.registration),
-                app: self.app,
-                now: self.time.now
-            )
+            let results = try await self.store.register(next.map(\.registration), app: self.app, now: self.time.now)
             batch.registrations.removeFirst(next.count)
             batch.count(results, of: next)
             progress(batch.report.progress)
@@ -136,8 +129,7 @@ package struct ImportReport: Hashable, Sendable {
 package struct ImportError: Hashable, Sendable, Codable {
     /// The line on which the record begins, from 1.
     package var line: Int
-    package var code: String
-    package var message: String
+    package var code, message: String
     /// The member or column at fault.
     package var field: String?
 

@@ -70,7 +70,5 @@ enum DeviceRow {
 
 extension DeviceCapabilities {
     /// The names of the capabilities in the API, in alphabetical order.
-    var names: [String] {
-        Self.named.filter { self.contains($0.value) }.keys.sorted()
-    }
+    var names: [String] { Self.named.filter { self.contains($0.value) }.keys.sorted() }
 }

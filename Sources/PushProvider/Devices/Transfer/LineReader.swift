@@ -30,9 +30,7 @@ struct LineReader {
     }
 
     /// Returns the last line, if it has no line end.
-    mutating func finish() -> Line? {
-        self.pending.isEmpty && !self.isSkipping ? nil : self.line()
-    }
+    mutating func finish() -> Line? { self.pending.isEmpty && !self.isSkipping ? nil : self.line() }
 
     private mutating func take(_ bytes: ByteBufferView) {
         guard !self.isSkipping, !bytes.isEmpty else { return }

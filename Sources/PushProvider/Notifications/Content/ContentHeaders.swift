@@ -92,11 +92,7 @@ struct ContentHeaders {
         // Thirty days are 2,592,000 s: a smaller number is a duration by mistake, not a timestamp.
         guard let seconds = try fields.integer("expiration", in: 0...4_102_444_800) else { return .servicePolicy }
         guard seconds == 0 || seconds > 1_000_000_000 else {
-            throw fields.error(
-                "expiration",
-                "invalid_expiration",
-                "it is a timestamp in UNIX seconds, not a duration"
-            )
+            throw fields.error("expiration", "invalid_expiration", "it is a timestamp in UNIX seconds, not a duration")
         }
         return seconds == 0 ? .immediate : .at(seconds: seconds)
     }

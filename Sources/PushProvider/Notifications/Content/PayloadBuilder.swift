@@ -29,10 +29,7 @@ struct PayloadBuilder {
             return [:]
         }
         if let mdm = try self.fields.fields("mdm", known: ["pushMagic"]) {
-            try self.rejectOthers(
-                than: "mdm",
-                "an MDM push has no other content: leave this out"
-            )
+            try self.rejectOthers(than: "mdm", "an MDM push has no other content: leave this out")
             return ["mdm": .string(try mdm.requiredString("pushMagic", maximum: AlertBuilder.maximumText))]
         }
         return try self.built()

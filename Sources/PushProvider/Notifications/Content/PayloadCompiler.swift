@@ -33,8 +33,7 @@ struct PayloadCompiler {
         "user": .user, "locale": .locale, "timeZone": .timeZone, "appVersion": .appVersion,
     ]
 
-    let hasVariables: Bool
-    let hasBadge: Bool
+    let hasVariables, hasBadge: Bool
     private(set) var names: [String] = []
     private(set) var sources: Set<CompiledPayload.Source> = []
     private var literal = JSONWriter()

@@ -61,11 +61,7 @@ struct PayloadFiller {
 
     /// Appends a value.
     /// - Returns: `true` if the device has the value, which may be empty.
-    private func append(
-        _ source: CompiledPayload.Source,
-        _ attributes: Span<UInt8>,
-        to output: inout [UInt8]
-    ) -> Bool {
+    private func append(_ source: CompiledPayload.Source, _ attributes: Span<UInt8>, to output: inout [UInt8]) -> Bool {
         switch source {
         case .user: Self.append(self.profile.user, to: &output)
         case .locale: Self.append(self.profile.locale, to: &output)

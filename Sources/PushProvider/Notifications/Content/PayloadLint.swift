@@ -13,10 +13,7 @@ struct PayloadLint {
     private(set) var warnings: [ContentWarning] = []
 
     init(pushType: PushType, priority: Priority, isWallet: Bool, names: FieldNames) {
-        self.pushType = pushType
-        self.priority = priority
-        self.isWallet = isWallet
-        self.names = names
+        (self.pushType, self.priority, self.isWallet, self.names) = (pushType, priority, isWallet, names)
     }
 
     /// - Throws: ``RequestError`` that names the member at fault.

@@ -39,9 +39,7 @@ struct PayloadTemplate: Hashable {
         }
     }
 
-    init(payload: [String: JSONValue]) {
-        self.payload = payload
-    }
+    init(payload: [String: JSONValue]) { self.payload = payload }
 
     /// Decodes the stored text of a template.
     init(stored text: Data) throws(Damage) {

@@ -8,9 +8,7 @@ struct TemplateCheck {
     let hasVariables: Bool
     private var variables: Set<String> = []
 
-    init(hasVariables: Bool) {
-        self.hasVariables = hasVariables
-    }
+    init(hasVariables: Bool) { self.hasVariables = hasVariables }
 
     /// Checks one payload.
     /// - Throws: ``RequestError`` for a text that is not a valid template, or too many variables.

@@ -3,16 +3,12 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func addApp(
-        bundleID: Topic,
-        name: String?,
-        now: Timestamp
-    ) async throws -> (app: AppRecord, isNew: Bool) {
+    package func addApp(bundleID: Topic, name: String?, now: Timestamp) async throws -> (app: AppRecord, isNew: Bool) {
         try await self.database.write { database in
             if let known = try Self.app(bundleID, in: database) { return (known, false) }
-            try database.execute(
+            try database.run(
                 sql: "INSERT INTO app (bundleID, name, createdAt) VALUES (?, ?, ?)",
-                arguments: [bundleID.name, name, now.milliseconds]
+                [bundleID.name, name, now.milliseconds]
             )
             let id = database.lastInsertedRowID
             return (AppRecord(id: id, bundleID: bundleID, name: name, createdAt: now), true)
@@ -21,7 +17,7 @@ extension SQLiteStore {
 
     package func apps() async throws -> [AppRecord] {
         try await self.database.lookup { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM app ORDER BY bundleID")
+            try database.rows(sql: "SELECT * FROM app ORDER BY bundleID")
                 .compactMap { row in
                     // An app that cannot be read does not block the others.
                     do { return try Self.app(row) } catch is DamagedRow { return nil }
@@ -35,23 +31,23 @@ extension SQLiteStore {
 
     package func app(id: Int64) async throws -> AppRecord? {
         try await self.database.read { database in
-            try Row.fetchOne(database, sql: "SELECT * FROM app WHERE id = ?", arguments: [id]).map(Self.app)
+            try database.row(sql: "SELECT * FROM app WHERE id = ?", [id]).map(Self.app)
         }
     }
 
     package func setRate(_ rate: Int?, app: Int64) async throws {
-        try await self.database.execute("UPDATE app SET rate = ? WHERE id = ?", [rate, app])
+        try await self.database.run(sql: "UPDATE app SET rate = ? WHERE id = ?", [rate, app])
     }
 
     package func environments(app: Int64) async throws -> Set<PushEnvironment> {
         let codes = try await self.database.lookup { database in
-            try Int64.fetchAll(database, sql: "SELECT environment FROM credential WHERE app = ?", arguments: [app])
+            try database.integers(sql: "SELECT environment FROM credential WHERE app = ?", [app])
         }
         return Set(codes.compactMap { PushEnvironment(code: $0) })
     }
 
     private static func app(_ bundleID: Topic, in database: Database) throws -> AppRecord? {
-        try Row.fetchOne(database, sql: "SELECT * FROM app WHERE bundleID = ?", arguments: [bundleID.name])
+        try database.row(sql: "SELECT * FROM app WHERE bundleID = ?", [bundleID.name])
             .map(Self.app)
     }
 

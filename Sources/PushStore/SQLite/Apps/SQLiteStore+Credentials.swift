@@ -3,33 +3,24 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func setCredential(
-        _ credential: CredentialRecord,
-        app: Int64,
-        environment: PushEnvironment
-    ) async throws {
+    package func setCredential(_ credential: CredentialRecord, app: Int64, environment: PushEnvironment) async throws {
         let columns = try CredentialColumns(credential)
         let sealed = try self.masterKey.seal(columns.secret, for: .credential(app: app, environment))
         try await self.database.write { database in
-            try database.execute(
-                sql: """
-                    INSERT INTO credential (app, environment, kind, teamID, keyID, sealed) VALUES (?, ?, ?, ?, ?, ?)
-                    ON CONFLICT (app, environment) DO UPDATE
-                    SET kind = excluded.kind, teamID = excluded.teamID, keyID = excluded.keyID,
-                        sealed = excluded.sealed
-                    """,
-                arguments: [app, environment.code, columns.kind, columns.teamID, columns.keyID, sealed]
-            )
+            let sql = """
+                INSERT INTO credential (app, environment, kind, teamID, keyID, sealed) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (app, environment) DO UPDATE
+                SET kind = excluded.kind, teamID = excluded.teamID, keyID = excluded.keyID,
+                    sealed = excluded.sealed
+                """
+            try database.run(sql: sql, [app, environment.code, columns.kind, columns.teamID, columns.keyID, sealed])
             try Self.forgetHealth(app: app, environment: environment, in: database)
         }
     }
 
     package func removeCredential(app: Int64, environment: PushEnvironment) async throws -> Bool {
         try await self.database.write { database in
-            try database.execute(
-                sql: "DELETE FROM credential WHERE app = ? AND environment = ?",
-                arguments: [app, environment.code]
-            )
+            try database.run(sql: "DELETE FROM credential WHERE app = ? AND environment = ?", [app, environment.code])
             let wasThere = database.changesCount > 0
             try Self.forgetHealth(app: app, environment: environment, in: database)
             return wasThere
@@ -38,10 +29,9 @@ extension SQLiteStore {
 
     package func credential(app: Int64, environment: PushEnvironment) async throws -> CredentialRecord? {
         let sealed = try await self.database.read { database in
-            try Row.fetchOne(
-                database,
+            try database.row(
                 sql: "SELECT * FROM credential WHERE app = ? AND environment = ?",
-                arguments: [app, environment.code]
+                [app, environment.code]
             ).map { row in
                 guard let kind = row["kind"] as String?, let secret = row["sealed"] as Data? else {
                     throw DamagedRow(table: "credential")
@@ -61,10 +51,7 @@ extension SQLiteStore {
 
     /// Forgets what was proven with another credential.
     private static func forgetHealth(app: Int64, environment: PushEnvironment, in database: Database) throws {
-        try database.execute(
-            sql: "DELETE FROM health WHERE app = ? AND environment = ?",
-            arguments: [app, environment.code]
-        )
+        try database.run(sql: "DELETE FROM health WHERE app = ? AND environment = ?", [app, environment.code])
     }
 }
 
@@ -78,15 +65,11 @@ private struct CredentialColumns {
     }
 
     var kind: String
-    var teamID: String?
-    var keyID: String?
+    var teamID, keyID: String?
     var secret: String
 
     init(kind: String, teamID: String?, keyID: String?, secret: String) {
-        self.kind = kind
-        self.teamID = teamID
-        self.keyID = keyID
-        self.secret = secret
+        (self.kind, self.teamID, self.keyID, self.secret) = (kind, teamID, keyID, secret)
     }
 
     /// Returns the columns of a credential.

@@ -16,26 +16,23 @@ extension SQLiteStore {
             var stored = try Self.providerToken(offered.key, masterKey, in: database)
             if let rejected, stored?.issuedAt == rejected, stored?.isRejected == false {
                 stored?.isRejected = true
-                try database.execute(
+                try database.run(
                     sql: "UPDATE providerToken SET isRefused = 1 WHERE teamID = ? AND keyID = ? AND fingerprint = ?",
-                    arguments: [offered.key.teamID, offered.key.keyID, offered.key.fingerprint]
+                    [offered.key.teamID, offered.key.keyID, offered.key.fingerprint]
                 )
             }
             if let stored, !stored.isDue(at: now) { return stored }
             let sealed = try masterKey.seal(offered.text, for: .providerToken(offered.key))
-            try database.execute(
+            try database.run(
                 sql: """
                     INSERT OR REPLACE INTO providerToken (teamID, keyID, fingerprint, sealed, issuedAt, isRefused)
                     VALUES (?, ?, ?, ?, ?, 0)
                     """,
-                arguments: [
-                    offered.key.teamID, offered.key.keyID, offered.key.fingerprint, sealed,
-                    offered.issuedAt.milliseconds,
-                ]
+                [offered.key.teamID, offered.key.keyID, offered.key.fingerprint, sealed, offered.issuedAt.milliseconds]
             )
-            try database.execute(
+            try database.run(
                 sql: "DELETE FROM providerToken WHERE issuedAt < ?",
-                arguments: [offered.issuedAt.advanced(by: .zero - Self.keptTokens).milliseconds]
+                [offered.issuedAt.advanced(by: .zero - Self.keptTokens).milliseconds]
             )
             return offered
         }
@@ -47,10 +44,9 @@ extension SQLiteStore {
         _ masterKey: MasterKey,
         in database: Database
     ) throws -> ProviderTokenRecord? {
-        let row = try Row.fetchOne(
-            database,
+        let row = try database.row(
             sql: "SELECT * FROM providerToken WHERE teamID = ? AND keyID = ? AND fingerprint = ?",
-            arguments: [key.teamID, key.keyID, key.fingerprint]
+            [key.teamID, key.keyID, key.fingerprint]
         )
         guard let row, let issuedAt = row.time("issuedAt"), let sealed = row["sealed"] as Data?,
             let isRejected = row["isRefused"] as Bool?,

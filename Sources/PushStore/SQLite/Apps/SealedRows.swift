@@ -21,22 +21,22 @@ struct SealedRows {
             secrets.isEmpty
                 || secrets.contains(where: { (try? self.masterKey.open($0.sealed, for: $0.context)) != nil })
         else { throw StoreError.wrongMasterKey }
-        try self.database.execute(
+        try self.database.run(
             sql: "INSERT OR REPLACE INTO masterKeyMark (id, sealed) VALUES (1, ?)",
-            arguments: [try self.masterKey.seal(Self.mark, for: .mark)]
+            [try self.masterKey.seal(Self.mark, for: .mark)]
         )
     }
 
     /// Returns all secrets whose rows can be read, with their contexts.
     private func secrets() throws -> [(context: SecretContext, sealed: Data)] {
-        let credentials = try Row.fetchAll(self.database, sql: "SELECT app, environment, sealed FROM credential")
+        let credentials = try self.database.rows(sql: "SELECT app, environment, sealed FROM credential")
             .compactMap { row -> (SecretContext, Data)? in
                 guard let app = row["app"] as Int64?, let environment = row.environment("environment"),
                     let sealed = row["sealed"] as Data?
                 else { return nil }
                 return (.credential(app: app, environment), sealed)
             }
-        let webhooks = try Row.fetchAll(self.database, sql: "SELECT id, app, sealed FROM webhook")
+        let webhooks = try self.database.rows(sql: "SELECT id, app, sealed FROM webhook")
             .compactMap { row -> (SecretContext, Data)? in
                 guard let id = row.uuid("id"), let app = row["app"] as Int64?, let sealed = row["sealed"] as Data?
                 else { return nil }

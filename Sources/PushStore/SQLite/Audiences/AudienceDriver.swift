@@ -136,10 +136,7 @@ private indirect enum Candidates {
         let statement = try database.cachedStatement(
             sql: "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?)"
         )
-        return try Int.fetchOne(
-            statement,
-            arguments: StatementArguments(range.arguments + [limit.databaseValue])
-        ) ?? 0
+        return try Int.fetchOne(statement, arguments: StatementArguments(range.arguments + [limit.databaseValue])) ?? 0
     }
 }
 
@@ -175,7 +172,7 @@ extension AudienceSQL {
             return [detail("deviceAttribute", "name = ? AND \(condition)", name, bound)]
         case .hasAttribute(let name): return [detail("deviceAttribute", "name = ?", name)]
         case .locale(let locale):
-            let tag = StoredLocale.text(locale)
+            let tag = LocaleTag.stored(locale)
             return [
                 device("deviceByLocale", "locale = ?", tag),
                 device("deviceByLocale", "locale > ? AND locale < ?", "\(tag)-", "\(tag)."),

@@ -46,7 +46,7 @@ struct AudienceSQL: Sendable {
                 name
             )
         case .locale(let locale):
-            let tag = StoredLocale.text(locale)
+            let tag = LocaleTag.stored(locale)
             // The tag, or what begins with it and a hyphen; a full stop follows the hyphen in ASCII.
             self.add("(device.locale = ? OR (device.locale > ? AND device.locale < ?))", tag, "\(tag)-", "\(tag).")
         case .appVersion(let comparison, let version):

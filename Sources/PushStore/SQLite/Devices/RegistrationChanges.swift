@@ -12,19 +12,18 @@ struct RegistrationChanges {
 
     /// Tells whether a notification of the app has been opened and has not ended.
     func isWatched() throws -> Bool {
-        return try RawStatement.givesRow(
-            """
-            SELECT 1 FROM notification INDEXED BY notificationWatching
-            WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL LIMIT 1
-            """,
-            self.app,
-            in: self.database
+        return try self.database.hasRow(
+            sql: """
+                SELECT 1 FROM notification INDEXED BY notificationWatching
+                WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL LIMIT 1
+                """,
+            self.app
         )
     }
 
     /// Returns the reading of the registration clock.
     static func clock(in database: Database) throws -> Int64 {
-        try Int64.fetchOne(database.cachedStatement(sql: "SELECT number FROM registrationClock")) ?? 0
+        try database.integer(sql: "SELECT number FROM registrationClock") ?? 0
     }
 
     /// Removes a device, or hides it until no notification needs it any more.
@@ -36,26 +35,23 @@ struct RegistrationChanges {
 
     /// Hides a device. One that was inactive is not a recipient, and is only kept for what it has had (2).
     private func hide(_ device: Int64, clock: Int64) throws {
-        try self.database.run(
-            """
+        let sql = """
             UPDATE device SET hasLeft = CASE isActive WHEN 1 THEN 1 ELSE 2 END, isActive = 0, churn = ?
             WHERE id = ? AND hasLeft = 0
-            """,
-            [clock, device]
-        )
+            """
+        try self.database.run(sql: sql, [clock, device])
     }
 
     /// Notes that the device has changed for notifications in progress.
     func changed(_ device: Int64) throws {
         guard try self.isWatched() else { return }
-        try self.database.run("UPDATE device SET churn = ? WHERE id = ?", [try self.tick(), device])
+        try self.database.run(sql: "UPDATE device SET churn = ? WHERE id = ?", [try self.tick(), device])
     }
 
     /// Brings a device back that had left. Notifications that have passed it meanwhile send to it at once.
     func returned(_ device: Int64) throws {
-        try self.database.run("UPDATE device SET hasLeft = 0, churn = ? WHERE id = ?", [try self.tick(), device])
-        try self.database.run(
-            """
+        try self.database.run(sql: "UPDATE device SET hasLeft = 0, churn = ? WHERE id = ?", [try self.tick(), device])
+        let sql = """
             UPDATE retry SET dueAt = 0 WHERE recipient = ?1
                 AND (dueAt = \(RetryQueue.departed) OR dueAt >= \(RetryQueue.afterOthers)) AND notification IN (
                     SELECT number FROM notification INDEXED BY notificationWatchingBulk
@@ -63,9 +59,8 @@ struct RegistrationChanges {
                     UNION ALL SELECT notification FROM retry INDEXED BY retryByApp
                     WHERE lane = 0 AND app = ?2 AND lease IS NULL AND recipient = ?1 AND dueAt IN (
                         \(RetryQueue.departed), \(RetryQueue.afterOthers), \(RetryQueue.afterShards)))
-            """,
-            [device, self.app]
-        )
+            """
+        try self.database.run(sql: sql, [device, self.app])
     }
 
     /// Merges a device into another, which has had what either had.
@@ -83,56 +78,43 @@ struct RegistrationChanges {
 
     /// Tells whether two devices are of two installations.
     private func hasOtherInstallation(_ device: Int64, than other: Int64) throws -> Bool {
-        try Row.fetchOne(
-            self.database.cachedStatement(
-                sql: """
-                    SELECT 1 FROM device JOIN device AS other ON other.id = ?2
-                    WHERE device.id = ?1 AND device.installation != other.installation
-                    """
-            ),
-            arguments: [device, other]
-        ) != nil
+        let sql = """
+            SELECT 1 FROM device JOIN device AS other ON other.id = ?2
+            WHERE device.id = ?1 AND device.installation != other.installation
+            """
+        return try self.database.hasRow(sql: sql, [device, other])
     }
 
     /// Gives the installation of a device that has left to another, which has had what either had.
     func takeInstallation(from left: Int64, to device: Int64) throws {
-        try self.database.run("UPDATE device SET installation = NULL WHERE id = ?", [left])
+        try self.database.run(sql: "UPDATE device SET installation = NULL WHERE id = ?", [left])
         guard try self.isWatched() else { return }
         try self.link(device, to: left, since: try self.tick(), countsAll: true)
     }
 
     /// Frees the token and the installation of a device that has left. The column of the token cannot be empty.
     private func vacate(_ device: Int64, keepsInstallation: Bool) throws {
-        let row = try Row.fetchOne(
-            self.database.cachedStatement(sql: "SELECT token, environment FROM device WHERE id = ?"),
-            arguments: [device]
-        )
+        let row = try self.database.row(sql: "SELECT token, environment FROM device WHERE id = ?", [device])
         if let row, let token = row.token("token"), let environment = row.environment("environment") {
             try self.gaveUp(token, environment, device: device)
         }
         try self.unpair(device)
         // Random, so that it cannot be registered.
-        try self.database.execute(
-            sql: """
-                UPDATE device SET token = randomblob(32), installation = CASE WHEN ? THEN installation END WHERE id = ?
-                """,
-            arguments: [keepsInstallation, device]
-        )
+        let sql = """
+            UPDATE device SET token = randomblob(32), installation = CASE WHEN ? THEN installation END WHERE id = ?
+            """
+        try self.database.run(sql: sql, [keepsInstallation, device])
     }
 
     /// Separates a device that gives its token up from the one that has it in the other environment, which awaits it.
     private func unpair(_ device: Int64) throws {
-        let others = try Int64.fetchAll(
-            self.database.cachedStatement(
-                sql: """
-                    SELECT id FROM device WHERE twin = ?1
-                    UNION SELECT twin FROM device WHERE id = ?1 AND twin IS NOT NULL
-                    """
-            ),
-            arguments: [device]
-        )
+        let sql = """
+            SELECT id FROM device WHERE twin = ?1
+            UNION SELECT twin FROM device WHERE id = ?1 AND twin IS NOT NULL
+            """
+        let others = try self.database.integers(sql: sql, [device])
         guard !others.isEmpty else { return }
-        try self.database.run("UPDATE device SET twin = NULL WHERE twin = ?1 OR id = ?1", [device])
+        try self.database.run(sql: "UPDATE device SET twin = NULL WHERE twin = ?1 OR id = ?1", [device])
         guard try self.isWatched() else { return }
         for other in others { try self.link(other, to: device, since: try self.tick(), countsAll: false) }
     }
@@ -140,28 +122,20 @@ struct RegistrationChanges {
     /// Notes that a device gives a token up, and what the token has had.
     func gaveUp(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         guard try self.isWatched() else { return }
-        try self.database.execute(
-            sql: """
-                INSERT OR REPLACE INTO formerToken (app, token, environment, device, since)
-                VALUES (?, ?, ?, ?, ?)
-                """,
-            arguments: [self.app, Data(token.bytes), environment.code, device, try self.tick()]
-        )
+        let sql = """
+            INSERT OR REPLACE INTO formerToken (app, token, environment, device, since) VALUES (?, ?, ?, ?, ?)
+            """
+        try self.database.run(sql: sql, [self.app, Data(token.bytes), environment.code, device, try self.tick()])
         try SentTokenHistory(app: self.app, database: self.database).gaveUp(token, device: device)
     }
 
     /// Links a device that took a token to those that had it before, in either environment, and to the one that has it
     /// in the other environment now.
     func took(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
-        let former = try Int64.fetchAll(
-            self.database.cachedStatement(
-                sql: """
-                    SELECT device FROM formerToken WHERE app = ? AND token = ? AND device != ?
-                    ORDER BY since DESC LIMIT ?
-                    """
-            ),
-            arguments: [self.app, Data(token.bytes), device, Self.awaited]
-        )
+        let sql = """
+            SELECT device FROM formerToken WHERE app = ? AND token = ? AND device != ? ORDER BY since DESC LIMIT ?
+            """
+        let former = try self.database.integers(sql: sql, [self.app, Data(token.bytes), device, Self.awaited])
         // A page that was in flight when the token was given up went to it all the same.
         for other in former { try self.link(device, to: other, since: try self.tick(), countsAll: false) }
         try self.unpair(device)
@@ -175,19 +149,11 @@ struct RegistrationChanges {
 
     /// Makes a device the twin of the one that has its token in the other environment.
     /// - Returns: the other device; `nil` if there is none.
-    @discardableResult func pair(
-        _ token: DeviceToken,
-        _ environment: PushEnvironment,
-        device: Int64
-    ) throws -> Int64? {
-        let other = try Int64.fetchOne(
-            self.database.cachedStatement(
-                sql: "SELECT id FROM device WHERE app = ? AND token = ? AND environment = ?"
-            ),
-            arguments: [self.app, Data(token.bytes), 1 - environment.code]
-        )
-        guard let other else { return nil }
-        try self.database.run("UPDATE device SET twin = ? WHERE id = ?", [min(other, device), max(other, device)])
+    @discardableResult func pair(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws -> Int64? {
+        let sql = "SELECT id FROM device WHERE app = ? AND token = ? AND environment = ?"
+        guard let other = try self.database.integer(sql: sql, [self.app, Data(token.bytes), 1 - environment.code])
+        else { return nil }
+        try self.database.run(sql: "UPDATE device SET twin = ? WHERE id = ?", [min(other, device), max(other, device)])
         return other
     }
 
@@ -195,81 +161,61 @@ struct RegistrationChanges {
     /// - Parameter countsAll: whether everything counts that the other one had, and not only what is recorded of its
     ///   token (``SentTokenHistory``). A later link does not take that back.
     private func link(_ device: Int64, to other: Int64, since clock: Int64, countsAll: Bool) throws {
-        try self.database.run(
-            """
-            INSERT INTO deviceLink (device, other, since, countsAll) VALUES (?, ?, ?, ?)
+        let update = """
             ON CONFLICT (device, other) DO UPDATE
             SET since = excluded.since, countsAll = max(countsAll, excluded.countsAll)
-            """,
-            [device, other, clock, countsAll]
-        )
+            """
+        let link = "INSERT INTO deviceLink (device, other, since, countsAll) VALUES (?, ?, ?, ?) \(update)"
+        try self.database.run(sql: link, [device, other, clock, countsAll])
         if countsAll {
             // Links of the other device hold for this one too.
-            try self.database.execute(
-                sql: """
-                    INSERT INTO deviceLink (device, other, since, countsAll)
-                    SELECT ?, other, ?, countsAll FROM deviceLink WHERE device = ? AND other != ?
-                    ON CONFLICT (device, other) DO UPDATE
-                    SET since = excluded.since, countsAll = max(countsAll, excluded.countsAll)
-                    """,
-                arguments: [device, clock, other, device]
-            )
+            let links = """
+                INSERT INTO deviceLink (device, other, since, countsAll)
+                SELECT ?, other, ?, countsAll FROM deviceLink WHERE device = ? AND other != ? \(update)
+                """
+            try self.database.run(sql: links, [device, clock, other, device])
         }
-        try self.database.run("UPDATE device SET churn = ? WHERE id = ?", [clock, device])
+        try self.database.run(sql: "UPDATE device SET churn = ? WHERE id = ?", [clock, device])
     }
 
     /// Advances the registration clock.
     private func tick() throws -> Int64 {
-        let statement = try self.database.cachedStatement(
-            sql: "UPDATE registrationClock SET number = number + 1 RETURNING number"
-        )
-        return try Int64.fetchOne(statement) ?? 0
+        try self.database.integer(sql: "UPDATE registrationClock SET number = number + 1 RETURNING number") ?? 0
     }
 
     /// Deletes what no notification of the app needs any more, of `limit` devices at most.
     /// - Returns: the number of those devices.
     static func forget(app: Int64, limit: Int, in database: Database) throws -> Int {
-        let floor =
-            try Int64.fetchOne(
-                database.cachedStatement(
-                    sql: """
-                        SELECT min(openedAfter) FROM notification
-                        WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL
-                        """
-                ),
-                arguments: [app]
-            ) ?? .max
-        let rows = try Row.fetchAll(
-            database.cachedStatement(
-                sql: """
-                    SELECT id, hasLeft FROM device INDEXED BY deviceChurned
-                    WHERE app = ? AND churn IS NOT NULL AND churn <= ? LIMIT ?
-                    """
-            ),
-            arguments: [app, floor, limit]
-        )
+        let opened = """
+            SELECT min(openedAfter) FROM notification
+            WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL
+            """
+        let floor = try database.integer(sql: opened, [app]) ?? .max
+        let sql = """
+            SELECT id, hasLeft FROM device INDEXED BY deviceChurned
+            WHERE app = ? AND churn IS NOT NULL AND churn <= ? LIMIT ?
+            """
+        let rows = try database.rows(sql: sql, [app, floor, limit])
         for row in rows {
             guard let id = row["id"] as Int64? else { continue }
             if row["hasLeft"] as Int64? != 0 {
                 try Self.delete(id, in: database)
             } else {
-                try database.execute(sql: "UPDATE device SET churn = NULL WHERE id = ?", arguments: [id])
-                try database.execute(sql: "DELETE FROM deviceLink WHERE device = ?", arguments: [id])
+                try database.run(sql: "UPDATE device SET churn = NULL WHERE id = ?", [id])
+                try database.run(sql: "DELETE FROM deviceLink WHERE device = ?", [id])
             }
         }
-        try database.run(
-            """
+        let former = """
             DELETE FROM formerToken WHERE (app, token, environment, device) IN (
                 SELECT app, token, environment, device FROM formerToken WHERE app = ? AND since <= ? LIMIT ?)
-            """,
-            [app, floor, limit]
-        )
+            """
+        try database.run(sql: former, [app, floor, limit])
         return rows.count
     }
 
     /// Deletes a device's row, with its tags, attributes and links.
     private static func delete(_ device: Int64, in database: Database) throws {
-        try database.run("UPDATE device SET twin = NULL WHERE twin = ?", [device])
-        try database.run("DELETE FROM device WHERE id = ?", [device])
+        try database.run(sql: "UPDATE device SET twin = NULL WHERE twin = ?", [device])
+        try database.run(sql: "DELETE FROM device WHERE id = ?", [device])
     }
 }

@@ -36,14 +36,10 @@ extension SQLiteStore {
     }
 
     package func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord] {
-        try await self.database.lookup { database in
-            try Self.devices(
-                database,
-                // The plus keeps SQLite from visiting all devices of the app because they have that order.
-                where: "app = ? AND token = ? AND hasLeft = 0 ORDER BY +id",
-                arguments: [app.databaseValue, token.databaseValue]
-            ).devices
-        }
+        // The plus keeps SQLite from visiting all devices of the app because they have that order.
+        let condition = "app = ? AND token = ? AND hasLeft = 0 ORDER BY +id"
+        let arguments = [app.databaseValue, token.databaseValue]
+        return try await self.database.lookup { try Self.devices($0, where: condition, arguments: arguments).devices }
     }
 
     package func deleteDevices(
@@ -53,15 +49,12 @@ extension SQLiteStore {
         now: Timestamp
     ) async throws -> Int {
         try await self.database.write { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT id, environment FROM device
-                    WHERE app = ? AND token = ? AND environment = coalesce(?, environment) AND hasLeft = 0
-                    """,
-                arguments: [app.databaseValue, token.databaseValue, environment.databaseValue]
-            )
-            let last = try TokenEventWriter.last(in: database)
+            let sql = """
+                SELECT id, environment FROM device
+                WHERE app = ? AND token = ? AND environment = coalesce(?, environment) AND hasLeft = 0
+                """
+            let rows = try database.rows(sql: sql, [app.databaseValue, token.databaseValue, environment.databaseValue])
+            let events = try TokenEventWriter(app: app, now: now, in: database)
             for row in rows {
                 let id = row["id"] as Int64? ?? 0
                 let environment = row.environment("environment")
@@ -69,55 +62,32 @@ extension SQLiteStore {
                 let changes = RegistrationChanges(app: app, database: database)
                 try changes.leave(id, isReadable: environment != nil)
                 guard let environment else { continue }
-                try TokenEventWriter.add(
-                    .deleted,
-                    app: app,
-                    device: id,
-                    token: token,
-                    environment: environment,
-                    at: now,
-                    in: database
-                )
+                try events.add(.deleted, device: id, token: token, environment: environment)
             }
-            try TokenEventWriter.announce(after: last, app: app, at: now, in: database)
+            try events.announce()
             return rows.count
         }
     }
 
-    package func count(
-        app: Int64,
-        audience: AudienceExpression,
-        environment: PushEnvironment?
-    ) async throws -> Int {
-        var condition = "app = ? AND isActive = 1"
-        var arguments = [app.databaseValue]
-        if let environment { condition += " AND environment = \(environment.code)" }
-        if audience != .everyone {
-            let filter = AudienceSQL(audience, app: app)
-            condition += " AND \(filter.sql)"
-            arguments += filter.arguments
-        }
-        let (filter, bound) = (condition, arguments)
+    package func count(app: Int64, audience: AudienceExpression, environment: PushEnvironment?) async throws -> Int {
+        let only = environment.map { " AND environment = \($0.code)" } ?? ""
+        let filter = AudienceSQL(audience, app: app)
         return try await self.database.query { database in
             // Looking a device up takes longer than visiting it in order.
             let most = Int(clamping: try Shards.devices(of: app, in: database).count / 3)
             let driver = try AudienceDriver.choose(audience, app: app, limit: most, in: database)
             let index = driver != nil ? "NOT INDEXED" : audience == .everyone ? "" : "INDEXED BY deviceByApp"
-            return try Int.fetchOne(
-                database,
-                sql: "SELECT count(*) FROM device \(index) WHERE \(filter)\(driver.condition)",
-                arguments: StatementArguments(bound + (driver?.arguments(after: .min, upTo: .max) ?? []))
-            ) ?? 0
+            let condition = "app = ? AND isActive = 1\(only) AND \(filter.sql)\(driver.condition)"
+            let arguments = filter.arguments + (driver?.arguments(after: .min, upTo: .max) ?? [])
+            let sql = "SELECT count(*) FROM device \(index) WHERE \(condition)"
+            return try database.count(sql: sql, StatementArguments([app.databaseValue] + arguments), isKept: false)
         }
     }
 
     package func timeZones(app: Int64) async throws -> [String?: Int] {
-        try await self.database.query { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: "SELECT timeZone, count(*) AS count FROM device WHERE app = ? AND isActive = 1 GROUP BY timeZone",
-                arguments: [app]
-            )
+        let sql = "SELECT timeZone, count(*) AS count FROM device WHERE app = ? AND isActive = 1 GROUP BY timeZone"
+        return try await self.database.query { database in
+            let rows = try database.rows(sql: sql, [app])
             return Dictionary(rows.map { ($0["timeZone"] as String?, $0["count"] as Int? ?? 0) }, uniquingKeysWith: +)
         }
     }
@@ -130,22 +100,12 @@ extension SQLiteStore {
         where condition: String,
         arguments: [DatabaseValue]
     ) throws -> (devices: [DeviceRecord], rows: Int, last: Int64?) {
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT *, (SELECT json_group_array(tag) FROM deviceTag WHERE deviceTag.device = device.id) AS tags
-                FROM device \(index) WHERE \(condition)
-                """,
-            arguments: StatementArguments(arguments)
-        )
-        let devices = try rows.compactMap { row in
-            do {
-                return try Self.device(row)
-            } catch is DamagedRow {
-                return nil
-            }
-        }
-        return (devices, rows.count, rows.last?["id"])
+        let sql = """
+            SELECT *, (SELECT json_group_array(tag) FROM deviceTag WHERE deviceTag.device = device.id) AS tags
+            FROM device \(index) WHERE \(condition)
+            """
+        let rows = try database.rows(sql: sql, StatementArguments(arguments), isKept: false)
+        return (try rows.compactMap { try $0.readable(Self.device) }, rows.count, rows.last?["id"])
     }
 
     /// Reads a device's row.
@@ -178,11 +138,8 @@ extension SQLiteStore {
         profile.capabilities = DeviceCapabilities(rawValue: row["capabilities"] as Int64? ?? 0)
         // Damaged attributes do not make the token unusable.
         profile.attributes = (try? DeviceAttributes.read(row["attributes"])) ?? [:]
-        if let tags = row["tags"] as String?,
-            let names = try? JSONDecoder().decode([String].self, from: Data(tags.utf8))
-        {
-            profile.tags = Set(names)
-        }
+        let tags = (row["tags"] as String?).flatMap { try? JSONDecoder().decode(Set<String>.self, from: Data($0.utf8)) }
+        profile.tags = tags ?? []
         return profile
     }
 }

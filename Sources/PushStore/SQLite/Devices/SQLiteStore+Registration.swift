@@ -10,11 +10,9 @@ extension SQLiteStore {
         now: Timestamp
     ) async throws -> [RegistrationResult] {
         try await self.database.write { database in
-            let last = try TokenEventWriter.last(in: database)
-            let results = try registrations.map { registration in
-                try Registration(registration, app: app, now: now, database: database).run()
-            }
-            try TokenEventWriter.announce(after: last, app: app, at: now, in: database)
+            let events = try TokenEventWriter(app: app, now: now, in: database)
+            let results = try registrations.map { try Registration(registration: $0, events: events).run() }
+            try events.announce()
             return results
         }
     }
@@ -26,35 +24,30 @@ private struct Registration {
     private struct Known {
         var id: Int64
         var token: DeviceToken
-        var isActive: Bool
-        var hasLeft: Bool
+        var isActive, hasLeft: Bool
         var hasInstallation = false
-        var user: String?
-        var timeZone: String?
+        var user, timeZone: String?
     }
 
-    private let registration: DeviceRegistration
-    private let app: Int64
-    private let now: Timestamp
-    private let database: Database
+    let registration: DeviceRegistration
+    let events: TokenEventWriter
 
-    init(_ registration: DeviceRegistration, app: Int64, now: Timestamp, database: Database) {
-        self.registration = registration
-        self.app = app
-        self.now = now
-        self.database = database
-    }
-
+    private var app: Int64 { self.events.app }
+    private var database: Database { self.events.database }
     private var changes: RegistrationChanges { RegistrationChanges(app: self.app, database: self.database) }
 
     /// Adds, refreshes or merges devices, and records the changes of tokens.
     func run() throws -> RegistrationResult {
-        let byToken = try self.known(byToken: self.registration.token)
-        let byInstallation = try self.registration.installation.flatMap { try self.known(byInstallation: $0) }
+        let byToken = try self.known(by: "token") { $0.bind(self.registration.token.bytes, at: 3) }
+        let byInstallation = try self.registration.installation.flatMap { installation in
+            try self.known(by: "installation") { $0.bind(installation, at: 3) }
+        }
         let other = byInstallation?.id == byToken?.id ? nil : byInstallation
         let target = Self.target(byToken: byToken, byInstallation: other)
         let attributes = try self.merged(into: target)
-        if let excess = self.excess(attributes) { return Self.rejected(target, excess) }
+        if let excess = self.excess(attributes) {
+            return RegistrationResult(device: target?.id ?? 0, kind: .rejected(excess))
+        }
         guard let target else { return RegistrationResult(device: try self.insert(attributes?.text), kind: .added) }
         if let other, let byToken {
             if target.id == other.id {
@@ -93,45 +86,27 @@ private struct Registration {
 
     /// Brings a device back that had left, as if it were new: only its id stays.
     private func revive(_ known: Known, _ attributes: Merged?) throws {
-        try self.database.execute(sql: "DELETE FROM deviceTag WHERE device = ?", arguments: [known.id])
-        try self.database.execute(sql: "DELETE FROM deviceAttribute WHERE device = ?", arguments: [known.id])
-        try self.database.execute(
-            sql: """
-                UPDATE device SET createdAt = ?, user = NULL, locale = NULL, timeZone = NULL, appVersion = NULL,
-                    versionNumber = NULL, installation = NULL, capabilities = 0, attributes = NULL
-                WHERE id = ?
-                """,
-            arguments: [self.now.milliseconds, known.id]
-        )
+        try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])
+        try self.database.run(sql: "DELETE FROM deviceAttribute WHERE device = ?", [known.id])
+        let sql = """
+            UPDATE device SET createdAt = ?, user = NULL, locale = NULL, timeZone = NULL, appVersion = NULL,
+                versionNumber = NULL, installation = NULL, capabilities = 0, attributes = NULL
+            WHERE id = ?
+            """
+        try self.database.run(sql: sql, [self.events.now.milliseconds, known.id])
         try self.refresh(Known(id: known.id, token: known.token, isActive: true, hasLeft: true), attributes)
         try self.changes.returned(known.id)
     }
 
-    private func known(byToken token: DeviceToken) throws -> Known? {
-        let statement = try RawStatement(
-            "SELECT \(Self.columns) FROM device WHERE app = ? AND token = ? AND environment = ?",
-            in: self.database
-        )
-        statement.bind(self.app, at: 1)
-        statement.bind(token.bytes, at: 2)
-        statement.bind(self.registration.environment.code, at: 3)
-        return try self.known(statement)
-    }
-
-    private func known(byInstallation installation: String) throws -> Known? {
-        let statement = try RawStatement(
-            "SELECT \(Self.columns) FROM device WHERE app = ? AND installation = ? AND environment = ?",
-            in: self.database
-        )
-        statement.bind(self.app, at: 1)
-        statement.bind(installation, at: 2)
-        statement.bind(self.registration.environment.code, at: 3)
-        return try self.known(statement)
-    }
-
-    /// Reads a known device; `nil` if the statement gives no row.
-    private func known(_ statement: RawStatement) throws -> Known? {
+    /// Reads a known device; `nil` if there is none.
+    /// - Parameter bind: binds the value of the column.
+    private func known(by column: String, _ bind: (RawStatement) -> Void) throws -> Known? {
+        let columns = "id, token, isActive, hasLeft, user, timeZone, installation"
+        let sql = "SELECT \(columns) FROM device WHERE app = ? AND environment = ? AND \(column) = ?"
+        let statement = try RawStatement(sql: sql, in: self.database)
         defer { statement.reset() }
+        statement.bind(self.app, self.registration.environment.code)
+        bind(statement)
         guard try statement.step() else { return nil }
         guard let token = statement.token(1) else { throw DamagedRow(table: "device") }
         return Known(
@@ -144,8 +119,6 @@ private struct Registration {
             timeZone: statement.text(5)
         )
     }
-
-    private static let columns = "id, token, isActive, hasLeft, user, timeZone, installation"
 
     /// The attributes after a registration.
     private struct Merged {
@@ -160,36 +133,26 @@ private struct Registration {
 
     /// Returns the bound that the registration would exceed; `nil` if none.
     private func excess(_ attributes: Merged?) -> DeviceExcess? {
-        if let attributes, let text = attributes.text,
-            let excess = DeviceBounds.excess(attributes: attributes.all, text, before: attributes.before)
-        {
-            return excess
+        let ofAttributes = attributes.flatMap { attributes in
+            attributes.text.flatMap { DeviceBounds.excess(attributes: attributes.all, $0, before: attributes.before) }
         }
-        return self.registration.tags.flatMap(DeviceBounds.excess)
-    }
-
-    private static func rejected(_ known: Known?, _ excess: DeviceExcess) -> RegistrationResult {
-        RegistrationResult(device: known?.id ?? 0, kind: .rejected(excess))
+        return ofAttributes ?? self.registration.tags.flatMap(DeviceBounds.excess)
     }
 
     /// Adds a device.
     /// - Returns: its id.
     private func insert(_ attributes: String?) throws -> Int64 {
-        let statement = try RawStatement(
-            """
-            INSERT INTO device (app, environment, token, isActive, createdAt, registeredAt, suspicions, user, locale,
+        let sql = """
+            INSERT INTO device (app, environment, registeredAt, token, createdAt, isActive, suspicions, user, locale,
                 timeZone, appVersion, versionNumber, installation, capabilities, attributes)
-            VALUES (?, ?, ?, 1, ?4, ?4, 0, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            in: self.database
-        )
+            VALUES (?, ?, ?3, ?, ?3, 1, 0, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        let statement = try RawStatement(sql: sql, in: self.database)
         let registration = self.registration
-        statement.bind(self.app, at: 1)
-        statement.bind(registration.environment.code, at: 2)
-        statement.bind(registration.token.bytes, at: 3)
-        statement.bind(self.now.milliseconds, at: 4)
+        statement.bind(self.app, registration.environment.code, self.events.now.milliseconds)
+        statement.bind(registration.token.bytes, at: 4)
         statement.bind(registration.user?.value, at: 5)
-        statement.bind(registration.locale?.value.map(StoredLocale.text), at: 6)
+        statement.bind(registration.locale?.value.map(LocaleTag.stored), at: 6)
         statement.bind(registration.timeZone?.value, at: 7)
         statement.bind(registration.appVersion?.value, at: 8)
         statement.bind(registration.appVersion?.value.flatMap { AppVersion($0)?.number }, at: 9)
@@ -211,10 +174,10 @@ private struct Registration {
         let version = registration.appVersion.map { $0.value.flatMap { AppVersion($0)?.number } }
         var columns: [(String, (any DatabaseValueConvertible)?)] = [
             ("token", Data(registration.token.bytes)), ("isActive", 1), ("suspicions", 0),
-            ("registeredAt", self.now.milliseconds),
+            ("registeredAt", self.events.now.milliseconds),
         ]
         if let user = registration.user { columns.append(("user", user.value)) }
-        if let locale = registration.locale { columns.append(("locale", locale.value.map(StoredLocale.text))) }
+        if let locale = registration.locale { columns.append(("locale", locale.value.map(LocaleTag.stored))) }
         if let zone = registration.timeZone { columns.append(("timeZone", zone.value)) }
         if let appVersion = registration.appVersion { columns.append(("appVersion", appVersion.value)) }
         if let version { columns.append(("versionNumber", version)) }
@@ -228,7 +191,7 @@ private struct Registration {
         let statement = try self.database.cachedStatement(sql: "UPDATE device SET \(assignments) WHERE id = ?")
         try statement.execute(arguments: StatementArguments(columns.map(\.1) + [known.id]))
         if let tags = registration.tags {
-            try self.database.execute(sql: "DELETE FROM deviceTag WHERE device = ?", arguments: [known.id])
+            try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])
             try self.add(tags, to: known.id)
         }
         if !known.isActive { try self.record(.reactivated, known) }
@@ -255,72 +218,48 @@ private struct Registration {
             let all = changes.compactMapValues(\.value)
             return Merged(all: all, text: all.isEmpty ? nil : try Self.text(all))
         }
-        let stored = try String.fetchOne(
-            self.database,
-            sql: "SELECT attributes FROM device WHERE id = ?",
-            arguments: [known.id]
-        )
+        let row = try self.database.row(sql: "SELECT attributes FROM device WHERE id = ?", [known.id])
+        let stored = row?["attributes"] as String?
         let readable = try? DeviceAttributes.read(stored)
         // Attributes that cannot be read are replaced: keeping them would reject every later registration.
         var attributes = readable ?? [:]
         let before = DeviceBounds.Size(count: attributes.count, bytes: stored?.utf8.count ?? 0)
         for (name, change) in changes { attributes[name] = change.value }
-        return Merged(
-            all: attributes,
-            text: try Self.text(attributes),
-            before: before,
-            replacesAll: readable == nil
-        )
+        return Merged(all: attributes, text: try Self.text(attributes), before: before, replacesAll: readable == nil)
     }
 
     /// Writes the rows by which the changed attributes are searched.
     private func write(_ attributes: Merged, of device: Int64) throws {
         let changes = self.registration.attributes
         if attributes.replacesAll {
-            try self.database.execute(sql: "DELETE FROM deviceAttribute WHERE device = ?", arguments: [device])
+            try self.database.run(sql: "DELETE FROM deviceAttribute WHERE device = ?", [device])
         }
-        for name in changes.keys {
-            try self.database.execute(
-                sql: "DELETE FROM deviceAttribute WHERE device = ? AND app = ? AND name = ?",
-                arguments: [device, self.app, name]
-            )
-        }
+        let sql = "DELETE FROM deviceAttribute WHERE device = ? AND app = ? AND name = ?"
+        for name in changes.keys { try self.database.run(sql: sql, [device, self.app, name]) }
         try self.add(changes.compactMapValues(\.value), to: device)
     }
 
     private func add(_ tags: Set<String>, to device: Int64) throws {
         for tag in tags {
-            let statement = try RawStatement(
-                "INSERT INTO deviceTag (app, tag, device) VALUES (?, ?, ?)",
-                in: self.database
-            )
-            statement.bind(self.app, at: 1)
-            statement.bind(tag, at: 2)
-            statement.bind(device, at: 3)
+            let sql = "INSERT INTO deviceTag (app, device, tag) VALUES (?, ?, ?)"
+            let statement = try RawStatement(sql: sql, in: self.database)
+            statement.bind(self.app, device)
+            statement.bind(tag, at: 3)
             try statement.run()
         }
     }
 
     private func add(_ attributes: [String: JSONValue], to device: Int64) throws {
+        let sql = "INSERT OR REPLACE INTO deviceAttribute (app, name, value, device) VALUES (?, ?, ?, ?)"
         for (name, value) in attributes {
             guard let stored = DeviceAttributes.stored(value) else { continue }
-            try self.database.run(
-                "INSERT OR REPLACE INTO deviceAttribute (app, name, value, device) VALUES (?, ?, ?, ?)",
-                [self.app, name, stored, device]
-            )
+            try self.database.run(sql: sql, [self.app, name, stored, device])
         }
     }
 
     private func record(_ action: TokenEventRecord.Action, _ known: Known) throws {
-        try TokenEventWriter.add(
-            action,
-            app: self.app,
-            device: known.id,
-            token: known.token,
-            environment: self.registration.environment,
-            at: self.now,
-            in: self.database
-        )
+        let environment = self.registration.environment
+        try self.events.add(action, device: known.id, token: known.token, environment: environment)
     }
 
     private static func text(_ attributes: [String: JSONValue]) throws -> String {

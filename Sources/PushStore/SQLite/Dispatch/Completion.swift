@@ -6,18 +6,17 @@ enum Completion {
     /// Ends a notification once its shards have been read and every recipient has a final state.
     static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
         try Self.releaseHeld(number, in: database)
-        let ended = try RawStatement.run(
-            """
-            UPDATE notification SET state = 'done', finishedAt = ?
-            WHERE number = ? AND state IN ('accepted', 'sending')
-                AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number AND isDone = 0)
-                AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number)
-                AND NOT EXISTS (
-                    SELECT 1 FROM delivery WHERE delivery.notification = notification.number AND delivery.state = 0)
-            """,
+        let ended = try database.run(
+            sql: """
+                UPDATE notification SET state = 'done', finishedAt = ?
+                WHERE number = ? AND state IN ('accepted', 'sending')
+                    AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number AND isDone = 0)
+                    AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number)
+                    AND NOT EXISTS (
+                        SELECT 1 FROM delivery WHERE delivery.notification = notification.number AND delivery.state = 0)
+                """,
             now.milliseconds,
-            number,
-            in: database
+            number
         )
         guard ended > 0 else { return }
         try Self.tidy(number, in: database)
@@ -37,15 +36,14 @@ enum Completion {
     /// Makes recipients due that wait until all shards have been read. Those whose devices have left wait for all
     /// others, as their devices may come back.
     private static func releaseHeld(_ number: Int64, in database: Database) throws {
-        try RawStatement.run(
-            """
-            UPDATE retry SET dueAt = CASE WHEN EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
-                THEN \(RetryQueue.afterOthers) ELSE 0 END
-            WHERE notification = ?1 AND dueAt = \(RetryQueue.afterShards)
-                AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = ?1 AND isDone = 0)
-            """,
-            number,
-            in: database
+        try database.run(
+            sql: """
+                UPDATE retry SET dueAt = CASE WHEN EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
+                    THEN \(RetryQueue.afterOthers) ELSE 0 END
+                WHERE notification = ?1 AND dueAt = \(RetryQueue.afterShards)
+                    AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = ?1 AND isDone = 0)
+                """,
+            number
         )
         try Self.releaseDeparted(number, in: database)
     }
@@ -53,36 +51,33 @@ enum Completion {
     /// Makes recipients whose devices have left due, once there are no others.
     static func releaseDeparted(_ number: Int64, in database: Database) throws {
         guard try !Self.hasPresentRecipients(number, in: database) else { return }
-        try RawStatement.run(
-            """
-            UPDATE retry SET dueAt = \(RetryQueue.departed)
-            WHERE notification = ? AND dueAt = \(RetryQueue.afterOthers)
-            """,
-            number,
-            in: database
+        try database.run(
+            sql: """
+                UPDATE retry SET dueAt = \(RetryQueue.departed)
+                WHERE notification = ? AND dueAt = \(RetryQueue.afterOthers)
+                """,
+            number
         )
     }
 
     /// Tells whether recipients without a final state remain besides those whose devices have left.
     static func hasPresentRecipients(_ number: Int64, in database: Database) throws -> Bool {
-        try RawStatement.givesRow(
-            """
-            SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)
-                OR EXISTS (SELECT 1 FROM retry WHERE notification = ?1 AND dueAt < \(RetryQueue.departed))
-                OR EXISTS (
-                    SELECT 1 FROM retry
-                    WHERE notification = ?1 AND dueAt > \(RetryQueue.departed) AND dueAt < \(RetryQueue.afterOthers))
-            """,
-            number,
-            in: database
+        try database.hasRow(
+            sql: """
+                SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)
+                    OR EXISTS (SELECT 1 FROM retry WHERE notification = ?1 AND dueAt < \(RetryQueue.departed))
+                    OR EXISTS (
+                        SELECT 1 FROM retry
+                        WHERE notification = ?1 AND dueAt > \(RetryQueue.departed) AND dueAt < \(RetryQueue.afterOthers))
+                """,
+            number
         )
     }
 
     /// Adds the shards' counters to the notification and removes what only a notification in progress needs. A shard
     /// whose page is in flight stays until that page is written.
     static func tidy(_ number: Int64, in database: Database) throws {
-        try database.run(
-            """
+        let sql = """
             UPDATE notification SET
                 accepted = notification.accepted + counted.accepted,
                 rejected = notification.rejected + counted.rejected,
@@ -94,15 +89,14 @@ enum Completion {
                     sum(skipped) AS skipped, coalesce(max(lastPageAt), 0) AS at
                 FROM shard WHERE notification = ?1 AND lease IS NULL HAVING count(*) > 0) AS counted
             WHERE number = ?1
-            """,
-            [number]
-        )
+            """
+        try database.run(sql: sql, [number])
         for sql in [
             "DELETE FROM shard WHERE notification = ? AND lease IS NULL",
             "DELETE FROM badgeStep WHERE notification = ?",
             "DELETE FROM tokenHad WHERE notification = ?",
         ] {
-            try database.run(sql, [number])
+            try database.run(sql: sql, [number])
         }
     }
 }

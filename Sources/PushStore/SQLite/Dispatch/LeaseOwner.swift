@@ -10,8 +10,8 @@ final class LeaseOwner: Sendable {
         if let number = self.known.withLock({ $0 }) { return number }
         let added = try await database.write { database in
             // A number is never used again: of earlier owners only those with leases matter.
-            try database.execute(sql: "DELETE FROM node WHERE id NOT IN (SELECT owner FROM lease)")
-            try database.execute(sql: "INSERT INTO node (startedAt) VALUES (unixepoch() * 1000)")
+            try database.run(sql: "DELETE FROM node WHERE id NOT IN (SELECT owner FROM lease)")
+            try database.run(sql: "INSERT INTO node (startedAt) VALUES (unixepoch() * 1000)")
             return database.lastInsertedRowID
         }
         return self.known.withLock { known in

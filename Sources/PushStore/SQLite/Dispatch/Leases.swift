@@ -9,36 +9,26 @@ enum Leases {
     /// Adds a lease.
     /// - Returns: its fencing number.
     static func take(owner: Int64, until: Timestamp, in database: Database) throws -> Int64 {
-        try RawStatement.run("INSERT INTO lease (owner, until) VALUES (?, ?)", owner, until.milliseconds, in: database)
+        try database.run(sql: "INSERT INTO lease (owner, until) VALUES (?, ?)", owner, until.milliseconds)
         return database.lastInsertedRowID
     }
 
     /// Tells whether a lease is still the owner's.
     static func isHeld(_ fence: Int64, by owner: Int64, in database: Database) throws -> Bool {
-        return try RawStatement.givesRow(
-            "SELECT 1 FROM lease WHERE fence = ? AND owner = ?",
-            fence,
-            owner,
-            in: database
-        )
+        return try database.hasRow(sql: "SELECT 1 FROM lease WHERE fence = ? AND owner = ?", fence, owner)
     }
 
     /// Moves the end of a lease.
     static func extend(_ fence: Int64, until: Timestamp, in database: Database) throws {
-        try RawStatement.run("UPDATE lease SET until = ? WHERE fence = ?", until.milliseconds, fence, in: database)
+        try database.run(sql: "UPDATE lease SET until = ? WHERE fence = ?", until.milliseconds, fence)
     }
 
     /// Returns the leases that no owner works under any more.
     ///
     /// A lease of the caller is lost when the caller does not hold it, whatever its end. Another owner's is lost when
     /// it has ended.
-    static func lost(
-        owner: Int64,
-        held: ClaimFilter.Held?,
-        now: Timestamp,
-        in database: Database
-    ) throws -> [Int64] {
-        let statement = try RawStatement("SELECT fence, owner, until FROM lease", in: database)
+    static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws -> [Int64] {
+        let statement = try RawStatement(sql: "SELECT fence, owner, until FROM lease", in: database)
         defer { statement.reset() }
         var lost: [Int64] = []
         while try statement.step() {
@@ -54,13 +44,15 @@ enum Leases {
         return lost
     }
 
+    /// Ends the leases that no owner works under any more.
+    static func releaseLost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws {
+        try Self.release(try Self.lost(owner: owner, held: held, now: now, in: database), in: database)
+    }
+
     /// Ends leases and releases what they hold.
     static func release(_ fences: [Int64], in database: Database) throws {
         for fence in fences {
-            let held = try Int64.fetchAll(
-                database.cachedStatement(sql: "SELECT notification FROM shard WHERE lease = ?"),
-                arguments: [fence]
-            )
+            let held = try database.integers(sql: "SELECT notification FROM shard WHERE lease = ?", [fence])
             try Self.free("shard", fence, in: database)
             try Self.free("retry", fence, in: database)
             try Self.end(fence, in: database)
@@ -70,14 +62,13 @@ enum Leases {
 
     /// Removes the shard of a cancelled notification, which its page in flight had kept until now.
     private static func tidyIfCancelled(_ notification: Int64, in database: Database) throws {
-        let sql = "SELECT state FROM notification WHERE number = ?"
-        let state = try String.fetchOne(database.cachedStatement(sql: sql), arguments: [notification])
-        if state == NotificationRecord.State.cancelled.rawValue { try Completion.tidy(notification, in: database) }
+        let sql = "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'"
+        if try database.hasRow(sql: sql, notification) { try Completion.tidy(notification, in: database) }
     }
 
     /// Ends a lease that holds nothing any more.
     static func end(_ fence: Int64, in database: Database) throws {
-        try RawStatement.run("DELETE FROM lease WHERE fence = ?", fence, in: database)
+        try database.run(sql: "DELETE FROM lease WHERE fence = ?", fence)
     }
 
     /// Releases the retries that a lease still holds.
@@ -86,6 +77,6 @@ enum Leases {
     }
 
     private static func free(_ table: String, _ fence: Int64, in database: Database) throws {
-        try RawStatement.run("UPDATE \(table) SET lease = NULL WHERE lease = ?", fence, in: database)
+        try database.run(sql: "UPDATE \(table) SET lease = NULL WHERE lease = ?", fence)
     }
 }

@@ -7,8 +7,7 @@ struct PageCommit {
     private let page: PageResult
     /// Is `true` for a page that is about to be sent, whose lease is kept.
     private let begins: Bool
-    private let owner: Int64
-    private let number: Int64
+    private let owner, number: Int64
     private let now: Timestamp
     private let reasons: ReasonLookup
     private let database: Database
@@ -27,25 +26,16 @@ struct PageCommit {
         reasons: ReasonLookup,
         database: Database
     ) throws {
-        let row = try Row.fetchOne(
-            database,
-            sql: "SELECT id, app, state, lane, startedAt FROM notification WHERE number = ?",
-            arguments: [page.notificationNumber]
-        )
-        guard let row else { return nil }
+        let sql = "SELECT id, app, state, lane, startedAt FROM notification WHERE number = ?"
+        guard let row = try database.row(sql: sql, [page.notificationNumber]) else { return nil }
         guard let id = row.uuid("id"), let app = row["app"] as Int64?,
-            let state = (row["state"] as String?).flatMap(NotificationRecord.State.init(rawValue:)),
-            let lane = (row["lane"] as Int64?).flatMap(NotificationRecord.Lane.init(rawValue:))
+            let state = row.value("state") as NotificationRecord.State?,
+            let lane = row.value("lane") as NotificationRecord.Lane?
         else { throw DamagedRow(table: "notification") }
-        self.page = page
-        self.begins = begins
-        self.owner = owner
-        self.hasStarted = row["startedAt"] as Int64? != nil
-        self.number = page.notificationNumber
-        self.now = now
-        self.reasons = reasons
-        self.database = database
+        (self.page, self.begins, self.owner, self.number) = (page, begins, owner, page.notificationNumber)
+        (self.now, self.reasons, self.database) = (now, reasons, database)
         (self.id, self.app, self.state, self.lane) = (id, app, state, lane)
+        self.hasStarted = row["startedAt"] as Int64? != nil
     }
 
     /// Is `true` if the notification is still to be sent after this page.
@@ -82,28 +72,22 @@ struct PageCommit {
             return false
         }
         guard let step = self.page.step else { return true }
-        return try RawStatement.givesRow(
-            "SELECT 1 FROM shard WHERE notification = ? AND number = ? AND lease = ? AND cursor = ?",
+        return try self.database.hasRow(
+            sql: "SELECT 1 FROM shard WHERE notification = ? AND number = ? AND lease = ? AND cursor = ?",
             self.number,
             step.shard,
             fence,
-            step.from,
-            in: self.database
+            step.from
         )
     }
 
     /// Applies what the responses say about tokens, and announces it to webhooks.
     private func applyTokenChanges() throws {
         guard !self.page.tokenChanges.isEmpty else { return }
-        let invalidation = TokenInvalidation(
-            app: self.app,
-            notification: self.id,
-            now: self.now,
-            database: self.database
-        )
-        let last = try TokenEventWriter.last(in: self.database)
+        let events = try TokenEventWriter(app: self.app, now: self.now, in: self.database)
+        let invalidation = TokenInvalidation(events: events, notification: self.id)
         for change in self.page.tokenChanges { try invalidation.apply(change) }
-        try TokenEventWriter.announce(after: last, app: self.app, at: self.now, in: self.database)
+        try events.announce()
     }
 
     /// Ends the lease unless the shard continues under it, and the notification if this was its last page.
@@ -134,37 +118,29 @@ struct PageCommit {
         } else if hasHeld {
             try self.removeHeld(delivery.recipient)
         }
-        let statement = try RawStatement(
-            """
+        let reason = try delivery.reason.map { try self.reasons.id(of: $0, in: self.database) }
+        // Elsewhere the recipient is the device.
+        let device = self.lane == .urgent || delivery.recipient < 0 ? delivery.device : nil
+        let (state, attempts, at) = (delivery.state.rawValue, Int64(delivery.attempts), delivery.at.milliseconds)
+        let sql = """
             INSERT INTO delivery (notification, recipient, state, attempts, at, reason, device)
             VALUES (?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (notification, recipient) DO UPDATE
             SET state = excluded.state, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason
             WHERE delivery.state = 0 AND excluded.state != 0
-            """,
-            in: self.database
-        )
-        statement.bind(self.number, at: 1)
-        statement.bind(delivery.recipient, at: 2)
-        statement.bind(delivery.state.rawValue, at: 3)
-        statement.bind(Int64(delivery.attempts), at: 4)
-        statement.bind(delivery.at.milliseconds, at: 5)
-        if let reason = delivery.reason {
-            statement.bind(try self.reasons.id(of: reason, in: self.database), at: 6)
-        }
-        // Elsewhere the recipient is the device.
-        if self.lane == .urgent || delivery.recipient < 0 { statement.bind(delivery.device, at: 7) }
-        return try statement.run() > 0
+            """
+        let recipient = delivery.recipient
+        return try self.database.run(sql: sql, self.number, recipient, state, attempts, at, reason, device) > 0
     }
 
     /// Skips a recipient whose device is gone, or queues it if the device has come back since the page was read.
     /// - Returns: whether it was skipped.
     private func skip(_ removed: RemovedRecipient, hasHeld: Bool) throws -> Bool {
         let delivery = removed.delivery
-        let device = try RawStatement("SELECT 1 FROM device WHERE id = ? AND hasLeft = 0", in: self.database)
-        defer { device.reset() }
-        device.bind(delivery.recipient, at: 1)
-        guard try device.step() else { return try self.write(delivery, hasHeld: hasHeld) }
+        let isBack = "SELECT 1 FROM device WHERE id = ? AND hasLeft = 0"
+        guard try self.database.hasRow(sql: isBack, delivery.recipient) else {
+            return try self.write(delivery, hasHeld: hasHeld)
+        }
         try self.queue(RetryResult(recipient: delivery.recipient, attempts: delivery.attempts, dueAt: .atOnce))
         return false
     }
@@ -172,31 +148,29 @@ struct PageCommit {
     /// Tells whether some of the notification's recipients wait until all shards have been read.
     private func hasHeldRecipients() throws -> Bool {
         guard self.page.step != nil else { return false }
-        return try RawStatement.givesRow(
-            "SELECT 1 FROM retry INDEXED BY retryByDue WHERE notification = ? AND dueAt = \(RetryQueue.afterShards) LIMIT 1",
-            self.number,
-            in: self.database
+        return try self.database.hasRow(
+            sql:
+                "SELECT 1 FROM retry INDEXED BY retryByDue WHERE notification = ? AND dueAt = \(RetryQueue.afterShards) LIMIT 1",
+            self.number
         )
     }
 
     /// Removes a recipient from those that wait until all shards have been read.
     private func removeHeld(_ recipient: Int64) throws {
-        try RawStatement.run(
-            "DELETE FROM retry WHERE notification = ? AND recipient = ? AND dueAt = \(RetryQueue.afterShards)",
+        try self.database.run(
+            sql: "DELETE FROM retry WHERE notification = ? AND recipient = ? AND dueAt = \(RetryQueue.afterShards)",
             self.number,
-            recipient,
-            in: self.database
+            recipient
         )
     }
 
     /// Removes a recipient from the queue that was claimed under the page's lease.
     private func removeRetry(of recipient: Int64) throws {
-        try RawStatement.run(
-            "DELETE FROM retry WHERE notification = ? AND recipient = ? AND lease = ?",
+        try self.database.run(
+            sql: "DELETE FROM retry WHERE notification = ? AND recipient = ? AND lease = ?",
             self.number,
             recipient,
-            self.page.fence,
-            in: self.database
+            self.page.fence
         )
     }
 
@@ -204,71 +178,50 @@ struct PageCommit {
     /// state that at-most-once had written before is removed: the push was not sent.
     private func queue(_ retry: RetryResult) throws {
         if retry.dueAt == .afterShards { return try self.hold(retry.recipient) }
-        try RawStatement.run(
-            "DELETE FROM delivery WHERE notification = ? AND recipient = ? AND state = 0",
+        try self.database.run(
+            sql: "DELETE FROM delivery WHERE notification = ? AND recipient = ? AND state = 0",
             self.number,
-            retry.recipient,
-            in: self.database
+            retry.recipient
         )
-        let statement = try RawStatement(
-            """
+        let sql = """
             INSERT INTO retry (notification, recipient, environment, lane, app, attempts, dueAt)
-            SELECT ?1, ?2, ?3, ?4, ?7, ?5, ?6
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
             WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE notification = ?1 AND recipient = ?2)
             ON CONFLICT (notification, recipient) DO UPDATE
             SET environment = excluded.environment, attempts = excluded.attempts, dueAt = excluded.dueAt, lease = NULL
-            """,
-            in: self.database
-        )
-        statement.bind(self.number, at: 1)
-        statement.bind(retry.recipient, at: 2)
-        statement.bind(retry.environment?.code, at: 3)
-        statement.bind(self.lane.rawValue, at: 4)
-        statement.bind(Int64(retry.attempts), at: 5)
-        statement.bind((self.state == .cancelled ? min(self.now, retry.dueAt) : retry.dueAt).milliseconds, at: 6)
-        statement.bind(self.app, at: 7)
-        try statement.run()
+            """
+        let dueAt = (self.state == .cancelled ? min(self.now, retry.dueAt) : retry.dueAt).milliseconds
+        let (recipient, environment, lane) = (retry.recipient, retry.environment?.code, self.lane.rawValue)
+        let attempts = Int64(retry.attempts)
+        try self.database.run(sql: sql, self.number, recipient, environment, lane, self.app, attempts, dueAt)
     }
 
     /// Queues a recipient until all shards have been read, unless another page has started it or it waits for another
     /// try.
     private func hold(_ recipient: Int64) throws {
-        let statement = try RawStatement(
-            """
-            INSERT INTO retry (notification, recipient, lane, app, attempts, dueAt)
-            SELECT ?1, ?2, ?3, ?4, 0, ?5
+        let sql = """
+            INSERT INTO retry (notification, recipient, lane, app, attempts, dueAt) SELECT ?1, ?2, ?3, ?4, 0, ?5
             WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE notification = ?1 AND recipient = ?2)
             ON CONFLICT (notification, recipient) DO NOTHING
-            """,
-            in: self.database
-        )
-        let dueAt = self.state == .cancelled ? self.now : .afterShards
-        statement.bind(self.number, at: 1)
-        statement.bind(recipient, at: 2)
-        statement.bind(self.lane.rawValue, at: 3)
-        statement.bind(self.app, at: 4)
-        statement.bind(dueAt.milliseconds, at: 5)
-        try statement.run()
+            """
+        let dueAt = (self.state == .cancelled ? self.now : .afterShards).milliseconds
+        try self.database.run(sql: sql, self.number, recipient, self.lane.rawValue, self.app, dueAt)
     }
 
     /// Moves the shard's cursor, and adds to its counters.
     private func advanceShard(_ counts: [DeliveryRecord.State: Int]) throws {
         guard let step = self.page.step else { return }
-        let statement = try RawStatement(
-            """
+        let sql = """
             UPDATE shard SET cursor = ?, isDone = max(isDone, ?), lease = ?, notBefore = max(notBefore, ?),
-                accepted = accepted + ?, rejected = rejected + ?, failed = failed + ?, skipped = skipped + ?,
-                lastPageAt = ?
+                lastPageAt = ?, accepted = accepted + ?, rejected = rejected + ?, failed = failed + ?,
+                skipped = skipped + ?
             WHERE notification = ? AND number = ?
-            """,
-            in: self.database
-        )
-        statement.bind(step.cursor, at: 1)
-        statement.bind(step.isLast && !self.begins ? 1 : 0, at: 2)
-        statement.bind(self.begins || self.keptUntil != nil ? self.page.fence : nil, at: 3)
-        statement.bind(step.notBefore?.milliseconds ?? 0, at: 4)
-        statement.bind(counts, at: 5)
-        statement.bind(self.now.milliseconds, at: 9)
+            """
+        let statement = try RawStatement(sql: sql, in: self.database)
+        let lease = self.begins || self.keptUntil != nil ? self.page.fence : nil
+        let (isDone, notBefore) = (step.isLast && !self.begins, step.notBefore?.milliseconds ?? 0)
+        statement.bind(step.cursor, isDone ? 1 : 0, lease, notBefore, self.now.milliseconds)
+        statement.bind(counts, at: 6)
         statement.bind(self.number, at: 10)
         statement.bind(step.shard, at: 11)
         try statement.run()
@@ -279,32 +232,29 @@ struct PageCommit {
         let isOfShard = self.page.step != nil
         let hasNews = self.page.nextPageAt != nil || self.page.wave != nil || self.state == .accepted
         guard !isOfShard || !self.hasStarted || hasNews else { return }
-        let statement = try RawStatement(
-            """
+        let sql = """
             UPDATE notification SET startedAt = coalesce(startedAt, ?1), nextPageAt = max(nextPageAt, ?2),
                 waveStartedAt = coalesce(?3, waveStartedAt), sentInWave = coalesce(?4, sentInWave),
-                accepted = accepted + ?5, rejected = rejected + ?6, failed = failed + ?7, skipped = skipped + ?8,
-                lastPageAt = coalesce(?9, lastPageAt), state = CASE state WHEN 'accepted' THEN 'sending' ELSE state END
+                lastPageAt = coalesce(?5, lastPageAt), accepted = accepted + ?6, rejected = rejected + ?7,
+                failed = failed + ?8, skipped = skipped + ?9,
+                state = CASE state WHEN 'accepted' THEN 'sending' ELSE state END
             WHERE number = ?10
-            """,
-            in: self.database
-        )
-        statement.bind(self.now.milliseconds, at: 1)
-        statement.bind(self.page.nextPageAt?.milliseconds ?? 0, at: 2)
-        statement.bind(self.page.wave?.startedAt?.milliseconds, at: 3)
-        statement.bind(self.page.wave.map { Int64($0.sent) }, at: 4)
+            """
+        let statement = try RawStatement(sql: sql, in: self.database)
+        let (now, nextPageAt) = (self.now.milliseconds, self.page.nextPageAt?.milliseconds ?? 0)
+        let (waveStartedAt, sent) = (self.page.wave?.startedAt?.milliseconds, self.page.wave.map { Int64($0.sent) })
+        statement.bind(now, nextPageAt, waveStartedAt, sent, isOfShard ? nil : now)
         // Those of a shard's page are counted there.
-        statement.bind(isOfShard ? [:] : counts, at: 5)
-        statement.bind(isOfShard ? nil : self.now.milliseconds, at: 9)
+        statement.bind(isOfShard ? [:] : counts, at: 6)
         statement.bind(self.number, at: 10)
         try statement.run()
     }
 
     /// Adds a block of events for webhooks.
     private func addEvents(_ events: Data) throws {
-        try self.database.execute(
+        try self.database.run(
             sql: "INSERT INTO eventBlock (app, kind, at, events) VALUES (?, ?, ?, ?)",
-            arguments: [self.app, WebhookRecord.Event.delivery.rawValue, self.now.milliseconds, events]
+            [self.app, WebhookRecord.Event.delivery.rawValue, self.now.milliseconds, events]
         )
     }
 }

@@ -39,12 +39,7 @@ extension RecipientQuery {
             }
         }
         if cause == nil, let recipient { return .now(.due(recipient)) }
-        let end = EndedRetry(
-            id: retry.recipient,
-            recipient: recipient,
-            attempts: retry.attempts,
-            cause: cause ?? lack
-        )
+        let end = EndedRetry(id: retry.recipient, recipient: recipient, attempts: retry.attempts, cause: cause ?? lack)
         return cause == nil && hasLeft ? .last(end) : .now(.ended(end))
     }
 
@@ -54,7 +49,7 @@ extension RecipientQuery {
         in database: Database
     ) throws -> (Recipient?, orElse: EndedRetry.Cause, hasLeft: Bool) {
         if retry.recipient < 0 { return (try self.target(-retry.recipient, in: database), .unreadable, false) }
-        let statement = try RawStatement("SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
+        let statement = try RawStatement(sql: "SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
         defer { statement.reset() }
         statement.bind(retry.recipient, at: 1)
         guard try statement.step() else { return (nil, .deviceRemoved, false) }
@@ -102,39 +97,35 @@ extension RecipientQuery {
 
     /// Tells whether the token that is tried in the other environment is a device of its own there.
     private func isRegistered(_ recipient: Recipient, in database: Database) throws -> Bool {
-        try Row.fetchOne(
-            database,
+        try database.hasRow(
             sql: "SELECT 1 FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0 AND id != ?",
-            arguments: [self.app, recipient.token.databaseValue, recipient.environment.code, recipient.id]
-        ) != nil
+            [self.app, recipient.token.databaseValue, recipient.environment.code, recipient.id]
+        )
     }
 
     /// Tells whether a device is still in the audience.
     private func isInAudience(_ device: Int64, in database: Database) throws -> Bool {
         guard case .devices(let audience) = self.notification.audience, audience != .everyone else { return true }
         let filter = AudienceSQL(audience, app: self.app)
-        return try Row.fetchOne(
-            database,
+        return try database.row(
             sql: "SELECT 1 FROM device WHERE id = ? AND \(filter.sql)",
-            arguments: StatementArguments([device.databaseValue] + filter.arguments)
+            StatementArguments([device.databaseValue] + filter.arguments),
+            isKept: false
         ) != nil
     }
 
     /// Returns the devices that a device awaits since the notification was opened.
     private func links(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
-        try Row.fetchAll(
-            database.cachedStatement(sql: "SELECT other, countsAll FROM deviceLink WHERE device = ? AND since > ?"),
-            arguments: [device, self.openedAfter]
+        try database.rows(
+            sql: "SELECT other, countsAll FROM deviceLink WHERE device = ? AND since > ?",
+            [device, self.openedAfter]
         ).compactMap { row in (row["other"] as Int64?).map { ($0, row["countsAll"] as Bool? ?? true) } }
     }
 
     /// Returns the device with the same token in the other environment, if that is the later one of the two.
     private func laterTwins(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
         guard self.notification.environment == nil else { return [] }
-        return try Int64.fetchAll(
-            database.cachedStatement(sql: "SELECT id FROM device WHERE twin = ?"),
-            arguments: [device]
-        ).map { ($0, true) }
+        return try database.integers(sql: "SELECT id FROM device WHERE twin = ?", [device]).map { ($0, true) }
     }
 
     /// Decides by the state of another recipient.
@@ -160,7 +151,7 @@ extension RecipientQuery {
                 """
         )
         guard let row = try Row.fetchOne(statement, arguments: [self.number, other]) else { return .send }
-        if let state = (row["state"] as Int64?).flatMap(DeliveryRecord.State.init(rawValue:)) {
+        if let state = row.value("state") as DeliveryRecord.State? {
             switch state {
             case .sending: return .wait(until: nil)
             case .accepted: return countsAll ? .end(.hadAlready) : .send

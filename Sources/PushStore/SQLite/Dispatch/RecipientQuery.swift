@@ -19,15 +19,13 @@ struct RecipientQuery: Sendable {
     }
 
     private let source: Source
-    let number: Int64
-    let app: Int64
+    let number, app: Int64
     let notification: NotificationRecord
     /// The registration clock at the opening of the notification.
     let openedAfter: Int64
     let zone: ShardPlan.Zone
     let shard: Int64
-    private let cursor: Int64
-    private let end: Int64
+    private let cursor, end: Int64
     private let limit: Int
     private let needs: RecipientNeeds
     private let columns: [(need: RecipientNeeds, name: String)]
@@ -49,7 +47,8 @@ struct RecipientQuery: Sendable {
     }
 
     /// A query for single recipients of a notification.
-    init(_ notification: NotificationRecord, number: Int64, openedAfter: Int64, needs: RecipientNeeds) {
+    init(_ notification: NotificationRecord, number: Int64, openedAfter: Int64) {
+        let needs = notification.retryNeeds
         (self.notification, self.openedAfter) = (notification, openedAfter)
         (self.zone, self.shard) = (.any, -1)
         self.number = number
@@ -79,24 +78,17 @@ struct RecipientQuery: Sendable {
 
     /// Reads the page.
     /// - Parameter driver: the index ranges that find the devices of a narrow audience; `nil` visits all devices.
-    func fetch(
-        driver: AudienceDriver? = nil,
-        in database: Database
-    ) throws -> Found {
+    func fetch(driver: AudienceDriver? = nil, in database: Database) throws -> Found {
         switch self.source {
         case .devices(let filter): try self.devices(filter, driver: driver, in: database)
         case .targets: try self.targets(in: database)
         }
     }
 
-    private func devices(
-        _ filter: DeviceFilter,
-        driver: AudienceDriver?,
-        in database: Database
-    ) throws -> Found {
+    private func devices(_ filter: DeviceFilter, driver: AudienceDriver?, in database: Database) throws -> Found {
         let (sql, arguments) = self.text(filter, driver: driver)
         // Only statements that several notifications share are kept.
-        let statement = try RawStatement(sql, isKept: filter.isCommon && driver == nil, in: database)
+        let statement = try RawStatement(sql: sql, isKept: filter.isCommon && driver == nil, in: database)
         defer { statement.reset() }
         for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
         var found = Found()
@@ -118,23 +110,24 @@ struct RecipientQuery: Sendable {
     func left(upTo last: Int64, in database: Database) throws -> [Int64] {
         guard case .devices(let filter) = self.source else { return [] }
         let some = try RawStatement(
-            "SELECT 1 FROM device INDEXED BY deviceLeft WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1 LIMIT 1",
+            sql:
+                "SELECT 1 FROM device INDEXED BY deviceLeft WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1 LIMIT 1",
             in: database
         )
         defer { some.reset() }
         for (index, bound) in [self.app, self.cursor, last].enumerated() { some.bind(bound, at: Int32(index) + 1) }
         guard try some.step() else { return [] }
-        return try Int64.fetchAll(
-            database,
+        return try database.integers(
             sql: """
                 SELECT id FROM device INDEXED BY deviceLeft
                 WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1 AND churn > ? AND \(filter.condition)
                 ORDER BY id LIMIT ?
                 """,
-            arguments: StatementArguments(
+            StatementArguments(
                 [self.app, self.cursor, last, self.openedAfter].map(\.databaseValue) + filter.arguments
                     + [self.limit.databaseValue]
-            )
+            ),
+            isKept: false
         )
     }
 
@@ -192,7 +185,7 @@ struct RecipientQuery: Sendable {
     /// Reads a page of the tokens that the notification names.
     private func targets(in database: Database) throws -> Found {
         let statement = try RawStatement(
-            "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?",
+            sql: "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?",
             in: database
         )
         defer { statement.reset() }
@@ -216,7 +209,7 @@ struct RecipientQuery: Sendable {
     /// Returns a token that the notification names, with its device if it is registered.
     func target(_ position: Int64, in database: Database) throws -> Recipient? {
         let statement = try RawStatement(
-            "SELECT token, environment FROM target WHERE notification = ? AND position = ?",
+            sql: "SELECT token, environment FROM target WHERE notification = ? AND position = ?",
             in: database
         )
         defer { statement.reset() }
@@ -226,7 +219,8 @@ struct RecipientQuery: Sendable {
             let environment = PushEnvironment(code: statement.integer(1))
         else { return nil }
         let device = try RawStatement(
-            "SELECT \(self.columnList) FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0",
+            sql:
+                "SELECT \(self.columnList) FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0",
             in: database
         )
         defer { device.reset() }

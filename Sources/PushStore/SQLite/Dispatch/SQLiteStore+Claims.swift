@@ -6,43 +6,31 @@ package import PushTypes
 extension SQLiteStore {
     package func recover(now: Timestamp) async throws -> Int {
         try await self.database.write { database in
-            try Leases.release(try Int64.fetchAll(database, sql: "SELECT fence FROM lease"), in: database)
+            try Leases.release(try database.integers(sql: "SELECT fence FROM lease"), in: database)
             // The delivery keeps its state, so that it is not taken for one that may be sent.
-            try database.execute(
-                sql: """
-                    INSERT OR IGNORE INTO retry (notification, recipient, lane, app, attempts, dueAt)
-                    SELECT delivery.notification, recipient, lane, app, attempts, ?
-                    FROM delivery JOIN notification ON notification.number = delivery.notification
-                    WHERE delivery.state = 0
-                    """,
-                arguments: [now.milliseconds]
-            )
-            return database.changesCount
+            let sql = """
+                INSERT OR IGNORE INTO retry (notification, recipient, lane, app, attempts, dueAt)
+                SELECT delivery.notification, recipient, lane, app, attempts, ?
+                FROM delivery JOIN notification ON notification.number = delivery.notification
+                WHERE delivery.state = 0
+                """
+            return try database.run(sql: sql, [now.milliseconds])
         }
     }
 
-    package func due(
-        now: Timestamp,
-        limit: Int,
-        excluding excluded: Set<Int64>
-    ) async throws -> [NotificationRecord] {
+    package func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord] {
         let (records, damaged) = try await self.database.read { database in
             var damaged: [Int64] = []
-            let records = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT * FROM notification
-                    WHERE state = 'scheduled' AND startsAt <= ? AND \(Self.notIn(excluded)) ORDER BY startsAt LIMIT ?
-                    """,
-                arguments: [now.milliseconds, limit]
-            ).compactMap { row in
+            let sql = """
+                SELECT * FROM notification
+                WHERE state = 'scheduled' AND startsAt <= ? AND \(Self.notIn(excluded)) ORDER BY startsAt LIMIT ?
+                """
+            let records = try database.rows(sql: sql, [now.milliseconds, limit], isKept: false).compactMap { row in
                 try Self.readable(row, orElse: { damaged.append($0) }) { try NotificationRow.record($0, in: database) }
             }
             return (records, damaged)
         }
-        if !damaged.isEmpty {
-            try await self.database.write { try Self.setAside(damaged, in: $0) }
-        }
+        if !damaged.isEmpty { try await self.database.write { try Self.setAside(damaged, in: $0) } }
         return records
     }
 
@@ -69,26 +57,15 @@ extension SQLiteStore {
         }
     }
 
-    package func open(
-        _ notification: UUID,
-        shards: [ShardPlan],
-        recipients: Int,
-        now: Timestamp
-    ) async throws {
+    package func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws {
         try await self.database.write { database in
-            guard
-                let row = try Row.fetchOne(
-                    database,
-                    sql: "SELECT * FROM notification WHERE id = ? AND state = 'scheduled'",
-                    arguments: [notification.uuidString]
-                ), let number = row["number"] as Int64?
+            let sql = "SELECT * FROM notification WHERE id = ? AND state = 'scheduled'"
+            guard let row = try database.row(sql: sql, [notification.uuidString]), let number = row["number"] as Int64?
             else { return }
             var record = try NotificationRow.record(row, in: database)
             record.progress.recipients = recipients
-            try database.execute(
-                sql: "UPDATE notification SET state = 'accepted', recipients = ? WHERE number = ?",
-                arguments: [recipients, number]
-            )
+            let update = "UPDATE notification SET state = 'accepted', recipients = ? WHERE number = ?"
+            try database.run(sql: update, [recipients, number])
             try Shards.add(shards, to: record, number: number, in: database)
             // An empty audience has no page that would end the notification.
             try Completion.finishIfComplete(number, now: now, in: database)
@@ -110,20 +87,15 @@ extension SQLiteStore {
         }
         guard isThereAny else { return [] }
         return try await self.database.write { database in
-            try Leases.release(
-                try Leases.lost(owner: owner, held: filter.held, now: clocks.steady, in: database),
-                in: database
-            )
+            try Leases.releaseLost(owner: owner, held: filter.held, now: clocks.steady, in: database)
             var damaged: [Int64] = []
             var claims = try Self.claimable(lane, at: clocks, limit: limit, from: filter, in: database)
                 .compactMap { try Self.readable($0, orElse: { damaged.append($0) }, Self.claim) }
             try Self.setAside(damaged, in: database)
             for index in claims.indices {
                 let fence = try Leases.take(owner: owner, until: until, in: database)
-                try database.execute(
-                    sql: "UPDATE shard SET lease = ? WHERE notification = ? AND number = ?",
-                    arguments: [fence, claims[index].notificationNumber, claims[index].shard]
-                )
+                let sql = "UPDATE shard SET lease = ? WHERE notification = ? AND number = ?"
+                try database.run(sql: sql, fence, claims[index].notificationNumber, claims[index].shard)
                 claims[index].fence = fence
             }
             return claims
@@ -174,11 +146,8 @@ extension SQLiteStore {
                 ORDER BY shard.notBefore LIMIT ?2
                 """
             }
-        return try Row.fetchAll(
-            database,
-            sql: sql,
-            arguments: [clocks.steady.milliseconds, limit, clocks.wall.milliseconds]
-        )
+        let arguments: StatementArguments = [clocks.steady.milliseconds, limit, clocks.wall.milliseconds]
+        return try database.rows(sql: sql, arguments, isKept: filter.targets.isEmpty)
     }
 
     /// The condition on a shard of the remaining devices: these are known once all other shards have ended.
@@ -219,36 +188,26 @@ extension SQLiteStore {
     ) async throws -> Timestamp? {
         // From the wall clock to the steady clock.
         let shift = clocks.steady.milliseconds - clocks.wall.milliseconds
-        return try await self.database.read { database in
-            try Int64.fetchOne(
-                database,
-                sql: """
-                    SELECT min(at) FROM (
-                        SELECT min(max(shard.notBefore + ?3, nextPageAt)) AS at
-                        FROM shard JOIN notification ON notification.number = shard.notification
-                        WHERE shard.lane = ?1 AND isDone = 0 AND lease IS NULL AND \(Self.isNotTooEarly)
-                            AND state IN ('accepted', 'sending') AND max(shard.notBefore + ?3, nextPageAt) > ?2
-                        UNION ALL
-                        SELECT * FROM (
-                            SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
-                            WHERE retry.lane = ?1 AND dueAt > ?2 AND dueAt < \(RetryQueue.afterOthers) AND lease IS NULL
-                                AND \(Self.mayRetry)
-                            ORDER BY dueAt LIMIT 1))
-                    """,
-                arguments: [lane.rawValue, after.milliseconds, shift]
-            ).map(Timestamp.init(milliseconds:))
+        let sql = """
+            SELECT min(at) FROM (
+                SELECT min(max(shard.notBefore + ?3, nextPageAt)) AS at
+                FROM shard JOIN notification ON notification.number = shard.notification
+                WHERE shard.lane = ?1 AND isDone = 0 AND lease IS NULL AND \(Self.isNotTooEarly)
+                    AND state IN ('accepted', 'sending') AND max(shard.notBefore + ?3, nextPageAt) > ?2
+                UNION ALL
+                SELECT * FROM (
+                    SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
+                    WHERE retry.lane = ?1 AND dueAt > ?2 AND dueAt < \(RetryQueue.afterOthers) AND lease IS NULL
+                        AND \(Self.mayRetry)
+                    ORDER BY dueAt LIMIT 1))
+            """
+        return try await self.database.read {
+            try $0.time(sql: sql, [lane.rawValue, after.milliseconds, shift])
         }
     }
 
     package func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp? {
-        try await self.database.read { database in
-            try Int64.fetchOne(
-                database,
-                sql: """
-                    SELECT min(startsAt) FROM notification WHERE state = 'scheduled' AND \(Self.notIn(excluded))
-                    """
-            )
-            .map(Timestamp.init(milliseconds:))
-        }
+        let sql = "SELECT min(startsAt) FROM notification WHERE state = 'scheduled' AND \(Self.notIn(excluded))"
+        return try await self.database.read { try $0.time(sql: sql, isKept: false) }
     }
 }

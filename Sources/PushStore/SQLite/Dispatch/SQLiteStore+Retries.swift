@@ -17,18 +17,15 @@ extension SQLiteStore {
         }
         guard isThereAny else { return [] }
         return try await self.database.write { database in
-            try Leases.release(
-                try Leases.lost(owner: owner, held: filter.held, now: now, in: database),
-                in: database
-            )
+            try Leases.releaseLost(owner: owner, held: filter.held, now: now, in: database)
             // The next app follows if everything due of one is put off.
             var excluded = filter.apps
             for _ in 0..<Self.appsAtOnce {
-                guard let app = try Self.appToRetry(lane: lane, now: now, excluding: excluded, in: database) else {
-                    break
-                }
+                guard let app = try Self.appToRetry(lane: lane, now: now, excluding: excluded, in: database)
+                else { return [] }
                 let due = try Self.dueRetries(lane: lane, app: app, now: now, limit: limit, in: database)
-                let claims = try Self.byNotification(due).compactMap { number, retries in
+                let byNotification = Dictionary(grouping: due, by: \.notification).sorted { $0.key < $1.key }
+                let claims = try byNotification.compactMap { number, retries in
                     try Self.claim(retries, of: number, owner: owner, now: now, until: until, in: database)
                 }
                 if !claims.isEmpty { return claims }
@@ -53,13 +50,9 @@ extension SQLiteStore {
     ) throws -> RetryClaim? {
         guard let (notification, openedAfter) = try Self.retried(number, in: database) else { return nil }
         let fence = try Leases.take(owner: owner, until: until, in: database)
-        try Self.lease(due, fence: fence, in: database)
-        let query = RecipientQuery(
-            notification,
-            number: number,
-            openedAfter: openedAfter,
-            needs: notification.retryNeeds
-        )
+        let lease = "UPDATE retry SET lease = ? WHERE notification = ? AND recipient = ?"
+        for retry in due { try database.run(sql: lease, fence, number, retry.recipient) }
+        let query = RecipientQuery(notification, number: number, openedAfter: openedAfter)
         let recipients = try Self.recipients(due, query, fence: fence, now: now, in: database)
         if recipients.isEmpty {
             try Leases.end(fence, in: database)
@@ -81,27 +74,21 @@ extension SQLiteStore {
         excluding apps: Set<Int64>,
         in database: Database
     ) throws -> Int64? {
-        let waiting = try Int64.fetchAll(
-            database,
-            sql: """
-                SELECT id FROM (
-                    SELECT id, (
-                        SELECT min(dueAt) FROM retry
-                        WHERE retry.lane = ? AND retry.app = app.id AND lease IS NULL) AS first
-                    FROM app)
-                WHERE first <= ? ORDER BY first
-                """,
-            arguments: [lane.rawValue, now.milliseconds]
-        )
-        let first = try database.cachedStatement(
-            sql: """
-                SELECT 1 FROM retry JOIN notification ON notification.number = retry.notification
-                WHERE retry.lane = ? AND retry.app = ? AND dueAt <= ? AND lease IS NULL AND \(Self.mayRetry) LIMIT 1
-                """
-        )
+        let sql = """
+            SELECT id FROM (
+                SELECT id, (
+                    SELECT min(dueAt) FROM retry
+                    WHERE retry.lane = ? AND retry.app = app.id AND lease IS NULL) AS first
+                FROM app)
+            WHERE first <= ? ORDER BY first
+            """
+        let waiting = try database.integers(sql: sql, [lane.rawValue, now.milliseconds])
+        let mayClaim = """
+            SELECT 1 FROM retry JOIN notification ON notification.number = retry.notification
+            WHERE retry.lane = ? AND retry.app = ? AND dueAt <= ? AND lease IS NULL AND \(Self.mayRetry) LIMIT 1
+            """
         return try waiting.first { app in
-            guard !apps.contains(app) else { return false }
-            return try Row.fetchOne(first, arguments: [lane.rawValue, app, now.milliseconds]) != nil
+            try !apps.contains(app) && database.hasRow(sql: mayClaim, lane.rawValue, app, now.milliseconds)
         }
     }
 
@@ -111,7 +98,7 @@ extension SQLiteStore {
         in database: Database
     ) throws -> (NotificationRecord, openedAfter: Int64)? {
         let sql = "SELECT * FROM notification WHERE number = ?"
-        guard let row = try Row.fetchOne(database, sql: sql, arguments: [number]) else { return nil }
+        guard let row = try database.row(sql: sql, [number]) else { return nil }
         return try Self.readable(row, orElse: { try Self.setAside([$0], in: database) }) {
             (try NotificationRow.record($0), $0["openedAfter"] as Int64? ?? 0)
         }
@@ -148,10 +135,8 @@ extension SQLiteStore {
         in database: Database
     ) throws -> [RetryRecipient] {
         guard !departed.isEmpty else { return [] }
-        let mark = try database.cachedStatement(
-            sql: "UPDATE retry SET dueAt = \(RetryQueue.departed) WHERE notification = ? AND recipient = ?"
-        )
-        for (retry, _) in departed { try mark.execute(arguments: [notification, retry.recipient]) }
+        let mark = "UPDATE retry SET dueAt = \(RetryQueue.departed) WHERE notification = ? AND recipient = ?"
+        for (retry, _) in departed { try database.run(sql: mark, notification, retry.recipient) }
         guard try Completion.hasPresentRecipients(notification, in: database) else {
             return departed.map { .ended($0.end) }
         }
@@ -166,21 +151,18 @@ extension SQLiteStore {
 
     /// Releases a recipient until a due time in the form that ``RetryQueue`` has.
     private static func putOff(_ retry: DueRetry, until: Int64, in database: Database) throws {
-        try database.run(
-            """
+        let sql = """
             UPDATE retry SET lease = NULL, dueAt = CASE WHEN EXISTS (
                 SELECT 1 FROM shard WHERE shard.notification = retry.notification AND isDone = 0)
                 THEN \(RetryQueue.afterShards) ELSE ? END
             WHERE notification = ? AND recipient = ?
-            """,
-            [until, retry.notification, retry.recipient]
-        )
+            """
+        try database.run(sql: sql, until, retry.notification, retry.recipient)
     }
 
     /// A recipient's row in the queue.
     struct DueRetry {
-        var notification: Int64
-        var recipient: Int64
+        var notification, recipient: Int64
         var environment: PushEnvironment?
         var attempts: Int
         /// Is `true` if at-most-once had started it when the process ended.
@@ -195,21 +177,17 @@ extension SQLiteStore {
         limit: Int,
         in database: Database
     ) throws -> [DueRetry] {
-        let select = try RawStatement(
-            """
+        let sql = """
             SELECT retry.notification, retry.recipient, retry.environment, retry.attempts, delivery.state
             FROM retry JOIN notification ON notification.number = retry.notification
             LEFT JOIN delivery ON delivery.notification = retry.notification
                 AND delivery.recipient = retry.recipient AND delivery.state = 0
-            WHERE retry.lane = ? AND retry.app = ? AND dueAt <= ? AND lease IS NULL AND \(Self.mayRetry) ORDER BY dueAt LIMIT ?
-            """,
-            in: database
-        )
+            WHERE retry.lane = ? AND retry.app = ? AND dueAt <= ? AND lease IS NULL AND \(Self.mayRetry)
+            ORDER BY dueAt LIMIT ?
+            """
+        let select = try RawStatement(sql: sql, in: database)
         defer { select.reset() }
-        select.bind(lane.rawValue, at: 1)
-        select.bind(app, at: 2)
-        select.bind(now.milliseconds, at: 3)
-        select.bind(Int64(limit), at: 4)
+        select.bind(lane.rawValue, app, now.milliseconds, Int64(limit))
         var due: [DueRetry] = []
         while try select.step() {
             due.append(
@@ -225,19 +203,4 @@ extension SQLiteStore {
         return due
     }
 
-    private static func lease(_ due: [DueRetry], fence: Int64, in database: Database) throws {
-        for retry in due {
-            try RawStatement.run(
-                "UPDATE retry SET lease = ? WHERE notification = ? AND recipient = ?",
-                fence,
-                retry.notification,
-                retry.recipient,
-                in: database
-            )
-        }
-    }
-
-    private static func byNotification(_ due: [DueRetry]) -> [(number: Int64, retries: [DueRetry])] {
-        Dictionary(grouping: due, by: \.notification).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
 }

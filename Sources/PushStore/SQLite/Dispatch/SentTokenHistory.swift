@@ -32,7 +32,7 @@ struct SentTokenHistory {
             """,
         ] {
             try self.database.run(
-                "INSERT OR IGNORE INTO tokenHad (notification, token, device) \(sql)",
+                sql: "INSERT OR IGNORE INTO tokenHad (notification, token, device) \(sql)",
                 [Data(token.bytes), self.app, device]
             )
         }
@@ -46,11 +46,9 @@ struct SentTokenHistory {
     func correct(_ page: PageResult) throws {
         guard let reading = page.reading else { return }
         let changed = try Set(
-            Int64.fetchAll(
-                self.database.cachedStatement(
-                    sql: "SELECT device FROM formerToken INDEXED BY formerTokenBySince WHERE app = ? AND since > ?"
-                ),
-                arguments: [self.app, reading.clock]
+            self.database.integers(
+                sql: "SELECT device FROM formerToken INDEXED BY formerTokenBySince WHERE app = ? AND since > ?",
+                [self.app, reading.clock]
             )
         )
         guard !changed.isEmpty else { return }
@@ -59,30 +57,22 @@ struct SentTokenHistory {
         for recipient in reading.recipients where changed.contains(recipient.id) {
             guard let hasHad = had[recipient.id] else { continue }
             try self.database.run(
-                "DELETE FROM tokenHad WHERE notification = ? AND device = ?",
+                sql: "DELETE FROM tokenHad WHERE notification = ? AND device = ?",
                 [page.notificationNumber, recipient.id]
             )
             guard hasHad else { continue }
             // A notification that has ended meanwhile is left out.
-            try self.database.run(
-                """
+            let sql = """
                 INSERT OR IGNORE INTO tokenHad (notification, token, device)
                 SELECT number, ?, ? FROM notification WHERE number = ? AND finishedAt IS NULL
-                """,
-                [Data(recipient.token.bytes), recipient.id, page.notificationNumber]
-            )
+                """
+            try self.database.run(sql: sql, [Data(recipient.token.bytes), recipient.id, page.notificationNumber])
         }
     }
 
     /// Tells whether a notification went to a token by a device that has given it up.
     static func remembers(_ token: DeviceToken, of notification: Int64, in database: Database) throws -> Bool {
-        let statement = try RawStatement(
-            "SELECT 1 FROM tokenHad WHERE notification = ? AND token = ?",
-            in: database
-        )
-        defer { statement.reset() }
-        statement.bind(notification, at: 1)
-        statement.bind(token.bytes, at: 2)
-        return try statement.step()
+        let sql = "SELECT 1 FROM tokenHad WHERE notification = ? AND token = ?"
+        return try database.hasRow(sql: sql, [notification, Data(token.bytes)])
     }
 }

@@ -20,9 +20,9 @@ enum Shards {
         let devices = try Self.devices(of: notification.app, in: database)
         let recipients = Int64(notification.progress.recipients)
         let isNarrow = try Self.isNarrow(notification, devices: devices.count, in: database)
-        try database.execute(
+        try database.run(
             sql: "UPDATE notification SET isNarrow = ?, openedAfter = ? WHERE number = ?",
-            arguments: [isNarrow, try RegistrationChanges.clock(in: database), number]
+            [isNarrow, try RegistrationChanges.clock(in: database), number]
         )
         var shard: Int64 = 0
         for plan in plans {
@@ -65,18 +65,12 @@ enum Shards {
     }
 
     /// Returns the first and last id of an app's devices, and the most devices that there may be between them.
-    static func devices(
-        of app: Int64,
-        in database: Database
-    ) throws -> (first: Int64, last: Int64, count: Int64) {
-        let row = try Row.fetchOne(
-            database,
-            sql: """
-                SELECT (SELECT id FROM device WHERE app = ?1 ORDER BY id LIMIT 1) AS first,
-                    (SELECT id FROM device WHERE app = ?1 ORDER BY id DESC LIMIT 1) AS last
-                """,
-            arguments: [app]
-        )
+    static func devices(of app: Int64, in database: Database) throws -> (first: Int64, last: Int64, count: Int64) {
+        let sql = """
+            SELECT (SELECT id FROM device WHERE app = ?1 ORDER BY id LIMIT 1) AS first,
+                (SELECT id FROM device WHERE app = ?1 ORDER BY id DESC LIMIT 1) AS last
+            """
+        let row = try database.row(sql: sql, [app])
         guard let first = row?["first"] as Int64?, let last = row?["last"] as Int64? else { return (1, 0, 0) }
         return (first, last, last - first + 1)
     }
@@ -90,12 +84,12 @@ enum Shards {
         to last: Int64,
         in database: Database
     ) throws {
-        try database.execute(
+        try database.run(
             sql: """
                 INSERT INTO shard (notification, number, lane, zoneKind, zone, cursor, upTo, notBefore)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-            arguments: [
+            [
                 number, shard, notification.lane.rawValue, plan.zone.code, plan.zone.name, cursor, last,
                 plan.notBefore.milliseconds,
             ]

@@ -9,9 +9,9 @@ enum Integrity {
     static func damage(in database: Database) throws -> [String] {
         do {
             let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check(\(Self.longestList))")
-            let orphans = try Row.fetchAll(
-                database,
-                sql: "SELECT * FROM pragma_foreign_key_check LIMIT \(Self.longestList)"
+            let orphans = try database.rows(
+                sql: "SELECT * FROM pragma_foreign_key_check LIMIT \(Self.longestList)",
+                isKept: false
             )
             return pages.filter { $0 != "ok" }
                 + orphans.map { row in

@@ -9,7 +9,7 @@ struct IntegrityRule: Sendable {
 
     /// Returns the faults of five notifications at most.
     func faults(in database: Database) throws -> [String] {
-        try Int64.fetchAll(database, sql: "\(self.sql) LIMIT 5").map { "notification \($0): \(self.fault)" }
+        try database.integers(sql: "\(self.sql) LIMIT 5", isKept: false).map { "notification \($0): \(self.fault)" }
     }
 
     /// The rules that hold after every transaction.

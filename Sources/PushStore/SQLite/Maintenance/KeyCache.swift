@@ -18,9 +18,7 @@ final class KeyCache: Sendable {
     var change: Int { self.state.withLock { $0.change } }
 
     /// Returns the key with this hash if it was kept.
-    func key(_ hash: [UInt8]) -> APIKeyRecord? {
-        self.state.withLock { $0.keys[hash] }
-    }
+    func key(_ hash: [UInt8]) -> APIKeyRecord? { self.state.withLock { $0.keys[hash] } }
 
     /// Keeps a key.
     /// - Parameter change: the number of changes before the key was read. After another change it is not kept, as it

@@ -11,7 +11,7 @@ enum NotificationRow {
     /// Reads a notification; `nil` if there is none.
     /// - Throws: ``DamagedRow``.
     static func fetch(_ id: UUID, in database: Database) throws -> NotificationRecord? {
-        try Row.fetchOne(database, sql: "SELECT * FROM notification WHERE id = ?", arguments: [id.uuidString])
+        try database.row(sql: "SELECT * FROM notification WHERE id = ?", [id.uuidString])
             .map { try Self.record($0, in: database) }
     }
 
@@ -22,16 +22,14 @@ enum NotificationRow {
         let number = row["number"] as Int64?
         if case .tokens = record.audience {
             record.audience = .tokens(
-                try Row.fetchAll(
-                    database,
-                    sql: "SELECT token FROM target WHERE notification = ? ORDER BY position",
-                    arguments: [number]
-                ).compactMap { $0.token("token") }
+                try database.rows(sql: "SELECT token FROM target WHERE notification = ? ORDER BY position", [number])
+                    .compactMap { $0.token("token") }
             )
         }
-        record.progress.retrying =
-            try Int.fetchOne(database, sql: "SELECT count(*) FROM retry WHERE notification = ?", arguments: [number])
-            ?? 0
+        record.progress.retrying = try database.count(
+            sql: "SELECT count(*) FROM retry WHERE notification = ?",
+            [number]
+        )
         if record.progress.finishedAt == nil || record.state == .cancelled {
             try Self.addShards(to: &record.progress, number: number, in: database)
         }
@@ -44,29 +42,22 @@ enum NotificationRow {
         number: Int64?,
         in database: Database
     ) throws {
-        let row = try Row.fetchOne(
-            database,
-            sql: """
-                SELECT sum(accepted) AS accepted, sum(rejected) AS rejected, sum(failed) AS failed,
-                    sum(skipped) AS skipped, max(lastPageAt) AS lastPageAt
-                FROM shard WHERE notification = ?
-                """,
-            arguments: [number]
-        )
-        guard let row else { return }
-        progress.accepted += row["accepted"] as Int? ?? 0
-        progress.rejected += row["rejected"] as Int? ?? 0
-        progress.failed += row["failed"] as Int? ?? 0
-        progress.skipped += row["skipped"] as Int? ?? 0
+        let sql = """
+            SELECT sum(accepted) AS accepted, sum(rejected) AS rejected, sum(failed) AS failed,
+                sum(skipped) AS skipped, max(lastPageAt) AS lastPageAt
+            FROM shard WHERE notification = ?
+            """
+        guard let row = try database.row(sql: sql, [number]) else { return }
+        progress.add(row)
         progress.lastPageAt = [progress.lastPageAt, row.time("lastPageAt")].compactMap { $0 }.max()
     }
 
     /// Reads a notification's row alone, without the tokens that it names.
     static func record(_ row: Row) throws -> NotificationRecord {
         guard let id = row.uuid("id"), let app = row["app"] as Int64?, let createdAt = row.time("createdAt"),
-            let state = (row["state"] as String?).flatMap(NotificationRecord.State.init(rawValue:)),
-            let guarantee = (row["guarantee"] as String?).flatMap(NotificationRecord.Guarantee.init(rawValue:)),
-            let lane = (row["lane"] as Int64?).flatMap(NotificationRecord.Lane.init(rawValue:))
+            let state = row.value("state") as NotificationRecord.State?,
+            let guarantee = row.value("guarantee") as NotificationRecord.Guarantee?,
+            let lane = row.value("lane") as NotificationRecord.Lane?
         else { throw DamagedRow(table: "notification") }
         var record = NotificationRecord(
             id: id,
@@ -97,35 +88,28 @@ enum NotificationRow {
         in database: Database
     ) throws -> Int64 {
         let content = notification.content
-        let expected = notification.progress.recipients
-        try database.execute(
-            sql: """
-                INSERT INTO notification (id, prefix, app, state, lane, guarantee, audience, environment, topic,
-                    pushType, priority, expiration, collapseID, payload, isTemplate, delivery, pace, schedule, runAt,
-                    createdAt, startsAt, recipients, idempotencyKey, fingerprint)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                notification.id.uuidString, DeliveryPrefix(of: notification.id).bits, notification.app,
-                notification.state.rawValue, notification.lane.rawValue, notification.guarantee.rawValue,
-                try Self.text(of: notification.audience), notification.environment?.code, content.topic.name,
-                content.pushType.rawValue, content.priority.rawValue, content.expiration.header, content.collapseID,
-                content.payload, content.isTemplate, try notification.delivery?.json.text,
-                try notification.pace?.json.text,
-                notification.run?.schedule.uuidString, notification.run?.at.milliseconds,
-                notification.createdAt.milliseconds, notification.startsAt.milliseconds, expected,
-                idempotency?.key, (idempotency?.fingerprint).map { Data($0) },
+        let number = try database.insert(
+            into: "notification",
+            [
+                "id": notification.id.uuidString, "prefix": DeliveryPrefix(of: notification.id).bits,
+                "app": notification.app, "state": notification.state.rawValue, "lane": notification.lane.rawValue,
+                "guarantee": notification.guarantee.rawValue, "audience": try Self.text(of: notification.audience),
+                "environment": notification.environment?.code, "topic": content.topic.name,
+                "pushType": content.pushType.rawValue, "priority": content.priority.rawValue,
+                "expiration": content.expiration.header, "collapseID": content.collapseID,
+                "payload": content.payload, "isTemplate": content.isTemplate,
+                "delivery": try notification.delivery?.json.text, "pace": try notification.pace?.json.text,
+                "schedule": notification.run?.schedule.uuidString, "runAt": notification.run?.at.milliseconds,
+                "createdAt": notification.createdAt.milliseconds, "startsAt": notification.startsAt.milliseconds,
+                "recipients": notification.progress.recipients, "idempotencyKey": idempotency?.key,
+                "fingerprint": (idempotency?.fingerprint).map { Data($0) },
             ]
         )
-        let number = database.lastInsertedRowID
         if case .tokens(let tokens) = notification.audience {
+            let sql = "INSERT INTO target (notification, position, token, environment) VALUES (?, ?, ?, ?)"
+            let environment = (notification.environment ?? .production).code
             for (position, token) in tokens.enumerated() {
-                try database.execute(
-                    sql: "INSERT INTO target (notification, position, token, environment) VALUES (?, ?, ?, ?)",
-                    arguments: [
-                        number, position + 1, Data(token.bytes), (notification.environment ?? .production).code,
-                    ]
-                )
+                try database.run(sql: sql, [number, position + 1, Data(token.bytes), environment])
             }
         }
         return number
@@ -141,9 +125,8 @@ enum NotificationRow {
     }
 
     private static func audience(_ row: Row) throws -> Audience {
-        guard let text = row["audience"] as String?, let json = try? JSONValue(parsing: Data(text.utf8)) else {
-            throw DamagedRow(table: "notification")
-        }
+        guard let text = row["audience"] as String?, let json = try? JSONValue(parsing: Data(text.utf8))
+        else { throw DamagedRow(table: "notification") }
         if json == .object(["tokens": .bool(true)]) { return .tokens([]) }
         guard let expression = AudienceExpression(stored: json) else { throw DamagedRow(table: "notification") }
         return .devices(expression)
@@ -152,21 +135,16 @@ enum NotificationRow {
     private static func progress(_ row: Row) -> NotificationProgress {
         var progress = NotificationProgress()
         progress.recipients = row["recipients"] as Int? ?? 0
-        progress.accepted = row["accepted"] as Int? ?? 0
-        progress.rejected = row["rejected"] as Int? ?? 0
-        progress.failed = row["failed"] as Int? ?? 0
-        progress.skipped = row["skipped"] as Int? ?? 0
-        progress.startedAt = row.time("startedAt")
-        progress.lastPageAt = row.time("lastPageAt")
-        progress.finishedAt = row.time("finishedAt")
-        progress.pauseReason = row["pauseReason"]
+        progress.add(row)
+        (progress.startedAt, progress.lastPageAt) = (row.time("startedAt"), row.time("lastPageAt"))
+        (progress.finishedAt, progress.pauseReason) = (row.time("finishedAt"), row["pauseReason"])
         progress.wave = WaveProgress(startedAt: row.time("waveStartedAt"), sent: row["sentInWave"] as Int? ?? 0)
         return progress
     }
 
     private static func content(_ row: Row) throws -> NotificationContent {
         guard let topic = row.topic("topic"),
-            let pushType = (row["pushType"] as String?).flatMap(PushType.init(rawValue:)),
+            let pushType = row.value("pushType") as PushType?,
             let priority = (row["priority"] as Int?).flatMap(UInt8.init(exactly:)).flatMap(Priority.init(rawValue:)),
             let expiration = (row["expiration"] as String?).map({ Expiration(header: $0) }) ?? .servicePolicy,
             let payload = row["payload"] as Data?, let isTemplate = row["isTemplate"] as Bool?
@@ -180,5 +158,15 @@ enum NotificationRow {
             payload: payload,
             isTemplate: isTemplate
         )
+    }
+}
+
+extension NotificationProgress {
+    /// Adds the counters of a row.
+    fileprivate mutating func add(_ row: Row) {
+        self.accepted += row["accepted"] as Int? ?? 0
+        self.rejected += row["rejected"] as Int? ?? 0
+        self.failed += row["failed"] as Int? ?? 0
+        self.skipped += row["skipped"] as Int? ?? 0
     }
 }

@@ -9,9 +9,7 @@ final class ReasonTable: Sendable {
     private let known = Mutex<[String: Int64]>([:])
 
     /// Returns the reasons for one transaction.
-    func lookup() -> ReasonLookup {
-        ReasonLookup(known: self.known.withLock { $0 })
-    }
+    func lookup() -> ReasonLookup { ReasonLookup(known: self.known.withLock { $0 }) }
 
     /// Keeps the ids that a transaction has found, once that is on disk: an id that a failed transaction has added may
     /// belong to another text later.
@@ -37,9 +35,7 @@ final class ReasonLookup {
     /// The ids that were not known before.
     private(set) var found: [String: Int64] = [:]
 
-    init(known: [String: Int64]) {
-        self.known = known
-    }
+    init(known: [String: Int64]) { self.known = known }
 
     /// Returns the id of a text, which is added if it is new.
     func id(of text: String, in database: Database) throws -> Int64 {
@@ -51,14 +47,14 @@ final class ReasonLookup {
     }
 
     private func stored(_ text: String, in database: Database) throws -> Int64? {
-        try Int64.fetchOne(database, sql: "SELECT id FROM reason WHERE text = ?", arguments: [text])
+        try database.integer(sql: "SELECT id FROM reason WHERE text = ?", [text])
     }
 
     private func add(_ text: String, in database: Database) throws -> Int64 {
-        let last = try Int64.fetchOne(database, sql: "SELECT max(id) FROM reason") ?? 0
+        let last = try database.integer(sql: "SELECT max(id) FROM reason") ?? 0
         let isFull = last >= Self.maximumCount
         if isFull, let other = try self.stored(Self.other, in: database) { return other }
-        try database.execute(sql: "INSERT INTO reason (text) VALUES (?)", arguments: [isFull ? Self.other : text])
+        try database.run(sql: "INSERT INTO reason (text) VALUES (?)", [isFull ? Self.other : text])
         return database.lastInsertedRowID
     }
 }

@@ -14,57 +14,32 @@ extension SQLiteStore {
         return try await self.database.write { database in
             var counts: [String: Int] = [:]
             for holder in holders where counts[holder] == nil {
-                counts[holder] = try Self.change(
-                    holder,
-                    by: increment,
-                    notification: notification,
-                    app: app,
-                    in: database
-                )
+                let shown = "SELECT count FROM badgeStep WHERE notification = ? AND holder = ?"
+                if let count = try database.integer(sql: shown, [notification, holder]) {
+                    counts[holder] = Int(count)
+                    continue
+                }
+                let before = try database.count(sql: Self.badge, [app, holder])
+                // Clamped, so that no increment overflows.
+                let step = min(max(increment, -Self.maximumCount), Self.maximumCount)
+                let count = min(max(before + step, 0), Self.maximumCount)
+                try database.run(sql: Self.setBadge, [app, holder, count])
+                let steps = "INSERT INTO badgeStep (notification, holder, count) VALUES (?, ?, ?)"
+                try database.run(sql: steps, [notification, holder, count])
+                counts[holder] = count
             }
             return counts
         }
     }
 
-    /// Changes one count, unless the notification has changed it already.
-    private static func change(
-        _ holder: String,
-        by increment: Int,
-        notification: Int64,
-        app: Int64,
-        in database: Database
-    ) throws -> Int {
-        let select = try database.cachedStatement(
-            sql: "SELECT count FROM badgeStep WHERE notification = ? AND holder = ?"
-        )
-        if let count = try Int.fetchOne(select, arguments: [notification, holder]) { return count }
-        let before = try database.cachedStatement(sql: "SELECT count FROM badge WHERE app = ? AND holder = ?")
-        let known = try Int.fetchOne(before, arguments: [app, holder]) ?? 0
-        // Clamped, so that no increment overflows.
-        let step = min(max(increment, -Self.maximumCount), Self.maximumCount)
-        let count = min(max(known + step, 0), Self.maximumCount)
-        try database.run("INSERT OR REPLACE INTO badge (app, holder, count) VALUES (?, ?, ?)", [app, holder, count])
-        try database.run(
-            "INSERT INTO badgeStep (notification, holder, count) VALUES (?, ?, ?)",
-            [notification, holder, count]
-        )
-        return count
-    }
+    private static let badge = "SELECT count FROM badge WHERE app = ? AND holder = ?"
+    private static let setBadge = "INSERT OR REPLACE INTO badge (app, holder, count) VALUES (?, ?, ?)"
 
     package func badge(app: Int64, holder: String) async throws -> Int {
-        try await self.database.read { database in
-            try Int.fetchOne(
-                database,
-                sql: "SELECT count FROM badge WHERE app = ? AND holder = ?",
-                arguments: [app, holder]
-            ) ?? 0
-        }
+        try await self.database.read { try $0.count(sql: Self.badge, [app, holder]) }
     }
 
     package func setBadge(_ count: Int, app: Int64, holder: String) async throws {
-        try await self.database.execute(
-            "INSERT OR REPLACE INTO badge (app, holder, count) VALUES (?, ?, ?)",
-            [app, holder, count]
-        )
+        try await self.database.run(sql: Self.setBadge, [app, holder, count])
     }
 }

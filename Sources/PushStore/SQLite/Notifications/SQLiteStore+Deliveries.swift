@@ -3,30 +3,33 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    /// Returns a statement that selects deliveries with what is known of their recipients.
-    /// - Parameter wanted: the beginning of its FROM clause, which must contain `delivery`.
-    private static func select(from wanted: String = "delivery") -> String {
-        """
-        SELECT notification.id AS notificationID, notification.number AS position, delivery.recipient, delivery.state, attempts, at,
-            reason.text AS reason, coalesce(delivery.device, device.id) AS device,
-            coalesce(target.token, device.token) AS token,
-            coalesce(target.environment, device.environment) AS environment
-        FROM \(wanted) JOIN notification ON notification.number = delivery.notification
-        LEFT JOIN device ON device.id = delivery.recipient
-        LEFT JOIN target ON target.notification = delivery.notification AND target.position = -delivery.recipient
-        LEFT JOIN reason ON reason.id = delivery.reason
-        """
-    }
-
-    /// Returns a statement that selects the deliveries of the keys of a query. SQLite's planner must begin with those,
-    /// not with the ledger.
-    private static func select(keys: String) -> String {
-        Self.select(
-            from: """
-                (\(keys)) AS wanted CROSS JOIN delivery
-                ON delivery.notification = wanted.notification AND delivery.recipient = wanted.recipient
-                """
-        )
+    /// Reads deliveries with what is known of their recipients.
+    /// - Parameters:
+    ///   - keys: a query for the keys of the deliveries, with which SQLite's planner must begin, and not with the ledger.
+    ///   - condition: the end of the statement, from its WHERE clause.
+    private func deliveries(
+        keys: String? = nil,
+        _ condition: String,
+        _ arguments: [any DatabaseValueConvertible & Sendable]
+    ) async throws -> [DeliveryRecord] {
+        let source = keys.map {
+            """
+            (\($0)) AS wanted CROSS JOIN delivery
+            ON delivery.notification = wanted.notification AND delivery.recipient = wanted.recipient
+            """
+        }
+        let sql = """
+            SELECT notification.id AS notificationID, notification.number AS position, delivery.recipient,
+                delivery.state, attempts, at, reason.text AS reason, coalesce(delivery.device, device.id) AS device,
+                coalesce(target.token, device.token) AS token,
+                coalesce(target.environment, device.environment) AS environment
+            FROM \(source ?? "delivery") JOIN notification ON notification.number = delivery.notification
+            LEFT JOIN device ON device.id = delivery.recipient
+            LEFT JOIN target ON target.notification = delivery.notification AND target.position = -delivery.recipient
+            LEFT JOIN reason ON reason.id = delivery.reason
+            \(condition)
+            """
+        return try await self.database.query { try $0.rows(sql: sql, StatementArguments(arguments)).map(Self.delivery) }
     }
 
     package func deliveries(
@@ -36,46 +39,28 @@ extension SQLiteStore {
         limit: Int
     ) async throws -> [DeliveryRecord] {
         let filter = state.map { " AND delivery.state = \($0.rawValue)" } ?? ""
-        return try await self.deliveries(
-            """
-            \(Self.select())
+        let condition = """
             WHERE delivery.notification = (SELECT number FROM notification WHERE id = ?)
                 AND delivery.recipient > ?\(filter)
             ORDER BY delivery.recipient LIMIT ?
-            """,
-            [notification.uuidString, after ?? .min, limit]
-        )
-    }
-
-    package func delivery(
-        of notificationPrefix: DeliveryPrefix,
-        recipient: Int64
-    ) async throws -> DeliveryRecord? {
-        try await self.deliveries(
             """
-            \(Self.select())
-            WHERE delivery.notification = (SELECT number FROM notification WHERE prefix = ?)
-                AND delivery.recipient = ?
-            """,
-            [notificationPrefix.bits, recipient]
-        ).first
+        return try await self.deliveries(condition, [notification.uuidString, after ?? .min, limit])
     }
 
-    package func horizon(
-        app: Int64,
-        before: NotificationCursor?,
-        campaigns: Int
-    ) async throws -> NotificationCursor? {
-        try await self.database.query { database in
-            try Int64.fetchOne(
-                database,
-                sql: """
-                    SELECT number FROM notification INDEXED BY notificationInBulk
-                    WHERE app = ? AND lane = 1 AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?
-                    """,
-                arguments: [app, before?.number ?? .max, max(0, campaigns - 1)]
-            ).map(NotificationCursor.init)
-        }
+    package func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord? {
+        let condition = """
+            WHERE delivery.notification = (SELECT number FROM notification WHERE prefix = ?) AND delivery.recipient = ?
+            """
+        return try await self.deliveries(condition, [notificationPrefix.bits, recipient]).first
+    }
+
+    package func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor? {
+        let sql = """
+            SELECT number FROM notification INDEXED BY notificationInBulk
+            WHERE app = ? AND lane = 1 AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?
+            """
+        let arguments: StatementArguments = [app, before?.number ?? .max, max(0, campaigns - 1)]
+        return try await self.database.query { try $0.integer(sql: sql, arguments).map(NotificationCursor.init) }
     }
 
     package func deliveries(
@@ -86,20 +71,13 @@ extension SQLiteStore {
         limit: Int
     ) async throws -> [DeliveryRecord] {
         // The deliveries of campaigns have no index by device: each campaign is searched for this one.
-        try await self.deliveries(
+        let keys = """
+            SELECT notification, recipient FROM delivery WHERE device = ?1 AND notification < ?4 AND notification >= ?5
+            UNION SELECT number, ?1 FROM notification
+            WHERE app = ?2 AND lane = 1 AND number < ?4 AND number >= ?5
             """
-            \(Self.select(
-                keys: """
-                    SELECT notification, recipient FROM delivery
-                    WHERE device = ?1 AND notification < ?4 AND notification >= ?5
-                    UNION SELECT number, ?1 FROM notification
-                    WHERE app = ?2 AND lane = 1 AND number < ?4 AND number >= ?5
-                    """
-            ))
-            WHERE notification.app = ?2 ORDER BY delivery.notification DESC, delivery.at DESC LIMIT ?3
-            """,
-            [device, app, limit, before?.number ?? .max, horizon?.number ?? .min]
-        )
+        let (last, first) = (before?.number ?? .max, horizon?.number ?? .min)
+        return try await self.deliveries(keys: keys, Self.newestFirst, [device, app, limit, last, first])
     }
 
     package func deliveries(
@@ -109,37 +87,22 @@ extension SQLiteStore {
         horizon: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord] {
-        try await self.deliveries(
+        let keys = """
+            SELECT notification, -position AS recipient FROM target
+            WHERE token = ?1 AND notification < ?4 AND notification >= ?5
             """
-            \(Self.select(
-                keys: """
-                    SELECT notification, -position AS recipient FROM target
-                    WHERE token = ? AND notification < ? AND notification >= ?
-                    """
-            ))
-            WHERE notification.app = ? ORDER BY delivery.notification DESC, delivery.at DESC LIMIT ?
-            """,
-            [Data(token.bytes), before?.number ?? .max, horizon?.number ?? .min, app, limit]
-        )
+        let (last, first) = (before?.number ?? .max, horizon?.number ?? .min)
+        return try await self.deliveries(keys: keys, Self.newestFirst, [Data(token.bytes), app, limit, last, first])
     }
 
-    private func deliveries(
-        _ sql: String,
-        _ arguments: [any DatabaseValueConvertible & Sendable]
-    ) async throws -> [DeliveryRecord] {
-        try await self.database.query { database in
-            try Row.fetchAll(
-                database,
-                sql: sql,
-                arguments: StatementArguments(arguments)
-            ).map(Self.delivery)
-        }
-    }
+    private static let newestFirst = """
+        WHERE notification.app = ?2 ORDER BY delivery.notification DESC, delivery.at DESC LIMIT ?3
+        """
 
     private static func delivery(_ row: Row) throws -> DeliveryRecord {
         guard let notification = row.uuid("notificationID"), let recipient = row["recipient"] as Int64?,
             let position = row["position"] as Int64?,
-            let state = (row["state"] as Int64?).flatMap(DeliveryRecord.State.init(rawValue:)),
+            let state = row.value("state") as DeliveryRecord.State?,
             let attempts = row["attempts"] as Int?, let at = row.time("at")
         else { throw DamagedRow(table: "delivery") }
         return DeliveryRecord(

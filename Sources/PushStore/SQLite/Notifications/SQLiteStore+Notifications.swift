@@ -13,19 +13,14 @@ extension SQLiteStore {
             if let idempotency, let earlier = try Self.accepted(idempotency, app: notification.app, in: database) {
                 return earlier
             }
-            if let run = notification.run,
-                let row = try Row.fetchOne(
-                    database,
-                    sql: "SELECT * FROM notification WHERE schedule = ? AND runAt = ?",
-                    arguments: [run.schedule.uuidString, run.at.milliseconds]
-                )
-            {
-                return .repeated(try NotificationRow.record(row, in: database))
-            }
-            if let run = notification.run, let scheduleVersion,
-                try !Self.isCurrent(run.schedule, version: scheduleVersion, in: database)
-            {
-                return .scheduleChanged
+            if let run = notification.run {
+                let sql = "SELECT * FROM notification WHERE schedule = ? AND runAt = ?"
+                if let row = try database.row(sql: sql, [run.schedule.uuidString, run.at.milliseconds]) {
+                    return .repeated(try NotificationRow.record(row, in: database))
+                }
+                if let version = scheduleVersion, try !Self.isCurrent(run.schedule, version: version, in: database) {
+                    return .scheduleChanged
+                }
             }
             let number = try NotificationRow.insert(notification, idempotency: idempotency, in: database)
             try Shards.add(shards, to: notification, number: number, in: database)
@@ -38,17 +33,9 @@ extension SQLiteStore {
     }
 
     /// Returns the outcome of an earlier request with an idempotency key; `nil` if the key is new.
-    private static func accepted(
-        _ idempotency: Idempotency,
-        app: Int64,
-        in database: Database
-    ) throws -> Acceptance? {
-        let row = try Row.fetchOne(
-            database,
-            sql: "SELECT * FROM notification WHERE app = ? AND idempotencyKey = ?",
-            arguments: [app, idempotency.key]
-        )
-        guard let row else { return nil }
+    private static func accepted(_ idempotency: Idempotency, app: Int64, in database: Database) throws -> Acceptance? {
+        let sql = "SELECT * FROM notification WHERE app = ? AND idempotencyKey = ?"
+        guard let row = try database.row(sql: sql, [app, idempotency.key]) else { return nil }
         guard row["fingerprint"] as Data? == Data(idempotency.fingerprint) else { return .conflict }
         return .repeated(try NotificationRow.record(row, in: database))
     }
@@ -64,22 +51,13 @@ extension SQLiteStore {
         limit: Int
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?) {
         var condition = "number < ?"
-        var arguments: StatementArguments = [before?.number ?? Int64.max]
-        if let app {
-            condition += " AND app = ?"
-            arguments += [app]
-        }
-        if let state {
-            condition += " AND state = ?"
-            // Most have ended: the others have an index.
-            if state != .done, state != .cancelled { condition += " AND finishedAt IS NULL" }
-            arguments += [state.rawValue]
-        }
-        let (sql, bound) = (
-            "SELECT * FROM notification WHERE \(condition) ORDER BY number DESC LIMIT ?", arguments + [limit]
-        )
+        if let app { condition += " AND app = \(app)" }
+        if let state { condition += " AND state = '\(state.rawValue)'" }
+        // Most have ended: the others have an index.
+        if let state, state != .done, state != .cancelled { condition += " AND finishedAt IS NULL" }
+        let sql = "SELECT * FROM notification WHERE \(condition) ORDER BY number DESC LIMIT ?"
         return try await self.database.lookup { database in
-            let rows = try Row.fetchAll(database, sql: sql, arguments: bound)
+            let rows = try database.rows(sql: sql, [before?.number ?? Int64.max, limit], isKept: false)
             let next = rows.count == limit ? rows.last?["number"] as Int64? : nil
             let notifications = try rows.compactMap { row in
                 try Self.readable(row, orElse: { _ in }) { try NotificationRow.record($0, in: database) }
@@ -94,13 +72,8 @@ extension SQLiteStore {
         now: Timestamp
     ) async throws -> NotificationRecord? {
         let result: Result<NotificationRecord?, DamagedRow> = try await self.database.write { database in
-            guard
-                let number = try Int64.fetchOne(
-                    database,
-                    sql: "SELECT number FROM notification WHERE id = ?",
-                    arguments: [notification.uuidString]
-                )
-            else { return .success(nil) }
+            let sql = "SELECT number FROM notification WHERE id = ?"
+            guard let number = try database.integer(sql: sql, [notification.uuidString]) else { return .success(nil) }
             switch change {
             case .pause(let reason): try Self.pause(number, reason: reason, in: database)
             case .resume: try Self.resume(number, now: now, in: database)
@@ -120,70 +93,52 @@ extension SQLiteStore {
 
     /// Pauses a notification that has not ended.
     static func pause(_ number: Int64, reason: String?, in database: Database) throws {
-        try database.execute(
-            sql: """
-                UPDATE notification SET state = 'paused', pauseReason = ?
-                WHERE number = ? AND state IN ('scheduled', 'accepted', 'sending')
-                """,
-            arguments: [reason, number]
-        )
+        let sql = """
+            UPDATE notification SET state = 'paused', pauseReason = ?
+            WHERE number = ? AND state IN ('scheduled', 'accepted', 'sending')
+            """
+        try database.run(sql: sql, [reason, number])
     }
 
     /// Returns a notification to its earlier state: without shards it is still to be opened.
     private static func resume(_ number: Int64, now: Timestamp, in database: Database) throws {
-        try database.execute(
-            sql: """
-                UPDATE notification SET pauseReason = NULL, state = CASE
-                    WHEN NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number)
-                        THEN 'scheduled'
-                    WHEN startedAt IS NULL THEN 'accepted' ELSE 'sending' END
-                WHERE number = ? AND state = 'paused'
-                """,
-            arguments: [number]
-        )
-        guard database.changesCount > 0 else { return }
+        let sql = """
+            UPDATE notification SET pauseReason = NULL, state = CASE
+                WHEN NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number) THEN 'scheduled'
+                WHEN startedAt IS NULL THEN 'accepted' ELSE 'sending' END
+            WHERE number = ? AND state = 'paused'
+            """
+        guard try database.run(sql: sql, number) > 0 else { return }
         try Completion.finishIfComplete(number, now: now, in: database)
     }
 
     /// Cancels a notification. Recipients that wait for another try are due at once, to get their final state. Those in
     /// flight get it from their responses, and those that were never tried get none.
     private static func cancel(_ number: Int64, now: Timestamp, in database: Database) throws {
-        try database.execute(
-            sql: """
-                UPDATE notification SET state = 'cancelled', finishedAt = ?
-                WHERE number = ? AND state NOT IN ('done', 'cancelled')
-                """,
-            arguments: [now.milliseconds, number]
-        )
-        guard database.changesCount > 0 else { return }
-        try database.execute(
-            sql: "UPDATE retry SET dueAt = min(dueAt, ?) WHERE notification = ? AND lease IS NULL",
-            arguments: [now.milliseconds, number]
-        )
+        let sql = """
+            UPDATE notification SET state = 'cancelled', finishedAt = ?
+            WHERE number = ? AND state NOT IN ('done', 'cancelled')
+            """
+        guard try database.run(sql: sql, now.milliseconds, number) > 0 else { return }
+        let due = "UPDATE retry SET dueAt = min(dueAt, ?) WHERE notification = ? AND lease IS NULL"
+        try database.run(sql: due, now.milliseconds, number)
         try Completion.tidy(number, in: database)
     }
 
     /// Ends the retries of a cancelled notification that cannot be read: they would be claimed again and again.
     private static func endRetries(_ number: Int64, now: Timestamp, in database: Database) throws {
-        guard
-            try String.fetchOne(database, sql: "SELECT state FROM notification WHERE number = ?", arguments: [number])
-                == NotificationRecord.State.cancelled.rawValue
+        guard try database.hasRow(sql: "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'", number)
         else { return }
         let reason = try ReasonLookup(known: [:]).id(of: EndedRetry.Cause.unreadable.rawValue, in: database)
-        try database.execute(
-            sql: """
-                INSERT INTO delivery (notification, recipient, state, attempts, at, reason)
-                    SELECT notification, recipient, 3, attempts, ?2, ?3 FROM retry WHERE notification = ?1
-                ON CONFLICT (notification, recipient) DO UPDATE
-                    SET state = 3, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason
-                    WHERE state = 0
-                """,
-            arguments: [number, now.milliseconds, reason]
-        )
-        try database.execute(
-            sql: "UPDATE notification SET failed = failed + ? WHERE number = ?",
-            arguments: [database.changesCount, number]
-        )
-        try database.execute(sql: "DELETE FROM retry WHERE notification = ?", arguments: [number])
+        let sql = """
+            INSERT INTO delivery (notification, recipient, state, attempts, at, reason)
+                SELECT notification, recipient, 3, attempts, ?2, ?3 FROM retry WHERE notification = ?1
+            ON CONFLICT (notification, recipient) DO UPDATE
+                SET state = 3, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason
+                WHERE state = 0
+            """
+        let failed = try database.run(sql: sql, number, now.milliseconds, reason)
+        try database.run(sql: "UPDATE notification SET failed = failed + ? WHERE number = ?", Int64(failed), number)
+        try database.run(sql: "DELETE FROM retry WHERE notification = ?", number)
     }
 }

@@ -4,7 +4,7 @@ package import PushTypes
 extension SQLiteStore {
     package func forget(before: Timestamp, limit: Int) async throws -> Int {
         try await self.database.write { database in
-            let apps = try Int64.fetchAll(database, sql: "SELECT id FROM app")
+            let apps = try database.integers(sql: "SELECT id FROM app")
             let churned = try apps.reduce(0) { count, app in
                 count < limit
                     ? count + (try RegistrationChanges.forget(app: app, limit: limit - count, in: database)) : count
@@ -17,36 +17,31 @@ extension SQLiteStore {
     }
 
     private static func forgetTokenEvents(before: Timestamp, limit: Int, in database: Database) throws -> Int {
-        try database.execute(
-            sql: """
-                DELETE FROM tokenEvent WHERE id IN (SELECT id FROM tokenEvent WHERE at < ? ORDER BY at LIMIT ?)
-                """,
-            arguments: [before.milliseconds, limit]
-        )
+        let sql = """
+            DELETE FROM tokenEvent WHERE id IN (SELECT id FROM tokenEvent WHERE at < ? ORDER BY at LIMIT ?)
+            """
+        try database.run(sql: sql, [before.milliseconds, limit])
         return database.changesCount
     }
 
     /// Deletes deliveries of the notification that ended first, and the notification after its last delivery.
     private static func forgetNotification(before: Timestamp, limit: Int, in database: Database) throws -> Int {
-        let number = try Int64.fetchOne(
-            database,
+        let number = try database.integer(
             sql: "SELECT number FROM notification WHERE finishedAt < ? ORDER BY finishedAt LIMIT 1",
-            arguments: [before.milliseconds]
+            [before.milliseconds]
         )
         guard let number else { return 0 }
-        try database.execute(
-            sql: """
-                DELETE FROM delivery WHERE notification = ?1 AND recipient IN (
-                    SELECT recipient FROM delivery WHERE notification = ?1 LIMIT ?2)
-                """,
-            arguments: [number, limit]
-        )
+        let sql = """
+            DELETE FROM delivery WHERE notification = ?1 AND recipient IN (
+                SELECT recipient FROM delivery WHERE notification = ?1 LIMIT ?2)
+            """
+        try database.run(sql: sql, [number, limit])
         let deliveries = database.changesCount
         guard deliveries < limit else {
-            try database.execute(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", arguments: [number])
+            try database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", [number])
             return deliveries
         }
-        try database.execute(sql: "DELETE FROM notification WHERE number = ?", arguments: [number])
+        try database.run(sql: "DELETE FROM notification WHERE number = ?", [number])
         return deliveries + 1
     }
 }

@@ -35,14 +35,10 @@ final class QueryGate: Sendable {
     var isHeld: Bool { self.state.withLock { $0.queue.isHeld } }
 
     /// The numbers of queries that run and that wait.
-    var counts: (running: Int, waiting: Int) {
-        self.state.withLock { ($0.queue.runningCount, $0.queue.waitingCount) }
-    }
+    var counts: (running: Int, waiting: Int) { self.state.withLock { ($0.queue.runningCount, $0.queue.waitingCount) } }
 
     /// Tells whether a query of this key runs or waits.
-    func isBusy(_ key: UUID?) -> Bool {
-        self.state.withLock { $0.queue.isBusy(key ?? Self.noKey) }
-    }
+    func isBusy(_ key: UUID?) -> Bool { self.state.withLock { $0.queue.isBusy(key ?? Self.noKey) } }
 
     /// Runs `body` once the queue lets it begin.
     /// - Throws: ``StoreError/tooManyQueries``, ``StoreError/ending``, `CancellationError`, or the error of `body`.

@@ -31,17 +31,13 @@ struct QueryQueue {
     /// Is `true` while no query may begin.
     private(set) var isHeld = false
 
-    init(limits: Limits = Limits()) {
-        self.limits = limits
-    }
+    init(limits: Limits = Limits()) { self.limits = limits }
 
     var runningCount: Int { self.running.count }
     var waitingCount: Int { self.waiting.values.reduce(0) { $0 + $1.count } }
 
     /// Tells whether a query of this key runs or waits.
-    func isBusy(_ key: UUID) -> Bool {
-        self.running.contains(key) || self.waiting[key] != nil
-    }
+    func isBusy(_ key: UUID) -> Bool { self.running.contains(key) || self.waiting[key] != nil }
 
     /// Decides about a query that arrives.
     mutating func enter(_ key: UUID, _ ticket: Ticket) -> Decision {

@@ -23,12 +23,9 @@ struct StoreReaders: Sendable {
     /// The connections for first attempts.
     private static let attemptConnections = 2
 
-    private let lookupPool: DatabasePool
-    private let queryPool: DatabasePool
+    private let lookupPool, queryPool: DatabasePool
     private let limits: QueryLimits
-    let queryGate: QueryGate
-    let exportGate: QueryGate
-    let countGate: QueryGate
+    let queryGate, exportGate, countGate: QueryGate
     private let attempts = KeyedRateLimiter<UUID>(rate: StoreReaders.attemptShare, burst: StoreReaders.attemptBurst)
 
     init(path: String, limits: QueryLimits) throws {

@@ -6,13 +6,8 @@ extension SQLiteStore {
     package func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth {
         try await self.database.read { database in
             var health = EnvironmentHealth()
-            guard
-                let row = try Row.fetchOne(
-                    database,
-                    sql: "SELECT * FROM health WHERE app = ? AND environment = ?",
-                    arguments: [app, environment.code]
-                )
-            else { return health }
+            let sql = "SELECT * FROM health WHERE app = ? AND environment = ?"
+            guard let row = try database.row(sql: sql, [app, environment.code]) else { return health }
             health.breakerOpenSince = row.time("breakerOpenSince")
             health.breakerReason = row["breakerReason"]
             health.provenAt = row.time("provenAt")
@@ -20,42 +15,33 @@ extension SQLiteStore {
         }
     }
 
-    package func setHealth(
-        _ health: EnvironmentHealth,
-        app: Int64,
-        environment: PushEnvironment
-    ) async throws {
-        try await self.database.execute(
-            """
+    package func setHealth(_ health: EnvironmentHealth, app: Int64, environment: PushEnvironment) async throws {
+        let sql = """
             INSERT INTO health (app, environment, breakerOpenSince, breakerReason) VALUES (?, ?, ?, ?)
             ON CONFLICT (app, environment) DO UPDATE
             SET breakerOpenSince = excluded.breakerOpenSince, breakerReason = excluded.breakerReason
-            """,
-            [app, environment.code, health.breakerOpenSince?.milliseconds, health.breakerReason]
-        )
+            """
+        let since = health.breakerOpenSince?.milliseconds
+        try await self.database.run(sql: sql, [app, environment.code, since, health.breakerReason])
     }
 
     package func setProven(app: Int64, environment: PushEnvironment, at: Timestamp) async throws {
-        try await self.database.execute(
-            """
+        let sql = """
             INSERT INTO health (app, environment, provenAt) VALUES (?, ?, ?)
             ON CONFLICT (app, environment) DO UPDATE SET provenAt = coalesce(provenAt, excluded.provenAt)
-            """,
-            [app, environment.code, at.milliseconds]
-        )
+            """
+        try await self.database.run(sql: sql, [app, environment.code, at.milliseconds])
     }
 
     package func firstDevice(addedSince time: Timestamp) async throws -> Int64 {
         try await self.database.read { database in
-            let last = try Int64.fetchOne(database, sql: "SELECT max(id) FROM device") ?? 0
-            let next = try database.cachedStatement(
-                sql: "SELECT id, createdAt FROM device WHERE id >= ? ORDER BY id LIMIT 1"
-            )
+            let last = try database.integer(sql: "SELECT max(id) FROM device") ?? 0
+            let next = "SELECT id, createdAt FROM device WHERE id >= ? ORDER BY id LIMIT 1"
             // A binary search: devices before `low` were added earlier, those from `high` on were not.
             var (low, high) = (Int64(1), last < .max ? last + 1 : last)
             while low < high {
                 let middle = low + (high - low) / 2
-                guard let row = try Row.fetchOne(next, arguments: [middle]), let id = row["id"] as Int64?,
+                guard let row = try database.row(sql: next, [middle]), let id = row["id"] as Int64?,
                     let createdAt = row.time("createdAt")
                 else { return .max }
                 if createdAt < time { low = max(middle, id) + 1 } else { high = middle }
@@ -72,22 +58,16 @@ extension SQLiteStore {
         limit: Int
     ) async throws -> [TokenEventRecord] {
         var condition = "app = ? AND id < ?"
-        var arguments = [app.databaseValue, (before ?? Int64.max).databaseValue]
+        var arguments: StatementArguments = [app, before ?? Int64.max]
         if let token {
             condition += " AND token = ?"
-            arguments.append(token.databaseValue)
+            arguments += [token.databaseValue]
         }
-        if let action {
-            condition += " AND action = ?"
-            arguments.append(action.rawValue.databaseValue)
-        }
-        let (sql, bound) = (
-            "SELECT * FROM tokenEvent WHERE \(condition) ORDER BY id DESC LIMIT ?", arguments + [limit.databaseValue]
-        )
+        if let action { condition += " AND action = '\(action.rawValue)'" }
+        let sql = "SELECT * FROM tokenEvent WHERE \(condition) ORDER BY id DESC LIMIT ?"
+        let bound = arguments + [limit]
         return try await self.database.query { database in
-            try Row.fetchAll(database, sql: sql, arguments: StatementArguments(bound)).compactMap(
-                TokenEventWriter.readable
-            )
+            try database.rows(sql: sql, bound).compactMap { try $0.readable(TokenEventWriter.record) }
         }
     }
 
@@ -97,70 +77,52 @@ extension SQLiteStore {
         deactivates: Bool,
         now: Timestamp
     ) async throws -> Int {
-        var (settled, page, isLast) = (0, SettledPage(), false)
+        // Several transactions, so that other writers do not wait long.
+        let size = 5000
+        var (settled, after, isLast) = (0, Int64(0), false)
         while !isLast {
-            let after = page.last
-            page = try await self.database.write { database in
-                try Self.settlePage(
-                    app: app,
-                    environment: environment,
-                    after: after,
-                    deactivates: deactivates,
-                    now: now,
-                    in: database
-                )
+            let first = after
+            let rows = try await self.database.write { database in
+                let sql = """
+                    SELECT id, device, reason, since FROM tokenEvent
+                    WHERE app = ? AND environment = ? AND action = 'withheld' AND id > ? ORDER BY id LIMIT ?
+                    """
+                let rows = try database.rows(sql: sql, [app, environment.code, first, size])
+                try Self.settle(rows, app: app, deactivates: deactivates, now: now, in: database)
+                if rows.count < size {
+                    // Only with the last page, so that the rest can be settled after a crash.
+                    let close = """
+                        UPDATE health SET breakerOpenSince = NULL, breakerReason = NULL WHERE app = ? AND environment = ?
+                        """
+                    try database.run(sql: close, app, environment.code)
+                }
+                return (count: rows.count, last: rows.last?["id"] as Int64?)
             }
-            settled += page.count
-            isLast = page.count < Self.settledAtATime
+            settled += rows.count
+            after = rows.last ?? after
+            isLast = rows.count < size
         }
         return settled
     }
 
-    /// The most withheld deactivations that are settled in one transaction, so that other writers do not wait long.
-    private static let settledAtATime = 5000
-
-    /// A number of withheld deactivations that were settled in one transaction.
-    private struct SettledPage {
-        var count = 0
-        /// The id of the last event of the page.
-        var last: Int64 = 0
-    }
-
-    /// Settles a page of withheld deactivations. The breaker closes with the last page, so that the rest can be settled
-    /// after a crash.
-    private static func settlePage(
+    /// Settles withheld deactivations.
+    private static func settle(
+        _ rows: [Row],
         app: Int64,
-        environment: PushEnvironment,
-        after: Int64,
         deactivates: Bool,
         now: Timestamp,
         in database: Database
-    ) throws -> SettledPage {
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT id, device, reason, since FROM tokenEvent
-                WHERE app = ? AND environment = ? AND action = 'withheld' AND id > ? ORDER BY id LIMIT ?
-                """,
-            arguments: [app, environment.code, after, Self.settledAtATime]
-        )
-        let invalidation = TokenInvalidation(app: app, notification: nil, now: now, database: database)
-        let last = try TokenEventWriter.last(in: database)
+    ) throws {
+        let events = try TokenEventWriter(app: app, now: now, in: database)
+        let invalidation = TokenInvalidation(events: events, notification: nil)
         for row in rows {
             guard let id = row["id"] as Int64?, let device = row["device"] as Int64? else { continue }
-            try database.execute(sql: "UPDATE tokenEvent SET action = 'settled' WHERE id = ?", arguments: [id])
+            try database.run(sql: "UPDATE tokenEvent SET action = 'settled' WHERE id = ?", id)
             guard deactivates, let since = row.time("since") else { continue }
-            let change = TokenStateChange(device: device, kind: .deactivated(since: since), reason: row["reason"])
-            try invalidation.apply(change)
-        }
-        try TokenEventWriter.announce(after: last, app: app, at: now, in: database)
-        if rows.count < Self.settledAtATime {
-            try database.execute(
-                sql:
-                    "UPDATE health SET breakerOpenSince = NULL, breakerReason = NULL WHERE app = ? AND environment = ?",
-                arguments: [app, environment.code]
+            try invalidation.apply(
+                TokenStateChange(device: device, kind: .deactivated(since: since), reason: row["reason"])
             )
         }
-        return SettledPage(count: rows.count, last: rows.last?["id"] ?? after)
+        try events.announce()
     }
 }

@@ -2,72 +2,66 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// Writes and reads the history of tokens, and announces it to webhooks.
-enum TokenEventWriter {
+/// Writes the history of tokens within one transaction, and announces it to webhooks.
+struct TokenEventWriter {
+    let app: Int64
+    let now: Timestamp
+    let database: Database
+    /// The latest event before the transaction.
+    private let last: Int64
+
+    init(app: Int64, now: Timestamp, in database: Database) throws {
+        (self.app, self.now, self.database) = (app, now, database)
+        self.last = try Self.last(in: database)
+    }
+
     /// Adds an event.
     /// - Parameter since: the time from which the push service calls the token invalid, for a withheld deactivation.
-    static func add(
+    func add(
         _ action: TokenEventRecord.Action,
-        app: Int64,
         device: Int64,
         token: DeviceToken,
         environment: PushEnvironment,
         reason: String? = nil,
         notification: UUID? = nil,
-        since: Timestamp? = nil,
-        at: Timestamp,
-        in database: Database
+        since: Timestamp? = nil
     ) throws {
-        try database.run(
-            """
-            INSERT INTO tokenEvent (app, device, token, environment, action, reason, notification, since, at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
+        try self.database.insert(
+            into: "tokenEvent",
             [
-                app, device, Data(token.bytes), environment.code, action.rawValue, reason, notification?.uuidString,
-                since?.milliseconds, at.milliseconds,
+                "app": self.app, "device": device, "token": Data(token.bytes), "environment": environment.code,
+                "action": action.rawValue, "reason": reason, "notification": notification?.uuidString,
+                "since": since?.milliseconds, "at": self.now.milliseconds,
             ]
         )
     }
 
     /// Returns the latest id; 0 before the first event.
-    static func last(in database: Database) throws -> Int64 {
-        try Int64.fetchOne(database.cachedStatement(sql: "SELECT max(id) FROM tokenEvent")) ?? 0
+    private static func last(in database: Database) throws -> Int64 {
+        try database.integer(sql: "SELECT max(id) FROM tokenEvent") ?? 0
     }
 
     /// The most token events of one block: a post carries whole blocks.
     private static let maximumAnnounced: Int64 = 4096
 
-    /// Adds a block with the events after `last` for the app's webhooks, if any of them wants token events.
-    static func announce(after last: Int64, app: Int64, at: Timestamp, in database: Database) throws {
-        let latest = try Self.last(in: database)
-        guard latest > last, try SQLiteStore.wants(.token, app: app, in: database) else { return }
-        var announced = last
-        while announced < latest {
-            let end = latest - announced > Self.maximumAnnounced ? announced + Self.maximumAnnounced : latest
-            try database.execute(
-                sql: """
-                    INSERT INTO eventBlock (app, kind, at, events, firstToken, lastToken)
-                    VALUES (?, 'token', ?, x'', ?, ?)
-                    """,
-                arguments: [app, at.milliseconds, announced + 1, end]
-            )
-            announced = end
+    /// Adds a block with the transaction's events for the app's webhooks, if any of them wants token events.
+    func announce() throws {
+        let latest = try Self.last(in: self.database)
+        guard latest > self.last, try SQLiteStore.wants(.token, app: self.app, in: self.database) else { return }
+        let sql = """
+            INSERT INTO eventBlock (app, kind, at, events, firstToken, lastToken) VALUES (?, 'token', ?, x'', ?, ?)
+            """
+        for first in stride(from: self.last + 1, through: latest, by: Int(Self.maximumAnnounced)) {
+            let end = min(latest, first + Self.maximumAnnounced - 1)
+            try self.database.run(sql: sql, self.app, self.now.milliseconds, first, end)
         }
     }
 
     /// Returns the readable events of an app in a range of ids.
     static func fetch(_ ids: ClosedRange<Int64>, app: Int64, in database: Database) throws -> [TokenEventRecord] {
-        try Row.fetchAll(
-            database,
-            sql: "SELECT * FROM tokenEvent WHERE id BETWEEN ? AND ? AND app = ? ORDER BY id",
-            arguments: [ids.lowerBound, ids.upperBound, app]
-        ).compactMap(Self.readable)
-    }
-
-    /// Reads an event; `nil` for one that cannot be read, which must not block those after it.
-    static func readable(_ row: Row) throws -> TokenEventRecord? {
-        do { return try Self.record(row) } catch is DamagedRow { return nil }
+        let sql = "SELECT * FROM tokenEvent WHERE id BETWEEN ? AND ? AND app = ? ORDER BY id"
+        let rows = try database.rows(sql: sql, [ids.lowerBound, ids.upperBound, app])
+        return try rows.compactMap { try $0.readable(Self.record) }
     }
 
     /// Reads an event's row.
@@ -75,7 +69,7 @@ enum TokenEventWriter {
     static func record(_ row: Row) throws -> TokenEventRecord {
         guard let id = row["id"] as Int64?, let app = row["app"] as Int64?, let device = row["device"] as Int64?,
             let token = row.token("token"), let environment = row.environment("environment"),
-            let action = (row["action"] as String?).flatMap(TokenEventRecord.Action.init(rawValue:)),
+            let action = row.value("action") as TokenEventRecord.Action?,
             let at = row.time("at")
         else { throw DamagedRow(table: "tokenEvent") }
         return TokenEventRecord(

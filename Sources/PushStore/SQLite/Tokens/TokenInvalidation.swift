@@ -7,10 +7,10 @@ import PushTypes
 /// This is where a response 410 of the push service makes a device inactive: the provider's `TokenInvalidationPolicy`
 /// has decided that by then.
 struct TokenInvalidation {
-    let app: Int64
+    let events: TokenEventWriter
     let notification: UUID?
-    let now: Timestamp
-    let database: Database
+
+    private var database: Database { self.events.database }
 
     /// Applies a change. It has no effect on a device that has left or cannot be read.
     func apply(_ change: TokenStateChange) throws {
@@ -22,10 +22,10 @@ struct TokenInvalidation {
             ).devices.first
         else { return }
         switch change.kind {
-        case .confirmed: try self.database.run("UPDATE device SET suspicions = 0 WHERE id = ?", [device.id])
+        case .confirmed: try self.database.run(sql: "UPDATE device SET suspicions = 0 WHERE id = ?", [device.id])
         case .deactivated(let since): try self.deactivate(device, since: since, change)
         case .suspected:
-            try self.database.run("UPDATE device SET suspicions = suspicions + 1 WHERE id = ?", [device.id])
+            try self.database.run(sql: "UPDATE device SET suspicions = suspicions + 1 WHERE id = ?", [device.id])
             try self.record(.suspected, device, change)
         case .withheld(let since): try self.record(.withheld, device, change, since: since)
         case .moved(let environment): try self.move(device, to: environment, change)
@@ -36,7 +36,7 @@ struct TokenInvalidation {
     private func deactivate(_ device: DeviceRecord, since: Timestamp, _ change: TokenStateChange) throws {
         guard device.isActive else { return }
         guard device.registeredAt < since else { return try self.record(.keptAlive, device, change) }
-        try self.database.run("UPDATE device SET isActive = 0 WHERE id = ?", [device.id])
+        try self.database.run(sql: "UPDATE device SET isActive = 0 WHERE id = ?", [device.id])
         try self.record(.deactivated, device, change)
     }
 
@@ -46,15 +46,15 @@ struct TokenInvalidation {
         // It has another token since, of which nothing is known.
         guard change.token == nil || change.token == device.token else { return }
         if try self.devices(like: device, in: environment, haveLeft: false).contains(where: { $0 != device.id }) {
-            try self.database.run("UPDATE device SET isActive = 0 WHERE id = ?", [device.id])
+            try self.database.run(sql: "UPDATE device SET isActive = 0 WHERE id = ?", [device.id])
         } else {
             // A device that has left does not keep the place. What it has had, this one has had too.
-            let changes = RegistrationChanges(app: self.app, database: self.database)
+            let changes = RegistrationChanges(app: self.events.app, database: self.database)
             for left in try self.devices(like: device, in: environment, haveLeft: true) {
                 try changes.merge(left, into: device.id)
             }
             try self.database.run(
-                "UPDATE device SET environment = ?, suspicions = 0, isActive = 1 WHERE id = ?",
+                sql: "UPDATE device SET environment = ?, suspicions = 0, isActive = 1 WHERE id = ?",
                 [environment.code, device.id]
             )
         }
@@ -63,13 +63,12 @@ struct TokenInvalidation {
 
     /// Returns the ids of the devices of an environment that have a device's token or installation.
     private func devices(like device: DeviceRecord, in environment: PushEnvironment, haveLeft: Bool) throws -> [Int64] {
-        try Int64.fetchAll(
-            self.database,
+        try self.database.integers(
             sql: """
                 SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND (hasLeft != 0) = ?5 AND (
                     token = ?2 OR installation = (SELECT installation FROM device WHERE id = ?4))
                 """,
-            arguments: [self.app, Data(device.token.bytes), environment.code, device.id, haveLeft]
+            [self.events.app, Data(device.token.bytes), environment.code, device.id, haveLeft]
         )
     }
 
@@ -79,17 +78,14 @@ struct TokenInvalidation {
         _ change: TokenStateChange,
         since: Timestamp? = nil
     ) throws {
-        try TokenEventWriter.add(
+        try self.events.add(
             action,
-            app: self.app,
             device: device.id,
             token: device.token,
             environment: device.environment,
             reason: change.reason,
             notification: self.notification,
-            since: since,
-            at: self.now,
-            in: self.database
+            since: since
         )
     }
 }

@@ -11,7 +11,7 @@ enum EventPositions {
     /// Tells whether blocks of the app have no positions yet.
     static func areMissing(app: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM eventBlock INDEXED BY eventBlockToPlace WHERE app = ? AND position IS NULL LIMIT 1"
-        return try Row.fetchOne(database.cachedStatement(sql: sql), arguments: [app]) != nil
+        return try database.hasRow(sql: sql, app)
     }
 
     /// Gives positions to the app's oldest blocks that have none.
@@ -19,14 +19,13 @@ enum EventPositions {
         let sql = """
             SELECT id FROM eventBlock INDEXED BY eventBlockToPlace WHERE app = ? AND position IS NULL ORDER BY id LIMIT ?
             """
-        let ids = try Int64.fetchAll(database.cachedStatement(sql: sql), arguments: [app, Self.maximumCount])
-        let update = try database.cachedStatement(sql: "UPDATE eventBlock SET position = ? WHERE id = ?")
-        let last = try Self.last(app: app, in: database)
-        for (offset, id) in ids.enumerated() { try update.execute(arguments: [last + Int64(offset) + 1, id]) }
-        try database.execute(
-            sql: "UPDATE app SET eventPosition = ? WHERE id = ?",
-            arguments: [last + Int64(ids.count), app]
-        )
+        let ids = try database.integers(sql: sql, [app, Self.maximumCount])
+        var last = try Self.last(app: app, in: database)
+        for id in ids {
+            last += 1
+            try database.run(sql: "UPDATE eventBlock SET position = ? WHERE id = ?", last, id)
+        }
+        try database.run(sql: "UPDATE app SET eventPosition = ? WHERE id = ?", last, app)
     }
 
     /// Gives positions to all blocks of the app.
@@ -36,6 +35,6 @@ enum EventPositions {
 
     /// Returns the highest position of a block of the app.
     static func last(app: Int64, in database: Database) throws -> Int64 {
-        try Int64.fetchOne(database, sql: "SELECT eventPosition FROM app WHERE id = ?", arguments: [app]) ?? 0
+        try database.integer(sql: "SELECT eventPosition FROM app WHERE id = ?", [app]) ?? 0
     }
 }

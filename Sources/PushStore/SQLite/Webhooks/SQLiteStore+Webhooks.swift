@@ -6,19 +6,17 @@ extension SQLiteStore {
     package func addWebhook(_ webhook: WebhookRecord, limit: Int) async throws -> Bool {
         let sealed = try self.masterKey.seal(webhook.secret, for: .webhook(webhook.id, app: webhook.app))
         return try await self.database.write { database in
-            let sql = "SELECT count(*) FROM webhook WHERE app = ?"
-            guard try Int.fetchOne(database, sql: sql, arguments: [webhook.app]) ?? 0 < limit else { return false }
+            let others = try database.count(sql: "SELECT count(*) FROM webhook WHERE app = ?", [webhook.app])
+            guard others < limit else { return false }
             // Earlier events are not for it.
             try EventPositions.giveAll(app: webhook.app, in: database)
             let cursor = try EventPositions.last(app: webhook.app, in: database)
-            try database.execute(
-                sql: """
-                    INSERT INTO webhook (id, app, url, sealed, events, isActive, createdAt, cursor, failures)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
-                    webhook.id.uuidString, webhook.app, webhook.url, sealed, webhook.eventText, webhook.isActive,
-                    webhook.createdAt.milliseconds, max(webhook.cursor, cursor), webhook.failures,
+            try database.insert(
+                into: "webhook",
+                [
+                    "id": webhook.id.uuidString, "app": webhook.app, "url": webhook.url, "sealed": sealed,
+                    "events": webhook.eventText, "isActive": webhook.isActive, "failures": webhook.failures,
+                    "createdAt": webhook.createdAt.milliseconds, "cursor": max(webhook.cursor, cursor),
                 ]
             )
             return true
@@ -27,16 +25,12 @@ extension SQLiteStore {
 
     package func readWebhooks(app: Int64?) async throws -> WebhookList {
         try await self.database.read { database in
-            let rows = try Row.fetchCursor(
-                database,
-                sql: "SELECT * FROM webhook WHERE app = coalesce(?, app) ORDER BY createdAt, id",
-                arguments: [app]
-            )
+            let sql = "SELECT * FROM webhook WHERE app = coalesce(?, app) ORDER BY createdAt, id"
             var list = WebhookList(webhooks: [])
-            while let row = try rows.next() {
-                do {
-                    list.webhooks.append(try Self.webhook(row, self.masterKey))
-                } catch is DamagedRow {
+            for row in try database.rows(sql: sql, [app]) {
+                if let webhook = try row.readable({ try Self.webhook($0, self.masterKey) }) {
+                    list.webhooks.append(webhook)
+                } else {
                     list.unreadable.append(row["id"] as String? ?? "")
                 }
             }
@@ -56,23 +50,11 @@ extension SQLiteStore {
             guard let row = try Self.webhookRow(id, in: database) else { return nil }
             var webhook = try Self.webhook(row, masterKey)
             change.apply(to: &webhook)
-            try database.execute(
-                sql: """
-                    UPDATE webhook SET url = ?, events = ?, isActive = ?, cursor = ?, failures = ?, nextTryAt = ?,
-                        lastError = ?, version = ?
-                    WHERE id = ?
-                    """,
-                arguments: [
-                    webhook.url, webhook.eventText, webhook.isActive, webhook.cursor, webhook.failures,
-                    webhook.nextTryAt?.milliseconds, webhook.lastError, webhook.version, id.uuidString,
-                ]
-            )
+            try database.update("webhook", ["url": webhook.url, "events": webhook.eventText], id: id.uuidString)
+            try Self.update(webhook, in: database)
             if change.signing != nil {
                 let sealed = try masterKey.seal(webhook.secret, for: .webhook(id, app: webhook.app))
-                try database.execute(
-                    sql: "UPDATE webhook SET sealed = ? WHERE id = ?",
-                    arguments: [sealed, id.uuidString]
-                )
+                try database.update("webhook", ["sealed": sealed], id: id.uuidString)
             }
             return webhook
         }
@@ -83,27 +65,30 @@ extension SQLiteStore {
             guard let row = try Self.webhookRow(id, in: database),
                 let webhook = outcome.applied(to: try Self.webhook(row, nil))
             else { return false }
-            try database.execute(
-                sql: """
-                    UPDATE webhook SET cursor = ?, failures = ?, nextTryAt = ?, lastError = ?, lastSuccessAt = ?,
-                        isActive = ?, version = ?
-                    WHERE id = ?
-                    """,
-                arguments: [
-                    webhook.cursor, webhook.failures, webhook.nextTryAt?.milliseconds, webhook.lastError,
-                    webhook.lastSuccessAt?.milliseconds, webhook.isActive, webhook.version, id.uuidString,
-                ]
-            )
+            try Self.update(webhook, in: database)
             return true
         }
     }
 
+    /// Writes what both a person and the delivery change.
+    private static func update(_ webhook: WebhookRecord, in database: Database) throws {
+        try database.update(
+            "webhook",
+            [
+                "cursor": webhook.cursor, "failures": webhook.failures, "nextTryAt": webhook.nextTryAt?.milliseconds,
+                "lastError": webhook.lastError, "lastSuccessAt": webhook.lastSuccessAt?.milliseconds,
+                "isActive": webhook.isActive, "version": webhook.version,
+            ],
+            id: webhook.id.uuidString
+        )
+    }
+
     private static func webhookRow(_ id: UUID, in database: Database) throws -> Row? {
-        try Row.fetchOne(database, sql: "SELECT * FROM webhook WHERE id = ?", arguments: [id.uuidString])
+        try database.row(sql: "SELECT * FROM webhook WHERE id = ?", [id.uuidString])
     }
 
     package func deleteWebhook(_ id: UUID) async throws -> Bool {
-        try await self.database.execute("DELETE FROM webhook WHERE id = ?", [id.uuidString]) > 0
+        try await self.database.run(sql: "DELETE FROM webhook WHERE id = ?", [id.uuidString]) > 0
     }
 
     package func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool {
@@ -112,10 +97,8 @@ extension SQLiteStore {
 
     /// Tells whether an active webhook of the app wants events of this kind, within a transaction.
     static func wants(_ kind: WebhookRecord.Event, app: Int64, in database: Database) throws -> Bool {
-        let statement = try database.cachedStatement(
-            sql: "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) LIMIT 1"
-        )
-        return try Row.fetchOne(statement, arguments: [app, kind.rawValue]) != nil
+        let sql = "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) LIMIT 1"
+        return try database.hasRow(sql: sql, [app, kind.rawValue])
     }
 
     package func eventBlocks(
@@ -129,18 +112,14 @@ extension SQLiteStore {
         if try await self.database.read({ try EventPositions.areMissing(app: app, in: $0) }) {
             try await self.database.write { try EventPositions.give(app: app, in: $0) }
         }
+        let sql = """
+            SELECT * FROM eventBlock INDEXED BY eventBlockByPosition
+            WHERE app = ? AND position > ? AND position IS NOT NULL AND kind IN (\(names)) ORDER BY position LIMIT ?
+            """
         return try await self.database.read { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT * FROM eventBlock INDEXED BY eventBlockByPosition
-                    WHERE app = ? AND position > ? AND position IS NOT NULL AND kind IN (\(names))
-                    ORDER BY position LIMIT ?
-                    """,
-                arguments: [app, after, limit]
-            ).map { row in
+            try database.rows(sql: sql, [app, after, limit]).map { row in
                 guard let id = row["position"] as Int64?, let at = row.time("at"), let events = row["events"] as Data?,
-                    let kind = (row["kind"] as String?).flatMap(WebhookRecord.Event.init(rawValue:))
+                    let kind = row.value("kind") as WebhookRecord.Event?
                 else { throw DamagedRow(table: "eventBlock") }
                 var block = EventBlock(id: id, kind: kind, at: at, events: events)
                 if let first = row["firstToken"] as Int64?, let last = row["lastToken"] as Int64? {
@@ -154,16 +133,13 @@ extension SQLiteStore {
     package func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64 {
         try await self.database.write { database in
             try EventPositions.giveAll(app: app, in: database)
-            return try Int64.fetchOne(
-                database,
-                sql: "SELECT max(position) FROM eventBlock WHERE app = ? AND at < ?",
-                arguments: [app, before.milliseconds]
-            ) ?? 0
+            let sql = "SELECT max(position) FROM eventBlock WHERE app = ? AND at < ?"
+            return try database.integer(sql: sql, [app, before.milliseconds]) ?? 0
         }
     }
 
     package func forgetEvents(before: Timestamp) async throws -> Int {
-        try await self.database.execute("DELETE FROM eventBlock WHERE at < ?", [before.milliseconds])
+        try await self.database.run(sql: "DELETE FROM eventBlock WHERE at < ?", [before.milliseconds])
     }
 
     /// Reads a webhook's row.
