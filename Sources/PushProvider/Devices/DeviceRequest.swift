@@ -134,11 +134,9 @@ extension JSONFields {
 
     /// Reads `sandbox` (or `development`) or `production`; `nil` if the member is absent.
     package func environment(_ name: String) throws(RequestError) -> PushEnvironment? {
-        guard let text = try self.string(name, maximum: 32) else { return nil }
-        guard let environment = PushEnvironment(named: text) else {
-            throw self.error(name, "invalid_environment", "use sandbox or production")
+        try self.value(name, maximum: 32, orElse: "invalid_environment", "use sandbox or production") {
+            PushEnvironment(named: $0)
         }
-        return environment
     }
 }
 

@@ -90,7 +90,7 @@ package struct Dispatcher: Service {
         excluding services: Set<DispatchTarget> = []
     ) async throws -> [ShardClaim] {
         let clocks = self.time.reading
-        return try await self.leases.claim { held in
+        return try await self.leases.claim(fence: \.fence) { held in
             try await self.store.claim(
                 lane: lane,
                 at: clocks,
@@ -98,15 +98,13 @@ package struct Dispatcher: Service {
                 limit: limit,
                 from: ClaimFilter(targets: services, held: held)
             )
-        } fence: {
-            $0.fence
         }
     }
 
     /// Claims due retries of one app.
     func claimRetries(_ lane: NotificationRecord.Lane, excluding apps: Set<Int64> = []) async throws -> [RetryClaim] {
         let now = self.time.steady
-        return try await self.leases.claim { held in
+        return try await self.leases.claim(fence: \.fence) { held in
             try await self.store.dueRetries(
                 lane: lane,
                 now: now,
@@ -114,8 +112,6 @@ package struct Dispatcher: Service {
                 limit: self.limits.page,
                 from: ClaimFilter(excluding: apps, held: held)
             )
-        } fence: {
-            $0.fence
         }
     }
 }

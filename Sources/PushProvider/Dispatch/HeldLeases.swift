@@ -22,8 +22,8 @@ final class HeldLeases: Sendable {
     /// Claims, telling the store which leases are held, and holds the leases that the claim gives.
     /// - Parameter fence: returns the fencing number of a claim.
     func claim<Claimed: Sendable>(
-        _ body: (ClaimFilter.Held) async throws -> [Claimed],
-        fence: (Claimed) -> Int64
+        fence: (Claimed) -> Int64,
+        _ body: (ClaimFilter.Held) async throws -> [Claimed]
     ) async throws -> [Claimed] {
         let (number, held) = self.state.withLock { state in
             state.claims += 1

@@ -18,17 +18,6 @@ struct PageSender: Sendable {
     let time: any TimeSource
     let decoder = NotificationDecoder()
 
-    init(
-        store: any ProviderStore,
-        directory: SenderDirectory,
-        invalidation: TokenInvalidationPolicy,
-        policy: RetryPolicy,
-        time: any TimeSource
-    ) {
-        (self.store, self.directory, self.invalidation) = (store, directory, invalidation)
-        (self.policy, self.time) = (policy, time)
-    }
-
     /// Reads everything that the pages of a notification share.
     /// - Parameter needsSenders: `false` where only final states are written, for which no credential is needed.
     func prepare(

@@ -1,4 +1,5 @@
 package import PushStore
+import ServiceLifecycle
 
 /// Wakes a service that sleeps: there is new work, a free slot, or the clock was set.
 package final class WakeSignal: Sendable {
@@ -11,6 +12,13 @@ package final class WakeSignal: Sendable {
 
     /// Ends the waiting for good.
     package func end() { self.continuation.finish() }
+
+    /// Runs the work of a service, whose waiting ends with graceful shutdown or cancellation.
+    func untilShutdown(_ work: () async -> Void) async {
+        await withTaskCancellationOrGracefulShutdownHandler(operation: work) {
+            self.end()
+        }
+    }
 
     /// Waits for a signal, `limit` at most. It serves one caller at a time.
     /// - Returns: `false` once ended.

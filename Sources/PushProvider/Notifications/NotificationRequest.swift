@@ -62,7 +62,11 @@ package struct NotificationRequest: Hashable, Sendable {
             bundleID: bundleID,
             now: isSentLater ? nil : now
         )
-        self.guarantee = try Self.guarantee(fields)
+        let guarantees = "use atLeastOnce or atMostOnce"
+        let guarantee = try fields.value("guarantee", maximum: 32, orElse: "invalid_value", guarantees) {
+            NotificationRecord.Guarantee(rawValue: $0)
+        }
+        self.guarantee = guarantee ?? .atLeastOnce
         self.delivery = try DeliveryTime.parse("when", in: fields, acceptedAt: now, expiration: self.content.expiration)
         self.pace = try PaceSettings.parse("pace", in: fields)
         let isUrgent = try fields.bool("urgent")
@@ -92,14 +96,6 @@ package struct NotificationRequest: Hashable, Sendable {
             if seen.insert(token).inserted { tokens.append(token) }
         }
         return .tokens(tokens)
-    }
-
-    private static func guarantee(_ fields: JSONFields) throws(RequestError) -> NotificationRecord.Guarantee {
-        guard let text = try fields.string("guarantee", maximum: 32) else { return .atLeastOnce }
-        guard let guarantee = NotificationRecord.Guarantee(rawValue: text) else {
-            throw fields.error("guarantee", "invalid_value", "use atLeastOnce or atMostOnce")
-        }
-        return guarantee
     }
 
     /// Returns the lane of a notification whose request does not choose one: named tokens and single users do not wait

@@ -48,7 +48,7 @@ package struct RetentionService: Service {
 
     /// Works until graceful shutdown.
     package func run() async throws {
-        await withTaskCancellationOrGracefulShutdownHandler {
+        await self.wake.untilShutdown {
             var next = self.time.steady.advanced(by: self.settings.firstCleaning)
             while await self.wake.wait(atMost: max(.milliseconds(1), next.since(self.time.steady))) {
                 guard self.time.steady >= next else { continue }
@@ -59,8 +59,6 @@ package struct RetentionService: Service {
                 }
                 next = self.time.steady.advanced(by: self.settings.cleaning)
             }
-        } onCancelOrGracefulShutdown: {
-            self.wake.end()
         }
     }
 

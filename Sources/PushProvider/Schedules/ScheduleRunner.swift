@@ -40,8 +40,8 @@ package struct ScheduleRunner: Service {
 
     /// Works until graceful shutdown.
     package func run() async throws {
-        let workers = SharedScheduleWorkers()
-        await withTaskCancellationOrGracefulShutdownHandler {
+        let workers = ScheduleWorkers()
+        await self.wake.untilShutdown {
             await withDiscardingTaskGroup { group in
                 var isAwake = true
                 while isAwake, !Task.isShuttingDownGracefully, !Task.isCancelled {
@@ -58,20 +58,16 @@ package struct ScheduleRunner: Service {
                     // Work that failed is still due, and is not tried again at once.
                     let pause =
                         found.result.hasFailed
-                        ? self.settings.sleep : await self.timeUntilNext(workers.copy)
+                        ? self.settings.sleep : await self.timeUntilNext(workers)
                     isAwake = await self.wake.wait(atMost: pause)
                 }
             }
-        } onCancelOrGracefulShutdown: {
-            self.wake.end()
         }
     }
 
     /// Returns the time until work is due of an app that can start then. The end of an app's work is signalled.
     private func timeUntilNext(_ workers: ScheduleWorkers) async -> Duration {
-        var workers = workers
-        guard !workers.isFull else { return self.settings.sleep }
-        let excluded = workers.unavailable(at: .now)
+        guard let excluded = workers.unavailable(at: .now) else { return self.settings.sleep }
         let opening = try? await self.store.nextOpening(excluding: excluded)
         let run = try? await self.store.nextScheduleRun(excluding: excluded)
         let pauses = [

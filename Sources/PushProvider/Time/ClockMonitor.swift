@@ -43,15 +43,13 @@ package final class ClockMonitor: Service {
             )
         }
         let wake = WakeSignal()
-        await withTaskCancellationOrGracefulShutdownHandler {
+        await wake.untilShutdown {
             await self.step(isStart: true)
             var observations = 0
             while await wake.wait(atMost: Self.interval) {
                 observations += 1
                 await self.step(marks: observations % Self.observationsPerMark == 0)
             }
-        } onCancelOrGracefulShutdown: {
-            wake.end()
         }
     }
 

@@ -1,5 +1,6 @@
 package import Foundation
 package import Logging
+import Metrics
 package import PushStore
 package import PushSupport
 package import PushTypes
@@ -66,13 +67,7 @@ package final class WebhookDelivery: Service {
     }
 
     /// Works until graceful shutdown, which lets the posts in flight finish.
-    package func run() async throws {
-        await withTaskCancellationOrGracefulShutdownHandler {
-            await self.work()
-        } onCancelOrGracefulShutdown: {
-            self.wake.end()
-        }
-    }
+    package func run() async throws { await self.wake.untilShutdown { await self.work() } }
 
     private func work() async {
         var queue = WebhookQueue(limits: self.limits)
@@ -214,21 +209,12 @@ package final class WebhookDelivery: Service {
     ) async -> WebhookFailure? {
         guard !batch.isEmpty else { return nil }
         do throws(WebhookFailure) {
-            let open: WebhookReceiver
-            if let receiver {
-                open = receiver
-            } else {
-                open = try await WebhookReceiver(
-                    webhook,
-                    policy: self.addresses,
-                    resolver: self.resolver,
-                    attempt: webhook.failures,
-                    deadline: self.limits.deadline
-                )
-                receiver = open
+            if receiver == nil {
+                let (policy, deadline) = (self.addresses, self.limits.deadline)
+                receiver = try await WebhookReceiver(webhook, policy, self.resolver, deadline: deadline)
             }
             let body = batch.body(webhook: webhook.id, app: app.name)
-            try await open.post(body, secret: webhook.secret, now: self.time.now)
+            try await receiver?.post(body, secret: webhook.secret, now: self.time.now)
             self.metrics.countAccepted()
             return nil
         } catch {
@@ -269,4 +255,16 @@ package final class WebhookDelivery: Service {
     private func forgetFailed(except known: Set<UUID>) {
         self.failedThrough.withLock { $0 = $0.filter { known.contains($0.key) } }
     }
+}
+
+/// The metrics of the delivery of events: `martlet_webhook_posts` counts posts by `outcome`, `martlet_webhook_disabled` counts
+/// webhooks that were disabled.
+struct WebhookMetrics: Sendable {
+    private let accepted = Counter(label: "martlet_webhook_posts", dimensions: [("outcome", "taken")])
+    private let failed = Counter(label: "martlet_webhook_posts", dimensions: [("outcome", "failed")])
+    private let disabled = Counter(label: "martlet_webhook_disabled")
+
+    func countAccepted() { self.accepted.increment() }
+    func countFailed() { self.failed.increment() }
+    func countDisabled() { self.disabled.increment() }
 }

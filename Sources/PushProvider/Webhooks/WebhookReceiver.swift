@@ -37,13 +37,11 @@ struct WebhookReceiver: Sendable {
     private let client: HTTPClient
     private let deadline: Duration
 
-    /// - Parameter attempt: the number of the try, which selects one of the name's addresses.
     /// - Throws: ``WebhookFailure``.
     init(
         _ webhook: WebhookRecord,
-        policy: AddressPolicy,
-        resolver: any NameResolver,
-        attempt: Int,
+        _ policy: AddressPolicy,
+        _ resolver: any NameResolver,
         deadline: Duration
     ) async throws(WebhookFailure) {
         do {
@@ -57,14 +55,18 @@ struct WebhookReceiver: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = TimeAmount(deadline)
         if self.address.literal == nil {
-            let address = try await Self.resolve(
-                self.address.host,
-                app: webhook.app,
-                policy: policy,
-                resolver: resolver,
-                attempt: attempt,
-                deadline: deadline
-            )
+            let found: [IPAddress]
+            do {
+                found = try await resolver.addresses(of: self.address.host, for: webhook.app, within: deadline)
+            } catch {
+                throw .noResponse(reason: "\(error)")
+            }
+            let allowed = found.filter(policy.allows)
+            guard !allowed.isEmpty else {
+                throw .addressNotAllowed(reason: "its name resolves to private or reserved addresses only")
+            }
+            // Another try goes to another address.
+            let address = allowed[Int(webhook.failures.magnitude % UInt(allowed.count))]
             configuration.dnsOverride = [self.address.host: address.description]
         }
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -97,27 +99,6 @@ struct WebhookReceiver: Sendable {
             let after = RetryAfter.read(response.headers.first(name: "retry-after"), now: now)
             throw .status(Int(response.status.code), retryAfter: after)
         }
-    }
-
-    private static func resolve(
-        _ name: String,
-        app: Int64,
-        policy: AddressPolicy,
-        resolver: any NameResolver,
-        attempt: Int,
-        deadline: Duration
-    ) async throws(WebhookFailure) -> IPAddress {
-        let found: [IPAddress]
-        do {
-            found = try await resolver.addresses(of: name, for: app, within: deadline)
-        } catch {
-            throw .noResponse(reason: "\(error)")
-        }
-        let allowed = found.filter(policy.allows)
-        guard !allowed.isEmpty else {
-            throw .addressNotAllowed(reason: "its name resolves to private or reserved addresses only")
-        }
-        return allowed[Int(attempt.magnitude % UInt(allowed.count))]
     }
 
     /// Discards the body of a response: it could come from a host that a webhook must not read.

@@ -138,22 +138,14 @@ private struct AudienceParser {
         if let attribute = try self.attribute(fields) { all.append(attribute) }
         self.conditions += all.reduce(0) { $0 + $1.choices }
         guard self.conditions <= AudienceExpression.maximumConditions else {
-            throw RequestError(
-                .invalid,
-                code: "too_many",
-                message:
-                    "an audience has at most \(AudienceExpression.maximumConditions) conditions; tag the devices instead",
-                path: fields.place
+            throw fields.error(
+                "too_many",
+                "an audience has at most \(AudienceExpression.maximumConditions) conditions; tag the devices instead"
             )
         }
         try all.append(contentsOf: self.combinations(fields, depth: depth))
         guard let first = all.first else {
-            throw RequestError(
-                .invalid,
-                code: "missing_field",
-                message: "name the devices with one or more of \(Self.subjects)",
-                path: fields.place
-            )
+            throw fields.error("missing_field", "name the devices with one or more of \(Self.subjects)")
         }
         return all.count == 1 ? first : .and(all)
     }
@@ -164,23 +156,17 @@ private struct AudienceParser {
         """
 
     static func tooDeep(_ fields: JSONFields) -> RequestError {
-        RequestError(
-            .invalid,
-            code: "too_deep",
-            message: "nest and, or and not at most \(AudienceExpression.maximumDepth) deep",
-            path: fields.place
-        )
+        fields.error("too_deep", "nest and, or and not at most \(AudienceExpression.maximumDepth) deep")
     }
 
     private func identities(_ fields: JSONFields) throws(RequestError) -> [AudienceExpression] {
         let limit = AudienceExpression.maximumText
         var all: [AudienceExpression] = []
-        if let text = try fields.string("token", maximum: DeviceToken.maximumLength * 4) {
-            guard let token = DeviceToken(userInput: text) else {
-                throw fields.error("token", "invalid_token", "a device token is hex or base64")
-            }
-            all.append(.token(token))
+        let (longest, message) = (DeviceToken.maximumLength * 4, "a device token is hex or base64")
+        let token = try fields.value("token", maximum: longest, orElse: "invalid_token", message) {
+            DeviceToken(userInput: $0)
         }
+        if let token { all.append(.token(token)) }
         if let user = try fields.string("user", maximum: limit) { all.append(.user(user)) }
         if let users = try fields.strings("users", count: AudienceExpression.maximumConditions, maximum: limit) {
             guard !users.isEmpty else { throw fields.error("users", "invalid_value", "name at least one user") }
@@ -198,11 +184,11 @@ private struct AudienceParser {
         let comparisons = Set(AudienceExpression.Comparison.allCases.map(\.rawValue))
         if let version = try fields.fields("appVersion", known: comparisons) {
             for comparison in AudienceExpression.Comparison.allCases {
-                guard let text = try version.string(comparison.rawValue, maximum: limit) else { continue }
-                guard let parsed = AppVersion(text) else {
-                    throw version.error(comparison.rawValue, "invalid_version", "use numbers such as 2.10.1")
+                let (name, message) = (comparison.rawValue, "use numbers such as 2.10.1")
+                let parsed = try version.value(name, maximum: limit, orElse: "invalid_version", message) {
+                    AppVersion($0)
                 }
-                all.append(.appVersion(comparison, parsed))
+                if let parsed { all.append(.appVersion(comparison, parsed)) }
             }
             try Self.requireComparison(version, "appVersion", fields)
         }

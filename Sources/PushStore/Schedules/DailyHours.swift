@@ -72,10 +72,7 @@ extension DailyHours {
 
 extension JSONFields {
     func localTime(_ name: String) throws(RequestError) -> LocalTime? {
-        guard let text = try self.string(name, maximum: 16) else { return nil }
-        guard let time = LocalTime(text) else {
-            throw self.error(name, "invalid_time", "write it as 09:30, from 00:00 to 23:59")
-        }
-        return time
+        let message = "write it as 09:30, from 00:00 to 23:59"
+        return try self.value(name, maximum: 16, orElse: "invalid_time", message) { LocalTime($0) }
     }
 }

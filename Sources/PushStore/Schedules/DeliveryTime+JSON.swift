@@ -36,27 +36,22 @@ extension DeliveryTime: StoredJSON {
 
     private static func beginning(_ fields: JSONFields, zone: Zone) throws(RequestError) -> Beginning {
         let at = try fields.timestamp("at")
-        let past = try Self.past(fields)
-        guard let text = try fields.string("localTime", maximum: 32) else {
+        let past = try fields.value("past", maximum: 16, orElse: "invalid_value", "use send, skip or nextDay") {
+            PastPolicy(rawValue: $0)
+        }
+        let message = "write it as 2026-11-25T09:30, without a time zone"
+        let local = try fields.value("localTime", maximum: 32, orElse: "invalid_time", message) { text in
+            LocalDateTime(text).flatMap { $0.date.year >= 1970 ? $0 : nil }
+        }
+        guard let local else {
             if past != nil { throw fields.error("past", "conflicting_field", "it belongs to localTime") }
             return at.map(Beginning.at) ?? .now
         }
         guard at == nil else { throw fields.error("localTime", "conflicting_field", "give at or localTime, not both") }
-        guard let local = LocalDateTime(text), local.date.year >= 1970 else {
-            throw fields.error("localTime", "invalid_time", "write it as 2026-11-25T09:30, without a time zone")
-        }
         if case .fixed = zone, past != nil {
             throw fields.error("past", "conflicting_field", "with one time zone for all devices it has no effect")
         }
         return .local(local, past: past ?? .send)
-    }
-
-    private static func past(_ fields: JSONFields) throws(RequestError) -> PastPolicy? {
-        guard let text = try fields.string("past", maximum: 16) else { return nil }
-        guard let past = PastPolicy(rawValue: text) else {
-            throw fields.error("past", "invalid_value", "use send, skip or nextDay")
-        }
-        return past
     }
 
     private static func zone(_ fields: JSONFields) throws(RequestError) -> Zone {

@@ -3,13 +3,29 @@ package import PushSupport
 package import PushTypes
 
 extension JSONFields {
+    /// Reads a text that stands for a value; `nil` if the member is absent.
+    /// - Throws: ``RequestError`` with this code and message for a text that `read` does not know.
+    package func value<Value>(
+        _ name: String,
+        maximum: Int,
+        orElse code: String,
+        _ message: @autoclosure () -> String,
+        _ read: (String) -> Value?
+    ) throws(RequestError) -> Value? {
+        guard let text = try self.string(name, maximum: maximum) else { return nil }
+        guard let value = read(text) else { throw self.error(name, code, message()) }
+        return value
+    }
+
+    /// Returns an error of the object as a whole.
+    func error(_ code: String, _ message: String) -> RequestError {
+        RequestError(.invalid, code: code, message: message, path: self.place)
+    }
+
     /// Reads a time zone by its name in the zone database; `nil` if the member is absent.
     func timeZone(_ name: String) throws(RequestError) -> TimeZone? {
-        guard let text = try self.string(name, maximum: AudienceExpression.maximumText) else { return nil }
-        guard let zone = TimeZone(named: text) else {
-            throw self.error(name, "invalid_time_zone", "use a name such as Europe/Berlin")
-        }
-        return zone
+        let (limit, message) = (AudienceExpression.maximumText, "use a name such as Europe/Berlin")
+        return try self.value(name, maximum: limit, orElse: "invalid_time_zone", message) { TimeZone(named: $0) }
     }
 
     /// Reads a timestamp as RFC 3339 text or in milliseconds since 1970; `nil` if the member is absent.

@@ -11,7 +11,7 @@ import Testing
 /// Runs of many schedules, of several apps, and what people decide meanwhile.
 @Suite(.timeLimit(.minutes(5))) struct ScheduleWorkersTests {
     @Test func anAppHasOneWorkerAndAllTogetherHaveAFew() {
-        let (workers, now) = (SharedScheduleWorkers(), ContinuousClock.now)
+        let (workers, now) = (ScheduleWorkers(), ContinuousClock.now)
         for app in 1...Int64(ScheduleWorkers.maximum) {
             #expect(workers.start(app))
             #expect(!workers.start(app), "it has its turn already")
@@ -22,7 +22,7 @@ import Testing
         workers.finish(1, pausedUntil: now + .seconds(5))
         #expect(!workers.isFull)
         #expect(workers.unavailable(at: now)?.contains(1) == true, "what failed is not tried again at once")
-        #expect(workers.copy.timeUntilResumed(now) == .seconds(5))
+        #expect(workers.timeUntilResumed(now) == .seconds(5))
         #expect(workers.unavailable(at: now + .seconds(6))?.contains(1) == false)
         #expect(workers.start(1))
     }

@@ -1,3 +1,5 @@
+import PushStore
+
 /// The change that a notification makes to the count kept for a user.
 package struct BadgeChange: Hashable, Sendable {
     /// The increments that are allowed.
@@ -18,5 +20,16 @@ package struct BadgeChange: Hashable, Sendable {
     package func applied(to count: Int) -> Int {
         let before = min(max(count, 0), Self.maximumCount)
         return min(max(before + self.increment, 0), Self.maximumCount)
+    }
+}
+
+/// The names under which the store keeps badge counts.
+package enum BadgeOwner {
+    /// Returns the name for a user: all devices of a user show the same count.
+    package static func user(_ user: String) -> String { "user:\(user)" }
+
+    /// Returns the name for a recipient: its user, or the device where it has no user.
+    static func recipient(_ recipient: Recipient) -> String {
+        recipient.profile?.user.map(Self.user) ?? "device:\(recipient.device ?? recipient.id)"
     }
 }

@@ -1,3 +1,4 @@
+import PushStore
 import PushSupport
 import PushTypes
 
@@ -28,13 +29,9 @@ struct ContentHeaders {
 
     /// Returns the push type that is named, or the one to which other members belong.
     private static func pushType(_ fields: JSONFields) throws(RequestError) -> PushType {
-        var type: PushType?
-        if let text = try fields.string("pushType", maximum: 64) {
-            guard let known = PushType(rawValue: text) else {
-                let known = PushType.allCases.map(\.rawValue).joined(separator: ", ")
-                throw fields.error("pushType", "invalid_push_type", "use one of \(known)")
-            }
-            type = known
+        let known = PushType.allCases.map(\.rawValue).joined(separator: ", ")
+        var type = try fields.value("pushType", maximum: 64, orElse: "invalid_push_type", "use one of \(known)") {
+            PushType(rawValue: $0)
         }
         let implied: [(member: String, types: [PushType])] = [
             ("contentChanged", [.widgets, .controls]), ("fileProvider", [.fileprovider]),

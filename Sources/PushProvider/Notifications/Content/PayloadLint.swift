@@ -12,10 +12,6 @@ struct PayloadLint {
     let names: FieldNames
     private(set) var warnings: [ContentWarning] = []
 
-    init(pushType: PushType, priority: Priority, isWallet: Bool, names: FieldNames) {
-        (self.pushType, self.priority, self.isWallet, self.names) = (pushType, priority, isWallet, names)
-    }
-
     /// - Throws: ``RequestError`` that names the member at fault.
     mutating func check(_ payload: [String: JSONValue]) throws(RequestError) {
         let aps: [String: JSONValue]

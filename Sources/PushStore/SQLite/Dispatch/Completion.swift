@@ -6,27 +6,20 @@ enum Completion {
     /// Ends a notification once its shards have been read and every recipient has a final state.
     static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
         try Self.releaseHeld(number, in: database)
-        let ended = try database.run(
-            sql: """
-                UPDATE notification SET state = 'done', finishedAt = ?
-                WHERE number = ? AND state IN ('accepted', 'sending')
-                    AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number AND isDone = 0)
-                    AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number)
-                    AND NOT EXISTS (
-                        SELECT 1 FROM delivery WHERE delivery.notification = notification.number AND delivery.state = 0)
-                """,
-            now.milliseconds,
-            number
-        )
-        guard ended > 0 else { return }
+        let end = """
+            UPDATE notification SET state = 'done', finishedAt = ?
+            WHERE number = ? AND state IN ('accepted', 'sending')
+                AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number AND isDone = 0)
+                AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number)
+                AND NOT EXISTS (
+                    SELECT 1 FROM delivery WHERE delivery.notification = notification.number AND delivery.state = 0)
+            """
+        guard try database.run(sql: end, now.milliseconds, number) > 0 else { return }
         try Self.tidy(number, in: database)
-        let total = try database.cachedStatement(
-            sql: """
-                UPDATE notification SET recipients = accepted + rejected + failed + skipped WHERE number = ?
-                RETURNING app
-                """
-        )
-        guard let app = try Int64.fetchOne(total, arguments: [number]) else { return }
+        let total = """
+            UPDATE notification SET recipients = accepted + rejected + failed + skipped WHERE number = ? RETURNING app
+            """
+        guard let app = try database.integer(sql: total, [number]) else { return }
         _ = try RegistrationChanges.forget(app: app, limit: Self.forgottenAtOnce, in: database)
     }
 
@@ -36,42 +29,36 @@ enum Completion {
     /// Makes recipients due that wait until all shards have been read. Those whose devices have left wait for all
     /// others, as their devices may come back.
     private static func releaseHeld(_ number: Int64, in database: Database) throws {
-        try database.run(
-            sql: """
-                UPDATE retry SET dueAt = CASE WHEN EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
-                    THEN \(RetryQueue.afterOthers) ELSE 0 END
-                WHERE notification = ?1 AND dueAt = \(RetryQueue.afterShards)
-                    AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = ?1 AND isDone = 0)
-                """,
-            number
-        )
+        let sql = """
+            UPDATE retry SET dueAt = CASE WHEN EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
+                THEN \(RetryQueue.afterOthers) ELSE 0 END
+            WHERE notification = ?1 AND dueAt = \(RetryQueue.afterShards)
+                AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = ?1 AND isDone = 0)
+            """
+        try database.run(sql: sql, number)
         try Self.releaseDeparted(number, in: database)
     }
 
     /// Makes recipients whose devices have left due, once there are no others.
     static func releaseDeparted(_ number: Int64, in database: Database) throws {
         guard try !Self.hasPresentRecipients(number, in: database) else { return }
+        let (departed, others) = (RetryQueue.departed, RetryQueue.afterOthers)
         try database.run(
-            sql: """
-                UPDATE retry SET dueAt = \(RetryQueue.departed)
-                WHERE notification = ? AND dueAt = \(RetryQueue.afterOthers)
-                """,
+            sql: "UPDATE retry SET dueAt = \(departed) WHERE notification = ? AND dueAt = \(others)",
             number
         )
     }
 
     /// Tells whether recipients without a final state remain besides those whose devices have left.
     static func hasPresentRecipients(_ number: Int64, in database: Database) throws -> Bool {
-        try database.hasRow(
-            sql: """
-                SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)
-                    OR EXISTS (SELECT 1 FROM retry WHERE notification = ?1 AND dueAt < \(RetryQueue.departed))
-                    OR EXISTS (
-                        SELECT 1 FROM retry
-                        WHERE notification = ?1 AND dueAt > \(RetryQueue.departed) AND dueAt < \(RetryQueue.afterOthers))
-                """,
-            number
-        )
+        let sql = """
+            SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)
+                OR EXISTS (SELECT 1 FROM retry WHERE notification = ?1 AND dueAt < \(RetryQueue.departed))
+                OR EXISTS (
+                    SELECT 1 FROM retry
+                    WHERE notification = ?1 AND dueAt > \(RetryQueue.departed) AND dueAt < \(RetryQueue.afterOthers))
+            """
+        return try database.hasRow(sql: sql, number)
     }
 
     /// Adds the shards' counters to the notification and removes what only a notification in progress needs. A shard
@@ -90,13 +77,9 @@ enum Completion {
                 FROM shard WHERE notification = ?1 AND lease IS NULL HAVING count(*) > 0) AS counted
             WHERE number = ?1
             """
-        try database.run(sql: sql, [number])
-        for sql in [
-            "DELETE FROM shard WHERE notification = ? AND lease IS NULL",
-            "DELETE FROM badgeStep WHERE notification = ?",
-            "DELETE FROM tokenHad WHERE notification = ?",
-        ] {
-            try database.run(sql: sql, [number])
-        }
+        try database.run(sql: sql, number)
+        try database.run(sql: "DELETE FROM shard WHERE notification = ? AND lease IS NULL", number)
+        try database.run(sql: "DELETE FROM badgeStep WHERE notification = ?", number)
+        try database.run(sql: "DELETE FROM tokenHad WHERE notification = ?", number)
     }
 }

@@ -27,34 +27,28 @@ struct RecipientQuery: Sendable {
     let shard: Int64
     private let cursor, end: Int64
     private let limit: Int
-    private let needs: RecipientNeeds
     private let columns: [(need: RecipientNeeds, name: String)]
 
     /// A query for a page of a shard.
     init(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) {
         let notification = claim.notification
-        self.number = claim.notificationNumber
-        self.app = notification.app
-        (self.notification, self.openedAfter) = (notification, claim.openedAfter)
-        (self.zone, self.shard) = (claim.zone, claim.shard)
-        (self.cursor, self.end, self.limit, self.needs) = (claim.cursor, claim.end, limit, needs)
+        (self.number, self.app, self.notification) = (claim.notificationNumber, notification.app, notification)
+        (self.openedAfter, self.zone, self.shard) = (claim.openedAfter, claim.zone, claim.shard)
+        (self.cursor, self.end, self.limit) = (claim.cursor, claim.end, limit)
         self.columns = Self.columns(needs)
-        guard case .devices(let audience) = notification.audience else {
+        if case .devices(let audience) = notification.audience {
+            self.source = .devices(DeviceFilter(claim, audience: audience))
+        } else {
             self.source = .targets
-            return
         }
-        self.source = .devices(DeviceFilter(claim, audience: audience))
     }
 
     /// A query for single recipients of a notification.
     init(_ notification: NotificationRecord, number: Int64, openedAfter: Int64) {
-        let needs = notification.retryNeeds
-        (self.notification, self.openedAfter) = (notification, openedAfter)
-        (self.zone, self.shard) = (.any, -1)
-        self.number = number
-        self.app = notification.app
-        (self.cursor, self.end, self.limit, self.needs) = (0, 0, 1, needs)
-        self.columns = Self.columns(needs)
+        (self.number, self.app, self.notification) = (number, notification.app, notification)
+        (self.openedAfter, self.zone, self.shard) = (openedAfter, .any, -1)
+        (self.cursor, self.end, self.limit) = (0, 0, 1)
+        self.columns = Self.columns(notification.retryNeeds)
         self.source = .targets
     }
 
@@ -109,26 +103,12 @@ struct RecipientQuery: Sendable {
     /// Returns the ids of devices that have left since the notification was opened, after the cursor, up to `last`.
     func left(upTo last: Int64, in database: Database) throws -> [Int64] {
         guard case .devices(let filter) = self.source else { return [] }
-        let some = try RawStatement(
-            sql:
-                "SELECT 1 FROM device INDEXED BY deviceLeft WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1 LIMIT 1",
-            in: database
-        )
-        defer { some.reset() }
-        for (index, bound) in [self.app, self.cursor, last].enumerated() { some.bind(bound, at: Int32(index) + 1) }
-        guard try some.step() else { return [] }
-        return try database.integers(
-            sql: """
-                SELECT id FROM device INDEXED BY deviceLeft
-                WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1 AND churn > ? AND \(filter.condition)
-                ORDER BY id LIMIT ?
-                """,
-            StatementArguments(
-                [self.app, self.cursor, last, self.openedAfter].map(\.databaseValue) + filter.arguments
-                    + [self.limit.databaseValue]
-            ),
-            isKept: false
-        )
+        let range = "FROM device INDEXED BY deviceLeft WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1"
+        guard try database.hasRow(sql: "SELECT 1 \(range) LIMIT 1", self.app, self.cursor, last) else { return [] }
+        let sql = "SELECT id \(range) AND churn > ? AND \(filter.condition) ORDER BY id LIMIT ?"
+        let bounds = [self.app, self.cursor, last, self.openedAfter].map(\.databaseValue)
+        let arguments = StatementArguments(bounds + filter.arguments + [self.limit.databaseValue])
+        return try database.integers(sql: sql, arguments, isKept: false)
     }
 
     private static func unreadable(_ id: Int64) -> EndedRetry {
@@ -184,19 +164,9 @@ struct RecipientQuery: Sendable {
 
     /// Reads a page of the tokens that the notification names.
     private func targets(in database: Database) throws -> Found {
-        let statement = try RawStatement(
-            sql: "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?",
-            in: database
-        )
-        defer { statement.reset() }
-        statement.bind(self.number, at: 1)
-        statement.bind(self.cursor, at: 2)
-        statement.bind(Int64(self.limit), at: 3)
-        var positions: [Int64] = []
-        while try statement.step() { positions.append(statement.integer(0)) }
-        statement.reset()
+        let sql = "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?"
         var found = Found()
-        for position in positions {
+        for position in try database.integers(sql: sql, [self.number, self.cursor, self.limit]) {
             if let recipient = try self.target(position, in: database) {
                 found.recipients.append(recipient)
             } else {
@@ -208,25 +178,19 @@ struct RecipientQuery: Sendable {
 
     /// Returns a token that the notification names, with its device if it is registered.
     func target(_ position: Int64, in database: Database) throws -> Recipient? {
-        let statement = try RawStatement(
-            sql: "SELECT token, environment FROM target WHERE notification = ? AND position = ?",
-            in: database
-        )
+        let named = "SELECT token, environment FROM target WHERE notification = ? AND position = ?"
+        let statement = try RawStatement(sql: named, in: database)
         defer { statement.reset() }
-        statement.bind(self.number, at: 1)
-        statement.bind(position, at: 2)
+        statement.bind(self.number, position)
         guard try statement.step(), let token = statement.token(0),
             let environment = PushEnvironment(code: statement.integer(1))
         else { return nil }
-        let device = try RawStatement(
-            sql:
-                "SELECT \(self.columnList) FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0",
-            in: database
-        )
+        let registered =
+            "SELECT \(self.columnList) FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
+        let device = try RawStatement(sql: registered, in: database)
         defer { device.reset() }
-        device.bind(self.app, at: 1)
-        device.bind(token.bytes, at: 2)
-        device.bind(environment.code, at: 3)
+        device.bind(self.app, environment.code)
+        device.bind(token.bytes, at: 3)
         guard try device.step() else {
             return Recipient(id: -position, device: nil, token: token, environment: environment)
         }

@@ -11,7 +11,10 @@ struct DamagedRows {
     /// Returns the faults in words, ``Integrity/longestList`` of each table at most.
     func faults() throws -> [String] {
         func name(_ kind: String, _ column: String) -> (Row) -> String {
-            { row in "\(kind) \((row[column] as DatabaseValue?).map { "\($0)" } ?? "")" }
+            { row in
+                let id: DatabaseValue = row[column]
+                return "\(kind) \(String.fromDatabaseValue(id) ?? Int64.fromDatabaseValue(id).map { "\($0)" } ?? "")"
+            }
         }
         return try self.faults("app", SQLiteStore.app, name("app", "id"))
             // Of notifications that have ended nothing is sent any more, and there may be very many.
