@@ -192,8 +192,8 @@ let package = Package(
         tests(
             "PushProviderTests",
             [
-                "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes", .grdb, .logging,
-                .nioCore, .nioHTTP1, .nioPosix,
+                "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb,
+                .logging, .nioCore, .nioHTTP1, .nioPosix,
             ]
         ),
         tests(

@@ -8,8 +8,6 @@ package import PushSupport
 /// The store keeps the SHA-256 of a key. A slow hash would gain nothing: 256 random bits cannot be guessed.
 package struct APIKeys: Sendable {
     package static let prefix = "mk_"
-    /// The number of random bytes.
-    private static let secretLength = 32
 
     private let store: any APIKeyStore
     private let time: any TimeSource
@@ -20,20 +18,12 @@ package struct APIKeys: Sendable {
     }
 
     /// Returns the text of a new key, which is not valid yet.
-    package static func newText() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let secret = Data((0..<Self.secretLength).map { _ in UInt8.random(in: 0...255, using: &generator) })
-        return Self.prefix
-            + secret.base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-")
-            .replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
-    }
+    package static func newText() -> String { Self.prefix + RandomText.make() }
 
     /// Returns `true` if the text has the form of a key.
     package static func isKey(_ text: String) -> Bool {
         let secret = text.utf8.dropFirst(Self.prefix.utf8.count)
-        return text.hasPrefix(Self.prefix) && secret.count == (Self.secretLength * 4 + 2) / 3
+        return text.hasPrefix(Self.prefix) && secret.count == (RandomText.length * 4 + 2) / 3
             && secret.allSatisfy { byte in
                 (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45
                     || byte == 95

@@ -5,13 +5,15 @@ package import PushStore
 import PushTypes
 import Synchronization
 
+/// One environment of an app.
+struct AppEnvironment: Hashable, Sendable {
+    var app: Int64
+    var environment: PushEnvironment
+}
+
 /// Finds the senders of an app. Its credentials are read from the store once, until they change.
 package final class SenderDirectory: Sendable {
-    /// The owner of a credential.
-    private struct Key: Hashable {
-        var app: Int64
-        var environment: PushEnvironment
-    }
+    private typealias Key = AppEnvironment
 
     /// A credential that was read, or the reason for which there is none.
     private enum Entry {
@@ -73,7 +75,8 @@ package final class SenderDirectory: Sendable {
             case .usable(let credential):
                 if case .token(let key) = credential { await self.tokens?.prepare(key) }
                 do {
-                    usable[environment] = try self.source.sender(
+                    let source = self.source
+                    usable[environment] = try source.sender(
                         for: credential,
                         app: app,
                         environment: environment,

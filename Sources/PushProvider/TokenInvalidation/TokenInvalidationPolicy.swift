@@ -9,11 +9,7 @@ import Synchronization
 /// A 410 deactivates a device. `BadDeviceToken` does once a push with the same environment, topic and credential was
 /// accepted. While too many tokens would be deactivated at once, none is. There is one policy for the whole provider.
 package final class TokenInvalidationPolicy: Sendable {
-    /// One environment of an app.
-    private struct Key: Hashable {
-        var app: Int64
-        var environment: PushEnvironment
-    }
+    private typealias Key = AppEnvironment
 
     /// The evidence about one environment of an app.
     fileprivate struct EnvironmentState {

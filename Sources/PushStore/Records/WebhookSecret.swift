@@ -8,15 +8,7 @@ package enum WebhookSecret {
     package static let prefix = "whsec_"
 
     /// Makes a new secret.
-    package static func make() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let bytes = Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
-        return self.prefix
-            + bytes.base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-")
-            .replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
-    }
+    package static func make() -> String { self.prefix + RandomText.make() }
 
     /// Returns `new` beside the newest of `stored`, so that receivers that know either accept the posts.
     package static func adding(_ new: String, to stored: String) -> String {
@@ -29,5 +21,18 @@ package enum WebhookSecret {
     /// Returns the stored secrets, the newest first.
     package static func all(in stored: String) -> [String] {
         stored.split(separator: " ").map(String.init)
+    }
+}
+
+/// The random part of secrets and API keys.
+package enum RandomText {
+    /// The number of random bytes.
+    package static let length = 32
+
+    /// Returns random bytes in base64url (RFC 4648 section 5), without padding.
+    package static func make() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return Data((0..<Self.length).map { _ in UInt8.random(in: 0...255, using: &generator) })
+            .base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

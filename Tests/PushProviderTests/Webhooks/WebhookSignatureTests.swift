@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import PushStore
 import PushTypes
@@ -65,5 +66,40 @@ import Testing
 
     private func verify(_ header: String, now: Timestamp) -> Bool {
         WebhookSignature.verify(header, of: self.body, secret: self.secret, now: now)
+    }
+}
+
+/// The check of a signature as a receiver makes it.
+extension WebhookSignature {
+    /// The maximum age of a post, and the maximum time that it may be ahead: five minutes.
+    static let tolerance: Duration = .seconds(300)
+
+    /// The maximum length of a header, in bytes. A longer one is rejected unread.
+    fileprivate static let maximumLength = 1024
+
+    /// Returns `true` if `header` signs `body` with `secret` at about `now`. It is for receivers in Swift and for tests.
+    static func verify(
+        _ header: String,
+        of body: Data,
+        secret: String,
+        now: Timestamp,
+        tolerance: Duration = Self.tolerance
+    ) -> Bool {
+        guard header.utf8.count <= Self.maximumLength else { return false }
+        var seconds: Int64?
+        var codes: [[UInt8]] = []
+        for part in header.split(separator: ",") {
+            if part.hasPrefix("t="), seconds == nil {
+                seconds = Int64(part.dropFirst(2))
+            } else if part.hasPrefix("v1="), let code = Hexadecimal.decode(part.dropFirst(3)) {
+                codes.append(code)
+            }
+        }
+        guard let seconds else { return false }
+        let age = now.since(Timestamp(seconds: seconds))
+        guard age <= tolerance, Timestamp(seconds: seconds).since(now) <= tolerance else { return false }
+        let message = Data("\(seconds).".utf8) + body
+        let key = SymmetricKey(data: Data(secret.utf8))
+        return codes.contains { HMAC<SHA256>.isValidAuthenticationCode($0, authenticating: message, using: key) }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import PushStore
 import PushSupport
 import PushTypes
@@ -6,24 +7,26 @@ import PushTypes
 struct ContentHeaders {
     static let members: Set<String> = ["pushType", "topic", "priority", "expiration", "collapseId"]
 
-    let pushType: PushType
+    /// The content with an empty payload.
+    let content: NotificationContent
     /// `true` if the push updates a pass: its payload is empty.
     let isWallet: Bool
-    let topic: Topic
-    let priority: Priority
-    let expiration: Expiration
-    let collapseID: String?
     private(set) var warnings: [ContentWarning] = []
 
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields, bundleID: Topic) throws(RequestError) {
-        self.pushType = try Self.pushType(fields)
-        self.topic = try Self.topic(fields, pushType: self.pushType, bundleID: bundleID)
+        let pushType = try Self.pushType(fields)
+        let topic = try Self.topic(fields, pushType: pushType, bundleID: bundleID)
         let isEmptyPayload = fields.members["payload"] == .object([:])
-        self.isWallet = fields.members["wallet"] == .bool(true) || isEmptyPayload && self.topic.name.hasPrefix("pass.")
-        self.priority = try Self.priority(fields, pushType: self.pushType)
-        self.expiration = try Self.expiration(fields)
-        self.collapseID = try fields.string("collapseId", maximum: PushNotification.maximumCollapseIDLength)
+        self.isWallet = fields.members["wallet"] == .bool(true) || isEmptyPayload && topic.name.hasPrefix("pass.")
+        self.content = NotificationContent(
+            topic: topic,
+            pushType: pushType,
+            priority: try Self.priority(fields, pushType: pushType),
+            expiration: try Self.expiration(fields),
+            collapseID: try fields.string("collapseId", maximum: PushNotification.maximumCollapseIDLength),
+            payload: Data()
+        )
         self.addWarnings(bundleID: bundleID)
     }
 
@@ -95,20 +98,21 @@ struct ContentHeaders {
     }
 
     private mutating func addWarnings(bundleID: Topic) {
-        switch self.pushType {
-        case .mdm where !self.topic.name.hasPrefix("com.apple.mgmt."):
+        let topic = self.content.topic
+        switch self.content.pushType {
+        case .mdm where !topic.name.hasPrefix("com.apple.mgmt."):
             self.warn("topic", "the topic of an MDM push is the UID of its certificate, com.apple.mgmt.…")
         case .mdm: break
-        case .alert where self.isWallet && !self.topic.name.hasPrefix("pass."):
+        case .alert where self.isWallet && !topic.name.hasPrefix("pass."):
             self.warn("topic", "the topic of a pass is its pass type identifier, pass.…")
         case .alert where self.isWallet: break
-        case _ where self.topic != bundleID && self.topic.bundleID != bundleID:
+        case _ where topic != bundleID && topic.bundleID != bundleID:
             self.warn("topic", "the app's devices have tokens for \(bundleID.name): others belong to another topic")
         default: break
         }
-        guard self.pushType == .pushtotalk else { return }
-        if self.priority != .immediate { self.warn("priority", "Push to Talk should have priority 10") }
-        if self.expiration != .immediate { self.warn("expiration", "Push to Talk should have expiration 0") }
+        guard self.content.pushType == .pushtotalk else { return }
+        if self.content.priority != .immediate { self.warn("priority", "Push to Talk should have priority 10") }
+        if self.content.expiration != .immediate { self.warn("expiration", "Push to Talk should have expiration 0") }
     }
 
     private mutating func warn(_ field: String, _ message: String) {

@@ -24,14 +24,15 @@ extension NotificationContent {
         now: Timestamp?
     ) throws(RequestError) -> (content: NotificationContent, warnings: [ContentWarning]) {
         let headers = try ContentHeaders(fields, bundleID: bundleID)
-        let builder = PayloadBuilder(fields: fields, pushType: headers.pushType, now: now)
+        let pushType = headers.content.pushType
+        let builder = PayloadBuilder(fields: fields, pushType: pushType, now: now)
         var variants = [Variant(names: FieldNames(isRaw: builder.isRaw, locale: nil), payload: try builder.payload())]
         var template = PayloadTemplate(payload: variants[0].payload)
         template.badge = try builder.badgeChange()
         try variants[0].checkTextSize()
         let localizations = try LocalizationBuilder(
             fields: fields,
-            pushType: headers.pushType,
+            pushType: pushType,
             isRaw: builder.isRaw,
             base: template.payload
         ).localizations()
@@ -49,17 +50,10 @@ extension NotificationContent {
         try Self.lint(variants, headers, hasBadge: template.badge != nil, &warnings)
         let unwritable = variants[0].error("invalid_value", "the payload cannot be written as JSON")
         guard let payload = try? template.text else { throw unwritable }
-        let content = NotificationContent(
-            topic: headers.topic,
-            pushType: headers.pushType,
-            priority: headers.priority,
-            expiration: headers.expiration,
-            collapseID: headers.collapseID,
-            payload: payload,
-            isTemplate: template.isTemplate
-        )
+        var content = headers.content
+        (content.payload, content.isTemplate) = (payload, template.isTemplate)
         guard let renderer = try? ContentRenderer(content) else { throw unwritable }
-        try Self.checkSizes(variants, localizations, renderer, headers.pushType)
+        try Self.checkSizes(variants, localizations, renderer, pushType)
         Self.warnAboutVariables(headers, check, renderer, &warnings)
         return (content, warnings)
     }
@@ -101,8 +95,8 @@ extension NotificationContent {
         var messages: Set<String> = []
         for variant in variants {
             var lint = PayloadLint(
-                pushType: headers.pushType,
-                priority: headers.priority,
+                pushType: headers.content.pushType,
+                priority: headers.content.priority,
                 isWallet: headers.isWallet,
                 names: variant.names
             )
@@ -148,7 +142,7 @@ extension NotificationContent {
             let message = "{{ is sent as it is: with template true it would stand for a value of the device"
             warnings.append(ContentWarning(field: field, message: message))
         }
-        if headers.collapseID.map(TemplateText.hasMarks) ?? false {
+        if headers.content.collapseID.map(TemplateText.hasMarks) ?? false {
             warnings.append(ContentWarning(field: "collapseId", message: "variables are filled in in the payload only"))
         }
         for name in renderer.namesWithoutDefault.sorted() {

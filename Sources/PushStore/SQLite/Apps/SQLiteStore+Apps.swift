@@ -6,10 +6,8 @@ extension SQLiteStore {
     package func addApp(bundleID: Topic, name: String?, now: Timestamp) async throws -> (app: AppRecord, isNew: Bool) {
         try await self.database.write { database in
             if let known = try Self.app(bundleID, in: database) { return (known, false) }
-            try database.run(
-                sql: "INSERT INTO app (bundleID, name, createdAt) VALUES (?, ?, ?)",
-                [bundleID.name, name, now.milliseconds]
-            )
+            let sql = "INSERT INTO app (bundleID, name, createdAt) VALUES (?, ?, ?)"
+            try database.run(sql: sql, [bundleID.name, name, now.milliseconds])
             let id = database.lastInsertedRowID
             return (AppRecord(id: id, bundleID: bundleID, name: name, createdAt: now), true)
         }

@@ -28,24 +28,14 @@ extension SQLiteStore {
     }
 
     package func credential(app: Int64, environment: PushEnvironment) async throws -> CredentialRecord? {
-        let sealed = try await self.database.read { database in
-            try database.row(
-                sql: "SELECT * FROM credential WHERE app = ? AND environment = ?",
-                [app, environment.code]
-            ).map { row in
-                guard let kind = row["kind"] as String?, let secret = row["sealed"] as Data? else {
-                    throw DamagedRow(table: "credential")
-                }
-                return (kind: kind, teamID: row["teamID"] as String?, keyID: row["keyID"] as String?, secret: secret)
-            }
-        }
-        return try sealed.map { sealed in
-            try CredentialColumns(
-                kind: sealed.kind,
-                teamID: sealed.teamID,
-                keyID: sealed.keyID,
-                secret: try self.masterKey.open(sealed.secret, for: .credential(app: app, environment))
-            ).credential
+        let masterKey = self.masterKey
+        return try await self.database.read { database in
+            let sql = "SELECT * FROM credential WHERE app = ? AND environment = ?"
+            guard let row = try database.row(sql: sql, [app, environment.code]) else { return nil }
+            guard let kind = row["kind"] as String?, let sealed = row["sealed"] as Data?
+            else { throw DamagedRow(table: "credential") }
+            let secret = try masterKey.open(sealed, for: .credential(app: app, environment))
+            return try CredentialColumns(kind: kind, teamID: row["teamID"], keyID: row["keyID"], secret: secret).credential
         }
     }
 
@@ -68,23 +58,6 @@ private struct CredentialColumns {
     var teamID, keyID: String?
     var secret: String
 
-    init(kind: String, teamID: String?, keyID: String?, secret: String) {
-        (self.kind, self.teamID, self.keyID, self.secret) = (kind, teamID, keyID, secret)
-    }
-
-    /// Returns the columns of a credential.
-    init(_ credential: CredentialRecord) throws {
-        switch credential {
-        case .key(let teamID, let keyID, let privateKey):
-            self.init(kind: "key", teamID: teamID, keyID: keyID, secret: privateKey)
-        case .certificate(let pem, let passphrase):
-            self.init(kind: "certificate", teamID: nil, keyID: nil, secret: try Self.text(pem, passphrase))
-        case .archive(let bytes, let passphrase):
-            let content = Data(bytes).base64EncodedString()
-            self.init(kind: "archive", teamID: nil, keyID: nil, secret: try Self.text(content, passphrase))
-        }
-    }
-
     var credential: CredentialRecord {
         get throws {
             switch self.kind {
@@ -105,14 +78,26 @@ private struct CredentialColumns {
 
     private var file: File {
         get throws {
-            guard let file = try? JSONDecoder().decode(File.self, from: Data(self.secret.utf8)) else {
-                throw DamagedRow(table: "credential")
-            }
+            guard let file = try? JSONDecoder().decode(File.self, from: Data(self.secret.utf8))
+            else { throw DamagedRow(table: "credential") }
             return file
         }
     }
+}
 
-    private static func text(_ content: String, _ passphrase: String?) throws -> String {
-        String(decoding: try JSONEncoder().encode(File(content: content, passphrase: passphrase)), as: UTF8.self)
+extension CredentialColumns {
+    /// Returns the columns of a credential.
+    init(_ credential: CredentialRecord) throws {
+        func text(_ content: String, _ passphrase: String?) throws -> String {
+            String(decoding: try JSONEncoder().encode(File(content: content, passphrase: passphrase)), as: UTF8.self)
+        }
+        switch credential {
+        case .key(let teamID, let keyID, let privateKey):
+            self.init(kind: "key", teamID: teamID, keyID: keyID, secret: privateKey)
+        case .certificate(let pem, let passphrase):
+            self.init(kind: "certificate", secret: try text(pem, passphrase))
+        case .archive(let bytes, let passphrase):
+            self.init(kind: "archive", secret: try text(Data(bytes).base64EncodedString(), passphrase))
+        }
     }
 }

@@ -21,10 +21,8 @@ struct SealedRows {
             secrets.isEmpty
                 || secrets.contains(where: { (try? self.masterKey.open($0.sealed, for: $0.context)) != nil })
         else { throw StoreError.wrongMasterKey }
-        try self.database.run(
-            sql: "INSERT OR REPLACE INTO masterKeyMark (id, sealed) VALUES (1, ?)",
-            [try self.masterKey.seal(Self.mark, for: .mark)]
-        )
+        let sql = "INSERT OR REPLACE INTO masterKeyMark (id, sealed) VALUES (1, ?)"
+        try self.database.run(sql: sql, [try self.masterKey.seal(Self.mark, for: .mark)])
     }
 
     /// Returns all secrets whose rows can be read, with their contexts.

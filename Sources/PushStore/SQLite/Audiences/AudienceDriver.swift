@@ -134,36 +134,31 @@ private indirect enum Candidates {
 
     /// Counts the entries of a range, `limit` at most.
     private static func count(_ range: AudienceDriver.Range, limit: Int, in database: Database) throws -> Int {
-        let statement = try database.cachedStatement(
-            sql: "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?)"
-        )
-        return try Int.fetchOne(statement, arguments: StatementArguments(range.arguments + [limit.databaseValue])) ?? 0
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?)"
+        return try database.count(sql: sql, StatementArguments(range.arguments + [limit.databaseValue]))
     }
 }
 
 extension AudienceSQL {
     /// Returns the index ranges of a single condition.
     static func ranges(of expression: AudienceExpression, app: Int64) -> [AudienceDriver.Range] {
+        func range(_ table: String, _ id: String, _ condition: String, _ arguments: [any DatabaseValueConvertible])
+            -> AudienceDriver.Range
+        {
+            let arguments = [app.databaseValue] + arguments.map(\.databaseValue)
+            return AudienceDriver.Range(
+                table: table,
+                id: id,
+                condition: "app = ? AND \(condition)",
+                arguments: arguments
+            )
+        }
         func device(_ index: String, _ condition: String, _ arguments: any DatabaseValueConvertible...)
             -> AudienceDriver.Range
-        {
-            AudienceDriver.Range(
-                table: "device INDEXED BY \(index)",
-                id: "id",
-                condition: "app = ? AND \(condition)",
-                arguments: [app.databaseValue] + arguments.map(\.databaseValue)
-            )
-        }
+        { range("device INDEXED BY \(index)", "id", condition, arguments) }
         func detail(_ table: String, _ condition: String, _ arguments: any DatabaseValueConvertible...)
             -> AudienceDriver.Range
-        {
-            AudienceDriver.Range(
-                table: table,
-                id: "device",
-                condition: "app = ? AND \(condition)",
-                arguments: [app.databaseValue] + arguments.map(\.databaseValue)
-            )
-        }
+        { range(table, "device", condition, arguments) }
         switch expression {
         case .token(let token): return [device("deviceByToken", "token = ?", Data(token.bytes))]
         case .user(let user): return [device("deviceByUser", "user = ?", user)]

@@ -12,13 +12,11 @@ struct RegistrationChanges {
 
     /// Tells whether a notification of the app has been opened and has not ended.
     func isWatched() throws -> Bool {
-        return try self.database.hasRow(
-            sql: """
-                SELECT 1 FROM notification INDEXED BY notificationWatching
-                WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL LIMIT 1
-                """,
-            self.app
-        )
+        let sql = """
+            SELECT 1 FROM notification INDEXED BY notificationWatching
+            WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL LIMIT 1
+            """
+        return try self.database.hasRow(sql: sql, self.app)
     }
 
     /// Returns the reading of the registration clock.

@@ -43,10 +43,8 @@ enum Completion {
     static func releaseDeparted(_ number: Int64, in database: Database) throws {
         guard try !Self.hasPresentRecipients(number, in: database) else { return }
         let (departed, others) = (RetryQueue.departed, RetryQueue.afterOthers)
-        try database.run(
-            sql: "UPDATE retry SET dueAt = \(departed) WHERE notification = ? AND dueAt = \(others)",
-            number
-        )
+        let sql = "UPDATE retry SET dueAt = \(departed) WHERE notification = ? AND dueAt = \(others)"
+        try database.run(sql: sql, number)
     }
 
     /// Tells whether recipients without a final state remain besides those whose devices have left.

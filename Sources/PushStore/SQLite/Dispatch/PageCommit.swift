@@ -72,13 +72,8 @@ struct PageCommit {
             return false
         }
         guard let step = self.page.step else { return true }
-        return try self.database.hasRow(
-            sql: "SELECT 1 FROM shard WHERE notification = ? AND number = ? AND lease = ? AND cursor = ?",
-            self.number,
-            step.shard,
-            fence,
-            step.from
-        )
+        let sql = "SELECT 1 FROM shard WHERE notification = ? AND number = ? AND lease = ? AND cursor = ?"
+        return try self.database.hasRow(sql: sql, self.number, step.shard, fence, step.from)
     }
 
     /// Applies what the responses say about tokens, and announces it to webhooks.
@@ -148,41 +143,31 @@ struct PageCommit {
     /// Tells whether some of the notification's recipients wait until all shards have been read.
     private func hasHeldRecipients() throws -> Bool {
         guard self.page.step != nil else { return false }
-        return try self.database.hasRow(
-            sql:
-                "SELECT 1 FROM retry INDEXED BY retryByDue WHERE notification = ? AND dueAt = \(RetryQueue.afterShards) LIMIT 1",
-            self.number
-        )
+        let sql = """
+            SELECT 1 FROM retry INDEXED BY retryByDue
+            WHERE notification = ? AND dueAt = \(RetryQueue.afterShards) LIMIT 1
+            """
+        return try self.database.hasRow(sql: sql, self.number)
     }
 
     /// Removes a recipient from those that wait until all shards have been read.
     private func removeHeld(_ recipient: Int64) throws {
-        try self.database.run(
-            sql: "DELETE FROM retry WHERE notification = ? AND recipient = ? AND dueAt = \(RetryQueue.afterShards)",
-            self.number,
-            recipient
-        )
+        let sql = "DELETE FROM retry WHERE notification = ? AND recipient = ? AND dueAt = \(RetryQueue.afterShards)"
+        try self.database.run(sql: sql, self.number, recipient)
     }
 
     /// Removes a recipient from the queue that was claimed under the page's lease.
     private func removeRetry(of recipient: Int64) throws {
-        try self.database.run(
-            sql: "DELETE FROM retry WHERE notification = ? AND recipient = ? AND lease = ?",
-            self.number,
-            recipient,
-            self.page.fence
-        )
+        let sql = "DELETE FROM retry WHERE notification = ? AND recipient = ? AND lease = ?"
+        try self.database.run(sql: sql, self.number, recipient, self.page.fence)
     }
 
     /// Queues a recipient unless it has a final state; of a cancelled notification it is due at once, to be ended. The
     /// state that at-most-once had written before is removed: the push was not sent.
     private func queue(_ retry: RetryResult) throws {
         if retry.dueAt == .afterShards { return try self.hold(retry.recipient) }
-        try self.database.run(
-            sql: "DELETE FROM delivery WHERE notification = ? AND recipient = ? AND state = 0",
-            self.number,
-            retry.recipient
-        )
+        let begun = "DELETE FROM delivery WHERE notification = ? AND recipient = ? AND state = 0"
+        try self.database.run(sql: begun, self.number, retry.recipient)
         let sql = """
             INSERT INTO retry (notification, recipient, environment, lane, app, attempts, dueAt)
             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
@@ -252,10 +237,9 @@ struct PageCommit {
 
     /// Adds a block of events for webhooks.
     private func addEvents(_ events: Data) throws {
-        try self.database.run(
-            sql: "INSERT INTO eventBlock (app, kind, at, events) VALUES (?, ?, ?, ?)",
-            [self.app, WebhookRecord.Event.delivery.rawValue, self.now.milliseconds, events]
-        )
+        let kind = WebhookRecord.Event.delivery.rawValue
+        let values: Columns = ["app": self.app, "kind": kind, "at": self.now.milliseconds, "events": events]
+        try self.database.insert(into: "eventBlock", values)
     }
 }
 

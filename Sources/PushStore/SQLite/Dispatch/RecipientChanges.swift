@@ -25,23 +25,17 @@ struct RecipientChanges {
         if try self.hasTwinOrLink(device, in: database) { return true }
         guard self.zone != .any else { return false }
         // It may be in a page in flight, of its earlier time zone.
-        return try database.hasRow(
-            sql: "SELECT 1 FROM shard WHERE notification = ? AND number != ? AND lease IS NOT NULL LIMIT 1",
-            self.query.number,
-            self.shard
-        )
+        let sql = "SELECT 1 FROM shard WHERE notification = ? AND number != ? AND lease IS NOT NULL LIMIT 1"
+        return try database.hasRow(sql: sql, self.query.number, self.shard)
     }
 
     private func hasTwinOrLink(_ device: Int64, in database: Database) throws -> Bool {
-        return try database.hasRow(
-            sql: """
-                SELECT 1 FROM device WHERE id = ?1 AND (
-                    ?3 AND twin IS NOT NULL
-                    OR EXISTS (SELECT 1 FROM deviceLink WHERE deviceLink.device = ?1 AND since > ?2))
-                """,
-            device,
-            self.query.openedAfter,
-            Int64(self.query.notification.environment == nil ? 1 : 0)
-        )
+        let sql = """
+            SELECT 1 FROM device WHERE id = ?1 AND (
+                ?3 AND twin IS NOT NULL
+                OR EXISTS (SELECT 1 FROM deviceLink WHERE deviceLink.device = ?1 AND since > ?2))
+            """
+        let isOfBoth: Int64 = self.query.notification.environment == nil ? 1 : 0
+        return try database.hasRow(sql: sql, device, self.query.openedAfter, isOfBoth)
     }
 }

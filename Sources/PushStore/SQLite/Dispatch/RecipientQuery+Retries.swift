@@ -71,10 +71,8 @@ extension RecipientQuery {
         }
         // Its device has moved to the other environment.
         if let only = self.notification.environment, recipient.environment != only { return .end(.leftAudience) }
-        let changes = try database.cachedStatement(
-            sql: "SELECT churn, twin FROM device WHERE id = ? AND (churn > ? OR twin IS NOT NULL)"
-        )
-        guard let row = try Row.fetchOne(changes, arguments: [recipient.id, self.openedAfter]) else { return .send }
+        let changes = "SELECT churn, twin FROM device WHERE id = ? AND (churn > ? OR twin IS NOT NULL)"
+        guard let row = try database.row(sql: changes, [recipient.id, self.openedAfter]) else { return .send }
         let hasChanged = (row["churn"] as Int64? ?? 0) > self.openedAfter
         if hasChanged, try !self.isInAudience(recipient.id, in: database) { return .end(.leftAudience) }
         if hasChanged, try SentTokenHistory.remembers(recipient.token, of: self.number, in: database) {
@@ -97,29 +95,26 @@ extension RecipientQuery {
 
     /// Tells whether the token that is tried in the other environment is a device of its own there.
     private func isRegistered(_ recipient: Recipient, in database: Database) throws -> Bool {
-        try database.hasRow(
-            sql: "SELECT 1 FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0 AND id != ?",
-            [self.app, recipient.token.databaseValue, recipient.environment.code, recipient.id]
-        )
+        let sql = "SELECT 1 FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0 AND id != ?"
+        let (token, environment) = (recipient.token.databaseValue, recipient.environment.code)
+        return try database.hasRow(sql: sql, [self.app, token, environment, recipient.id])
     }
 
     /// Tells whether a device is still in the audience.
     private func isInAudience(_ device: Int64, in database: Database) throws -> Bool {
         guard case .devices(let audience) = self.notification.audience, audience != .everyone else { return true }
         let filter = AudienceSQL(audience, app: self.app)
-        return try database.row(
-            sql: "SELECT 1 FROM device WHERE id = ? AND \(filter.sql)",
-            StatementArguments([device.databaseValue] + filter.arguments),
-            isKept: false
-        ) != nil
+        let arguments = StatementArguments([device.databaseValue] + filter.arguments)
+        let sql = "SELECT 1 FROM device WHERE id = ? AND \(filter.sql)"
+        return try database.hasRow(sql: sql, arguments, isKept: false)
     }
 
     /// Returns the devices that a device awaits since the notification was opened.
     private func links(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
-        try database.rows(
-            sql: "SELECT other, countsAll FROM deviceLink WHERE device = ? AND since > ?",
-            [device, self.openedAfter]
-        ).compactMap { row in (row["other"] as Int64?).map { ($0, row["countsAll"] as Bool? ?? true) } }
+        let sql = "SELECT other, countsAll FROM deviceLink WHERE device = ? AND since > ?"
+        return try database.rows(sql: sql, [device, self.openedAfter]).compactMap { row in
+            (row["other"] as Int64?).map { ($0, row["countsAll"] as Bool? ?? true) }
+        }
     }
 
     /// Returns the device with the same token in the other environment, if that is the later one of the two.
@@ -138,19 +133,17 @@ extension RecipientQuery {
         fence: Int64,
         in database: Database
     ) throws -> Decision {
-        let statement = try database.cachedStatement(
-            sql: """
-                SELECT delivery.state, retry.attempts, retry.lease, retry.dueAt, retry.recipient IS NOT NULL AS waits,
-                    coalesce((SELECT hasLeft FROM device WHERE id = ?2), 1) AS hasLeft, EXISTS (
-                        SELECT 1 FROM shard
-                        WHERE shard.notification = ?1 AND isDone = 0 AND cursor < ?2 AND upTo >= ?2) AS isAhead
-                FROM (SELECT ?1 AS notification, ?2 AS recipient) AS wanted
-                LEFT JOIN delivery ON delivery.notification = wanted.notification
-                    AND delivery.recipient = wanted.recipient
-                LEFT JOIN retry ON retry.notification = wanted.notification AND retry.recipient = wanted.recipient
-                """
-        )
-        guard let row = try Row.fetchOne(statement, arguments: [self.number, other]) else { return .send }
+        let sql = """
+            SELECT delivery.state, retry.attempts, retry.lease, retry.dueAt, retry.recipient IS NOT NULL AS waits,
+                coalesce((SELECT hasLeft FROM device WHERE id = ?2), 1) AS hasLeft, EXISTS (
+                    SELECT 1 FROM shard
+                    WHERE shard.notification = ?1 AND isDone = 0 AND cursor < ?2 AND upTo >= ?2) AS isAhead
+            FROM (SELECT ?1 AS notification, ?2 AS recipient) AS wanted
+            LEFT JOIN delivery ON delivery.notification = wanted.notification
+                AND delivery.recipient = wanted.recipient
+            LEFT JOIN retry ON retry.notification = wanted.notification AND retry.recipient = wanted.recipient
+            """
+        guard let row = try database.row(sql: sql, [self.number, other]) else { return .send }
         if let state = row.value("state") as DeliveryRecord.State? {
             switch state {
             case .sending: return .wait(until: nil)

@@ -18,7 +18,7 @@ struct SentTokenHistory {
                 SELECT 1 FROM tokenHad AS earlier WHERE earlier.notification = number AND earlier.device = ?3)
             """
         // Bulk notifications are few; urgent ones are found by the device.
-        for sql in [
+        let queries = [
             """
             SELECT number, ?1, ?3 FROM notification INDEXED BY notificationWatchingBulk
             WHERE app = ?2 AND lane = 1 AND finishedAt IS NULL AND openedAfter IS NOT NULL AND \(isNew) AND EXISTS (
@@ -30,11 +30,10 @@ struct SentTokenHistory {
             WHERE delivery.device = ?3 AND recipient = ?3 AND delivery.state IN (\(Self.states))
                 AND app = ?2 AND finishedAt IS NULL AND openedAfter IS NOT NULL AND \(isNew)
             """,
-        ] {
-            try self.database.run(
-                sql: "INSERT OR IGNORE INTO tokenHad (notification, token, device) \(sql)",
-                [Data(token.bytes), self.app, device]
-            )
+        ]
+        for query in queries {
+            let sql = "INSERT OR IGNORE INTO tokenHad (notification, token, device) \(query)"
+            try self.database.run(sql: sql, [Data(token.bytes), self.app, device])
         }
     }
 
@@ -45,21 +44,15 @@ struct SentTokenHistory {
     /// read.
     func correct(_ page: PageResult) throws {
         guard let reading = page.reading else { return }
-        let changed = try Set(
-            self.database.integers(
-                sql: "SELECT device FROM formerToken INDEXED BY formerTokenBySince WHERE app = ? AND since > ?",
-                [self.app, reading.clock]
-            )
-        )
+        let former = "SELECT device FROM formerToken INDEXED BY formerTokenBySince WHERE app = ? AND since > ?"
+        let changed = Set(try self.database.integers(sql: former, [self.app, reading.clock]))
         guard !changed.isEmpty else { return }
         let ends = page.deliveries.map { ($0.recipient, $0.state == .accepted || $0.state == .sending) }
         let had = Dictionary(ends + page.retries.map { ($0.recipient, false) }) { $0 || $1 }
         for recipient in reading.recipients where changed.contains(recipient.id) {
             guard let hasHad = had[recipient.id] else { continue }
-            try self.database.run(
-                sql: "DELETE FROM tokenHad WHERE notification = ? AND device = ?",
-                [page.notificationNumber, recipient.id]
-            )
+            let earlier = "DELETE FROM tokenHad WHERE notification = ? AND device = ?"
+            try self.database.run(sql: earlier, page.notificationNumber, recipient.id)
             guard hasHad else { continue }
             // A notification that has ended meanwhile is left out.
             let sql = """

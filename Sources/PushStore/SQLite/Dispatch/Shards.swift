@@ -20,14 +20,19 @@ enum Shards {
         let devices = try Self.devices(of: notification.app, in: database)
         let recipients = Int64(notification.progress.recipients)
         let isNarrow = try Self.isNarrow(notification, devices: devices.count, in: database)
-        try database.run(
-            sql: "UPDATE notification SET isNarrow = ?, openedAfter = ? WHERE number = ?",
-            [isNarrow, try RegistrationChanges.clock(in: database), number]
-        )
+        let sql = "UPDATE notification SET isNarrow = ?, openedAfter = ? WHERE number = ?"
+        try database.run(sql: sql, [isNarrow, try RegistrationChanges.clock(in: database), number])
         var shard: Int64 = 0
         for plan in plans {
             for (cursor, last) in Self.ranges(of: notification, plan, devices, recipients, isNarrow: isNarrow) {
-                try Self.insert(plan, notification, number, shard: shard, after: cursor, to: last, in: database)
+                try database.insert(
+                    into: "shard",
+                    [
+                        "notification": number, "number": shard, "lane": notification.lane.rawValue,
+                        "zoneKind": plan.zone.code, "zone": plan.zone.name, "cursor": cursor, "upTo": last,
+                        "notBefore": plan.notBefore.milliseconds,
+                    ]
+                )
                 shard += 1
             }
         }
@@ -75,26 +80,6 @@ enum Shards {
         return (first, last, last - first + 1)
     }
 
-    private static func insert(
-        _ plan: ShardPlan,
-        _ notification: NotificationRecord,
-        _ number: Int64,
-        shard: Int64,
-        after cursor: Int64,
-        to last: Int64,
-        in database: Database
-    ) throws {
-        try database.run(
-            sql: """
-                INSERT INTO shard (notification, number, lane, zoneKind, zone, cursor, upTo, notBefore)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            [
-                number, shard, notification.lane.rawValue, plan.zone.code, plan.zone.name, cursor, last,
-                plan.notBefore.milliseconds,
-            ]
-        )
-    }
 }
 
 extension ShardPlan.Zone {

@@ -9,10 +9,8 @@ enum Integrity {
     static func damage(in database: Database) throws -> [String] {
         do {
             let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check(\(Self.longestList))")
-            let orphans = try database.rows(
-                sql: "SELECT * FROM pragma_foreign_key_check LIMIT \(Self.longestList)",
-                isKept: false
-            )
+            let sql = "SELECT * FROM pragma_foreign_key_check LIMIT \(Self.longestList)"
+            let orphans = try database.rows(sql: sql, isKept: false)
             return pages.filter { $0 != "ok" }
                 + orphans.map { row in
                     let (table, parent): (String?, String?) = (row["table"], row["parent"])

@@ -15,10 +15,9 @@ extension SQLiteStore {
 
     package func setClockMark(_ mark: ClockMark) async throws {
         let agreed = mark.agreed.components.seconds.multipliedReportingOverflow(by: 1000)
-        try await self.database.run(
-            sql: "INSERT OR REPLACE INTO clock (id, steady, claim, agreed) VALUES (1, ?, ?, ?)",
-            [mark.steady.milliseconds, mark.claim?.milliseconds, agreed.overflow ? 0 : agreed.partialValue]
-        )
+        let (steady, claim) = (mark.steady.milliseconds, mark.claim?.milliseconds)
+        let sql = "INSERT OR REPLACE INTO clock (id, steady, claim, agreed) VALUES (1, ?, ?, ?)"
+        try await self.database.run(sql: sql, [steady, claim, agreed.overflow ? 0 : agreed.partialValue])
     }
 
     package func settleWaiting(at clocks: ClockReading) async throws {

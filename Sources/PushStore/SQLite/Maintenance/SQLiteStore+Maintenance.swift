@@ -28,9 +28,8 @@ extension SQLiteStore {
         try await self.database.lookup { database in
             func count(_ rows: String) throws -> Int { try database.count(sql: "SELECT count(*) FROM \(rows)") }
             var statistics = StoreStatistics()
-            let states = try database.rows(
-                sql: "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL GROUP BY state"
-            )
+            let sql = "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL GROUP BY state"
+            let states = try database.rows(sql: sql)
             for row in states {
                 // A row that cannot be read does not prevent the others from being counted.
                 guard let state = row.value("state") as NotificationRecord.State? else { continue }

@@ -26,10 +26,8 @@ enum NotificationRow {
                     .compactMap { $0.token("token") }
             )
         }
-        record.progress.retrying = try database.count(
-            sql: "SELECT count(*) FROM retry WHERE notification = ?",
-            [number]
-        )
+        let retrying = "SELECT count(*) FROM retry WHERE notification = ?"
+        record.progress.retrying = try database.count(sql: retrying, [number])
         if record.progress.finishedAt == nil || record.state == .cancelled {
             try Self.addShards(to: &record.progress, number: number, in: database)
         }

@@ -10,38 +10,29 @@ extension SQLiteStore {
                     ? count + (try RegistrationChanges.forget(app: app, limit: limit - count, in: database)) : count
             }
             guard churned == 0 else { return churned }
-            let events = try Self.forgetTokenEvents(before: before, limit: limit, in: database)
+            let sql = """
+                DELETE FROM tokenEvent WHERE id IN (SELECT id FROM tokenEvent WHERE at < ? ORDER BY at LIMIT ?)
+                """
+            let events = try database.run(sql: sql, [before.milliseconds, limit])
             guard events < limit else { return events }
             return events + (try Self.forgetNotification(before: before, limit: limit - events, in: database))
         }
     }
 
-    private static func forgetTokenEvents(before: Timestamp, limit: Int, in database: Database) throws -> Int {
-        let sql = """
-            DELETE FROM tokenEvent WHERE id IN (SELECT id FROM tokenEvent WHERE at < ? ORDER BY at LIMIT ?)
-            """
-        try database.run(sql: sql, [before.milliseconds, limit])
-        return database.changesCount
-    }
-
     /// Deletes deliveries of the notification that ended first, and the notification after its last delivery.
     private static func forgetNotification(before: Timestamp, limit: Int, in database: Database) throws -> Int {
-        let number = try database.integer(
-            sql: "SELECT number FROM notification WHERE finishedAt < ? ORDER BY finishedAt LIMIT 1",
-            [before.milliseconds]
-        )
-        guard let number else { return 0 }
+        let first = "SELECT number FROM notification WHERE finishedAt < ? ORDER BY finishedAt LIMIT 1"
+        guard let number = try database.integer(sql: first, [before.milliseconds]) else { return 0 }
         let sql = """
             DELETE FROM delivery WHERE notification = ?1 AND recipient IN (
                 SELECT recipient FROM delivery WHERE notification = ?1 LIMIT ?2)
             """
-        try database.run(sql: sql, [number, limit])
-        let deliveries = database.changesCount
+        let deliveries = try database.run(sql: sql, number, Int64(limit))
         guard deliveries < limit else {
-            try database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", [number])
+            try database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", number)
             return deliveries
         }
-        try database.run(sql: "DELETE FROM notification WHERE number = ?", [number])
+        try database.run(sql: "DELETE FROM notification WHERE number = ?", number)
         return deliveries + 1
     }
 }

@@ -123,10 +123,9 @@ extension SQLiteStore {
     }
 
     package func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws {
-        try await self.database.run(
-            sql: "UPDATE schedule SET nextRunAt = ?, lastRunAt = ? WHERE id = ? AND nextRunAt = ?",
-            [next?.milliseconds, lastRunAt?.milliseconds, id.uuidString, from.milliseconds]
-        )
+        let sql = "UPDATE schedule SET nextRunAt = ?, lastRunAt = ? WHERE id = ? AND nextRunAt = ?"
+        let (next, last) = (next?.milliseconds, lastRunAt?.milliseconds)
+        try await self.database.run(sql: sql, [next, last, id.uuidString, from.milliseconds])
     }
 
     package func deleteSchedule(_ id: UUID) async throws -> Bool {

@@ -53,23 +53,20 @@ struct TokenInvalidation {
             for left in try self.devices(like: device, in: environment, haveLeft: true) {
                 try changes.merge(left, into: device.id)
             }
-            try self.database.run(
-                sql: "UPDATE device SET environment = ?, suspicions = 0, isActive = 1 WHERE id = ?",
-                [environment.code, device.id]
-            )
+            let sql = "UPDATE device SET environment = ?, suspicions = 0, isActive = 1 WHERE id = ?"
+            try self.database.run(sql: sql, [environment.code, device.id])
         }
         try self.record(.moved, device, change)
     }
 
     /// Returns the ids of the devices of an environment that have a device's token or installation.
     private func devices(like device: DeviceRecord, in environment: PushEnvironment, haveLeft: Bool) throws -> [Int64] {
-        try self.database.integers(
-            sql: """
-                SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND (hasLeft != 0) = ?5 AND (
-                    token = ?2 OR installation = (SELECT installation FROM device WHERE id = ?4))
-                """,
-            [self.events.app, Data(device.token.bytes), environment.code, device.id, haveLeft]
-        )
+        let sql = """
+            SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND (hasLeft != 0) = ?5 AND (
+                token = ?2 OR installation = (SELECT installation FROM device WHERE id = ?4))
+            """
+        let (app, token, code) = (self.events.app, Data(device.token.bytes), environment.code)
+        return try self.database.integers(sql: sql, [app, token, code, device.id, haveLeft])
     }
 
     private func record(
