@@ -32,6 +32,20 @@ package struct StoreBackend: Sendable, CustomTestStringConvertible {
     }
 }
 
+extension StoreBackend {
+    /// Runs a test with a notification for all devices, whose only shard is claimed.
+    package func withClaim(
+        devices: Int = 1,
+        _ body: (any ProviderStore, NotificationRecord, ShardClaim) async throws -> Void
+    ) async throws {
+        try await self.withStore { store, app in
+            for number in 1...devices { try await store.register(number, app: app) }
+            let notification = try await store.start(app: app)
+            try await body(store, notification, try await store.claimed())
+        }
+    }
+}
+
 extension MasterKey {
     /// Returns a key of 32 equal bytes.
     package static func fixture(_ byte: UInt8) throws -> MasterKey {

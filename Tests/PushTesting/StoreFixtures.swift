@@ -2,6 +2,7 @@ import Foundation
 package import PushStore
 import PushSupport
 package import PushTypes
+package import Testing
 
 extension ProviderStore {
     /// Adds a webhook, however many its app has.
@@ -89,6 +90,33 @@ extension ProviderStore {
         try await self.commit(claim, now: now) { page in
             page.tokenChanges = [TokenStateChange(device: device, kind: kind, reason: reason)]
             page.step = .last(claim)
+        }
+    }
+
+    /// Expects the state and the counters of a notification. What is `nil` may be anything.
+    package func expect(
+        _ notification: NotificationRecord,
+        _ state: NotificationRecord.State? = nil,
+        accepted: Int? = nil,
+        rejected: Int? = nil,
+        failed: Int? = nil,
+        skipped: Int? = nil,
+        retrying: Int? = nil,
+        recipients: Int? = nil,
+        finished: Int? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let end = try await self.current(notification)
+        if let state { #expect(end.state == state, sourceLocation: sourceLocation) }
+        let progress = end.progress
+        let counters = [
+            ("accepted", progress.accepted, accepted), ("rejected", progress.rejected, rejected),
+            ("failed", progress.failed, failed), ("skipped", progress.skipped, skipped),
+            ("retrying", progress.retrying, retrying), ("recipients", progress.recipients, recipients),
+            ("finished", progress.finished, finished),
+        ]
+        for case (let name, let count, let expected?) in counters {
+            #expect(count == expected, "\(name)", sourceLocation: sourceLocation)
         }
     }
 

@@ -12,10 +12,7 @@ package struct APIKeys: Sendable {
     private let store: any APIKeyStore
     private let time: any TimeSource
 
-    package init(store: any APIKeyStore, time: any TimeSource) {
-        self.store = store
-        self.time = time
-    }
+    package init(store: any APIKeyStore, time: any TimeSource) { (self.store, self.time) = (store, time) }
 
     /// Returns the text of a new key, which is not valid yet.
     package static func newText() -> String { Self.prefix + RandomText.make() }

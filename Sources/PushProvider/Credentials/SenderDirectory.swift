@@ -112,9 +112,8 @@ extension SenderDirectory {
     private func read(_ key: Key) async throws -> Entry {
         let name = key.environment.rawValue
         do {
-            guard let record = try await self.store.credential(app: key.app, environment: key.environment) else {
-                return .none(reason: "no usable credential for \(name)")
-            }
+            guard let record = try await self.store.credential(app: key.app, environment: key.environment)
+            else { return .none(reason: "no usable credential for \(name)") }
             let credential = try record.credential()
             return .usable(self.tokens?.keep(credential) ?? credential)
         } catch let error

@@ -85,9 +85,8 @@ package enum DeviceRequest {
 
     private static func attributes(_ fields: JSONFields) throws(RequestError) -> [String: Update<JSONValue>] {
         guard let members = try fields.object("attributes") else { return [:] }
-        guard members.count <= Self.maximumAttributes else {
-            throw fields.error("attributes", "too_many", "at most \(Self.maximumAttributes) attributes")
-        }
+        guard members.count <= Self.maximumAttributes
+        else { throw fields.error("attributes", "too_many", "at most \(Self.maximumAttributes) attributes") }
         var attributes: [String: Update<JSONValue>] = [:]
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             guard (1...Self.maximumText).contains(name.utf8.count) else {

@@ -28,9 +28,15 @@ extension Dispatcher {
             let clocks = self.time.reading
             let now = clocks.steady
             let opening = hours.opening(onOrAfter: clocks.wall)
-            if opening > clocks.wall { return try await self.pause(claim, shardUntil: opening) }
+            if opening > clocks.wall {
+                _ = try await self.writer.write([self.released(claim, shardUntil: opening)])
+                return
+            }
             let allowance = self.pacing.allowance(for: notification, now: now)
-            if allowance.count <= 0 { return try await self.pause(claim, notificationUntil: allowance.next) }
+            if allowance.count <= 0 {
+                _ = try await self.writer.write([self.released(claim, notificationUntil: allowance.next)])
+                return
+            }
             let page = try await self.store.page(claim, limit: allowance.count, needs: needs)
             let work = hours.work(page, at: clocks)
             let unused = allowance.count - work.recipients.count
@@ -56,17 +62,6 @@ extension Dispatcher {
             }
             claim.cursor = page.cursor
         }
-    }
-
-    /// Releases the shard until then.
-    private func pause(
-        _ claim: ShardClaim,
-        shardUntil: Timestamp? = nil,
-        notificationUntil: Timestamp? = nil
-    ) async throws {
-        _ = try await self.writer.write([
-            self.released(claim, shardUntil: shardUntil, notificationUntil: notificationUntil)
-        ])
     }
 
     private func released(

@@ -66,7 +66,11 @@ extension Dispatcher {
                 let slot = slots.acquire(.shards, DispatchTarget(claim.notification))
                 group.addTask {
                     switch lane {
-                    case .bulk: await self.logged { try await self.sendShard(claim, in: slot) }
+                    case .bulk:
+                        do { try await self.sendShard(claim, in: slot) } catch {
+                            let metadata: Logger.Metadata = ["error": "\(error)"]
+                            self.logger.error("sending failed, trying again when the lease ends", metadata: metadata)
+                        }
                     case .urgent: await self.sendUrgent(claim, in: slot)
                     }
                     self.release(slot, of: lane)
@@ -93,13 +97,5 @@ extension Dispatcher {
         guard let next = [due, slots.nextDeadline].compactMap({ $0 }).min() else { return self.limits.sleep }
         let pause = next.since(clocks.steady)
         return min(self.limits.sleep, max(.milliseconds(pause <= .zero ? 50 : 1), pause))
-    }
-
-    private func logged(_ body: () async throws -> Void) async {
-        do {
-            try await body()
-        } catch {
-            self.logger.error("sending failed, trying again when the lease ends", metadata: ["error": "\(error)"])
-        }
     }
 }

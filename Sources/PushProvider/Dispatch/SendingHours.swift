@@ -32,9 +32,8 @@ struct SendingHours {
     /// Returns the work on a page. Recipients that the request leaves out, because the time had passed in their zone, are
     /// not in it.
     func work(_ page: RecipientPage, at clocks: ClockReading) -> PageWork {
-        guard self.zone == .remainder, let delivery = self.delivery else {
-            return PageWork(page, recipients: page.recipients)
-        }
+        guard self.zone == .remainder, let delivery = self.delivery
+        else { return PageWork(page, recipients: page.recipients) }
         var work = PageWork(page, recipients: [])
         for recipient in page.recipients {
             let zone = recipient.timeZone

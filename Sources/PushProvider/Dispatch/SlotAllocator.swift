@@ -144,9 +144,8 @@ struct SlotAllocator: Sendable {
     mutating func tick(now: Timestamp) -> Bool {
         var isChanged = false
         for (number, slot) in self.slots where !slot.isLate {
-            guard let startedAt = slot.pageStartedAt, now >= startedAt.advanced(by: self.settings.deadline) else {
-                continue
-            }
+            guard let startedAt = slot.pageStartedAt, now >= startedAt.advanced(by: self.settings.deadline)
+            else { continue }
             self.slots[number]?.isLate = true
             if self.late[slot.service] == nil { self.late[slot.service] = .silent }
             isChanged = true

@@ -90,9 +90,8 @@ package struct NotificationRequest: Hashable, Sendable {
         var tokens: [DeviceToken] = []
         var seen: Set<DeviceToken> = []
         for (index, text) in texts.enumerated() {
-            guard let token = DeviceToken(userInput: text) else {
-                throw to.error("tokens[\(index)]", "invalid_token", "a device token is hex or base64")
-            }
+            guard let token = DeviceToken(userInput: text)
+            else { throw to.error("tokens[\(index)]", "invalid_token", "a device token is hex or base64") }
             if seen.insert(token).inserted { tokens.append(token) }
         }
         return .tokens(tokens)

@@ -37,9 +37,8 @@ struct NotificationOpener: Sendable {
     }
 
     func open(_ notification: NotificationRecord) async throws {
-        guard let plan = try await self.planner.plan(notification, within: self.budget) else {
-            throw StoreError.queryTooExpensive(budget: self.budget)
-        }
+        guard let plan = try await self.planner.plan(notification, within: self.budget)
+        else { throw StoreError.queryTooExpensive(budget: self.budget) }
         try await self.store.open(
             notification.id,
             shards: plan.recipients == 0 ? [] : plan.shards,

@@ -112,9 +112,8 @@ package final class TokenInvalidationPolicy: Sendable {
     /// Reads the stored state of an environment, once.
     private func isKnown(_ key: Key) async -> Bool {
         if self.states.withLock({ $0[key] }) != nil { return true }
-        guard let health = try? await self.store.health(app: key.app, environment: key.environment) else {
-            return false
-        }
+        guard let health = try? await self.store.health(app: key.app, environment: key.environment)
+        else { return false }
         self.states.withLock { states in
             if states[key] == nil { states[key] = self.state(health) }
         }

@@ -7,8 +7,7 @@ package struct AddressPolicy: Hashable, Sendable {
     package var allowsPlainHTTP: Bool
 
     package init(allowsPrivate: Bool = false, allowsPlainHTTP: Bool = false) {
-        self.allowsPrivate = allowsPrivate
-        self.allowsPlainHTTP = allowsPlainHTTP
+        (self.allowsPrivate, self.allowsPlainHTTP) = (allowsPrivate, allowsPlainHTTP)
     }
 
     /// Returns `true` if posts may be sent to this address.

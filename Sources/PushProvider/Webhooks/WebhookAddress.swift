@@ -23,9 +23,8 @@ package struct WebhookAddress: Hashable, Sendable {
     /// Parses a URL and checks everything that needs no resolver.
     /// - Throws: ``RequestError`` that names the member `url`.
     package init(_ text: String, policy: AddressPolicy) throws(RequestError) {
-        guard text.utf8.count <= Self.maximumLength else {
-            throw Self.error("too_long", "at most \(Self.maximumLength) bytes, not \(text.utf8.count)")
-        }
+        guard text.utf8.count <= Self.maximumLength
+        else { throw Self.error("too_long", "at most \(Self.maximumLength) bytes, not \(text.utf8.count)") }
         guard text.utf8.allSatisfy(Self.isPlain) else {
             throw Self.error(
                 "invalid_value",
@@ -43,22 +42,18 @@ package struct WebhookAddress: Hashable, Sendable {
         }
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         let (authority, target) = (rest[..<end], rest[end...])
-        guard !target.contains(where: { "[]".contains($0) }) else {
-            throw Self.error("invalid_value", "write brackets in path and query as %5B and %5D")
-        }
-        guard !authority.contains("@") else {
-            throw Self.error("credentials_in_url", "leave user and password out: posts are signed")
-        }
+        guard !target.contains(where: { "[]".contains($0) })
+        else { throw Self.error("invalid_value", "write brackets in path and query as %5B and %5D") }
+        guard !authority.contains("@")
+        else { throw Self.error("credentials_in_url", "leave user and password out: posts are signed") }
         let (host, port) = try Self.split(authority)
         self.target = target.hasPrefix("/") ? String(target) : "/" + target
         self.port = port ?? (self.isSecure ? 443 : 80)
-        guard policy.allows(port: self.port) else {
-            throw Self.error("port_not_allowed", "use port 80, 443 or one above 1023")
-        }
+        guard policy.allows(port: self.port)
+        else { throw Self.error("port_not_allowed", "use port 80, 443 or one above 1023") }
         (self.host, self.literal) = try Self.host(host)
-        guard self.literal.map(policy.allows) ?? (policy.allowsPrivate || !Self.isLocal(self.host)) else {
-            throw Self.error("address_not_allowed", "private and reserved addresses are not allowed")
-        }
+        guard self.literal.map(policy.allows) ?? (policy.allowsPrivate || !Self.isLocal(self.host))
+        else { throw Self.error("address_not_allowed", "private and reserved addresses are not allowed") }
     }
 
     /// Splits an authority into the host, in brackets if it is IPv6, and the port.
@@ -75,21 +70,18 @@ package struct WebhookAddress: Hashable, Sendable {
     private static func host(_ text: Substring) throws(RequestError) -> (String, IPAddress?) {
         if text.hasPrefix("["), text.hasSuffix("]") {
             let inner = String(text.dropFirst().dropLast())
-            guard let address = IPAddress(inner), address.bytes.count == 16 else {
-                throw self.error("invalid_value", "that is not an IPv6 address")
-            }
+            guard let address = IPAddress(inner), address.bytes.count == 16
+            else { throw self.error("invalid_value", "that is not an IPv6 address") }
             return (address.description, address)
         }
         let name = text.lowercased()
         if let address = IPAddress(name), address.bytes.count == 4 { return (address.description, address) }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-        guard name.utf8.count <= 253, labels.allSatisfy(self.isLabel) else {
-            throw self.error("invalid_value", "that is not a host name")
-        }
+        guard name.utf8.count <= 253, labels.allSatisfy(self.isLabel)
+        else { throw self.error("invalid_value", "that is not a host name") }
         // Resolvers read 127.1, 2130706433 and 0x7f000001 as addresses.
-        guard labels.last?.utf8.first.map({ !(48...57).contains($0) }) == true else {
-            throw self.error("invalid_value", "write an IPv4 address as four decimal numbers")
-        }
+        guard labels.last?.utf8.first.map({ !(48...57).contains($0) }) == true
+        else { throw self.error("invalid_value", "write an IPv4 address as four decimal numbers") }
         return (name, nil)
     }
 

@@ -83,8 +83,7 @@ package final class WebhookDelivery: Service {
                 case .woken(true):
                     pause = await self.enqueueDue(&queue)
                     group.addTask { [pause] in .woken(await self.wait(atMost: pause)) }
-                case .woken(false), nil:
-                    isAwake = false
+                case .woken(false), nil: isAwake = false
                 case .ended(let id, let end):
                     queue.finish(id)
                     if end == .more { queue.enqueue(id, isFailing: false) }

@@ -44,8 +44,7 @@ struct WebhookStateMachine: Hashable, Sendable {
     private let policy: WebhookPolicy
 
     init(_ record: WebhookRecord, policy: WebhookPolicy = WebhookPolicy()) {
-        self.record = record
-        self.policy = policy
+        (self.record, self.policy) = (record, policy)
     }
 
     /// Returns `true` if it may post now. A next try later than any back-off was stored under a wrong clock.

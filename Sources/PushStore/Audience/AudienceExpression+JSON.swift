@@ -144,9 +144,8 @@ private struct AudienceParser {
             )
         }
         try all.append(contentsOf: self.combinations(fields, depth: depth))
-        guard let first = all.first else {
-            throw fields.error("missing_field", "name the devices with one or more of \(Self.subjects)")
-        }
+        guard let first = all.first
+        else { throw fields.error("missing_field", "name the devices with one or more of \(Self.subjects)") }
         return all.count == 1 ? first : .and(all)
     }
 
@@ -264,9 +263,8 @@ private struct AudienceParser {
         var all: [AudienceExpression] = []
         for word in ["and", "or"] {
             guard let value = fields.members[word] else { continue }
-            guard case .array(let values) = value, !values.isEmpty else {
-                throw fields.wrongType(word, "an array of at least one condition")
-            }
+            guard case .array(let values) = value, !values.isEmpty
+            else { throw fields.wrongType(word, "an array of at least one condition") }
             var inner: [AudienceExpression] = []
             for (index, value) in values.enumerated() {
                 inner.append(try self.nested(value, "\(word)[\(index)]", fields, depth: depth))

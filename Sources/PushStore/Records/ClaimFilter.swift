@@ -1,3 +1,5 @@
+package import PushTypes
+
 /// A selection among the shards and retries that are due.
 package struct ClaimFilter: Hashable, Sendable {
     /// The leases that the caller works under.
@@ -8,10 +10,7 @@ package struct ClaimFilter: Hashable, Sendable {
         /// be on their way to the caller.
         package var upTo: Int64
 
-        package init(fences: Set<Int64>, upTo: Int64) {
-            self.fences = fences
-            self.upTo = upTo
-        }
+        package init(fences: Set<Int64>, upTo: Int64) { (self.fences, self.upTo) = (fences, upTo) }
     }
 
     /// Apps whose retries are left out.
@@ -24,5 +23,19 @@ package struct ClaimFilter: Hashable, Sendable {
 
     package init(excluding apps: Set<Int64> = [], targets: Set<DispatchTarget> = [], held: Held? = nil) {
         (self.apps, self.targets, self.held) = (apps, targets, held)
+    }
+}
+
+/// The push service as one app uses it. Notifications to the same target share slots and back-off in the dispatcher.
+package struct DispatchTarget: Hashable, Sendable {
+    package var app: Int64
+    /// The environment; `nil` for notifications that go to both.
+    package var environment: PushEnvironment?
+
+    package init(app: Int64, environment: PushEnvironment?) { (self.app, self.environment) = (app, environment) }
+
+    /// Returns the target of a notification.
+    package init(_ notification: NotificationRecord) {
+        self.init(app: notification.app, environment: notification.environment)
     }
 }

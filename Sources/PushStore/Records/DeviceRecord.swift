@@ -55,8 +55,7 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var attributes: [String: Update<JSONValue>] = [:]
 
     package init(environment: PushEnvironment, token: DeviceToken) {
-        self.environment = environment
-        self.token = token
+        (self.environment, self.token) = (environment, token)
     }
 }
 

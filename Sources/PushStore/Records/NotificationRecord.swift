@@ -81,10 +81,7 @@ package struct ScheduleRun: Hashable, Sendable {
     package var schedule: UUID
     package var at: Timestamp
 
-    package init(schedule: UUID, at: Timestamp) {
-        self.schedule = schedule
-        self.at = at
-    }
+    package init(schedule: UUID, at: Timestamp) { (self.schedule, self.at) = (schedule, at) }
 }
 
 /// The progress of a notification.
@@ -112,10 +109,7 @@ package struct WaveProgress: Hashable, Sendable {
     package var startedAt: Timestamp?
     package var sent: Int
 
-    package init(startedAt: Timestamp? = nil, sent: Int = 0) {
-        self.startedAt = startedAt
-        self.sent = sent
-    }
+    package init(startedAt: Timestamp? = nil, sent: Int = 0) { (self.startedAt, self.sent) = (startedAt, sent) }
 }
 
 /// The identity of a request, by which a repetition is recognized.
@@ -125,10 +119,7 @@ package struct Idempotency: Hashable, Sendable {
     /// The SHA-256 of the request, to distinguish a repetition from a mistake.
     package var fingerprint: [UInt8]
 
-    package init(key: String, fingerprint: [UInt8]) {
-        self.key = key
-        self.fingerprint = fingerprint
-    }
+    package init(key: String, fingerprint: [UInt8]) { (self.key, self.fingerprint) = (key, fingerprint) }
 }
 
 /// The result of a request to accept a notification.

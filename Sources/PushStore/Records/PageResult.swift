@@ -25,8 +25,7 @@ package struct PageResult: Hashable, Sendable {
     package var events: Data?
 
     package init(notificationNumber: Int64, fence: Int64? = nil) {
-        self.notificationNumber = notificationNumber
-        self.fence = fence
+        (self.notificationNumber, self.fence) = (notificationNumber, fence)
     }
 
     /// The result of a page of a shard.
@@ -97,10 +96,7 @@ package struct RemovedRecipient: Hashable, Sendable {
     /// The event for webhooks: one JSON value.
     package var event: Data?
 
-    package init(_ delivery: DeliveryResult, event: Data?) {
-        self.delivery = delivery
-        self.event = event
-    }
+    package init(_ delivery: DeliveryResult, event: Data?) { (self.delivery, self.event) = (delivery, event) }
 }
 
 /// The progress of one page through its shard.

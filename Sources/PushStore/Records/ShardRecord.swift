@@ -17,10 +17,7 @@ package struct ShardPlan: Hashable, Sendable {
     /// The earliest time of its first page, by the wall clock.
     package var notBefore: Timestamp
 
-    package init(zone: Zone = .any, notBefore: Timestamp) {
-        self.zone = zone
-        self.notBefore = notBefore
-    }
+    package init(zone: Zone = .any, notBefore: Timestamp) { (self.zone, self.notBefore) = (zone, notBefore) }
 }
 
 extension Timestamp {

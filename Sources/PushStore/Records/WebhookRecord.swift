@@ -66,7 +66,6 @@ package struct WebhookList: Sendable {
     package var unreadable: [String]
 
     package init(webhooks: [WebhookRecord], unreadable: [String] = []) {
-        self.webhooks = webhooks
-        self.unreadable = unreadable
+        (self.webhooks, self.unreadable) = (webhooks, unreadable)
     }
 }

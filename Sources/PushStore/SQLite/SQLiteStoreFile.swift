@@ -47,9 +47,8 @@ package struct SQLiteStoreFile: Sendable {
     /// - Throws: ``StoreError``.
     @discardableResult
     package func copy(to target: String, isExamined: Bool = true) async throws -> Condition? {
-        guard !FileManager.default.fileExists(atPath: target) else {
-            throw StoreError.cannotBackUp(path: target, why: "there is a file already")
-        }
+        guard !FileManager.default.fileExists(atPath: target)
+        else { throw StoreError.cannotBackUp(path: target, why: "there is a file already") }
         let part = SQLiteStoreFile(path: "\(target).part")
         do {
             // Removes the rest of an earlier attempt.
@@ -157,9 +156,8 @@ package struct SQLiteStoreFile: Sendable {
             let mode = try await queue.writeWithoutTransaction { database in
                 try String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")
             }
-            guard mode == "delete", !FileManager.default.fileExists(atPath: "\(self.path)-wal") else {
-                throw StoreError.cannotOpen(path: self.path, why: "another process has it open")
-            }
+            guard mode == "delete", !FileManager.default.fileExists(atPath: "\(self.path)-wal")
+            else { throw StoreError.cannotOpen(path: self.path, why: "another process has it open") }
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
         }
@@ -182,9 +180,8 @@ package struct SQLiteStoreFile: Sendable {
     /// Opens the file, which must exist.
     /// - Throws: ``StoreError/cannotOpen(path:why:)``.
     private func open(isReadOnly: Bool) throws -> DatabaseQueue {
-        guard FileManager.default.fileExists(atPath: self.path) else {
-            throw StoreError.cannotOpen(path: self.path, why: "there is no such file")
-        }
+        guard FileManager.default.fileExists(atPath: self.path)
+        else { throw StoreError.cannotOpen(path: self.path, why: "there is no such file") }
         var configuration = Configuration()
         configuration.readonly = isReadOnly
         configuration.busyMode = .timeout(30)

@@ -5,10 +5,7 @@ struct StoreDatabase: Sendable {
     let pool: DatabasePool
     let readers: StoreReaders
 
-    init(_ pool: DatabasePool, readers: StoreReaders) {
-        self.pool = pool
-        self.readers = readers
-    }
+    init(_ pool: DatabasePool, readers: StoreReaders) { (self.pool, self.readers) = (pool, readers) }
 
     /// Reads by key, or a short list, for a request of the API: takes milliseconds at most.
     func lookup<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {

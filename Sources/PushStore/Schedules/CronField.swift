@@ -46,9 +46,8 @@ package enum CronField: String, CaseIterable, Sendable {
         guard base == "*" || base.contains("-") else {
             throw self.fault("a step needs * or a range before it: */5 or 10-30/5, not \(Self.quoted(item))")
         }
-        guard let step = Self.number(parts[1]), (1...self.range.upperBound).contains(step) else {
-            throw self.fault("a step is 1 to \(self.range.upperBound), not \(Self.quoted(parts[1]))")
-        }
+        guard let step = Self.number(parts[1]), (1...self.range.upperBound).contains(step)
+        else { throw self.fault("a step is 1 to \(self.range.upperBound), not \(Self.quoted(parts[1]))") }
         return Self.bits(range, step: step)
     }
 
@@ -71,9 +70,8 @@ package enum CronField: String, CaseIterable, Sendable {
             let (low, high) = (self.range.lowerBound, self.range.upperBound)
             throw self.fault("\(Self.quoted(text)) is not a value: use \(low) to \(high)\(names)")
         }
-        guard self.range.contains(number) else {
-            throw self.fault("\(number) is outside \(self.range.lowerBound) to \(self.range.upperBound)")
-        }
+        guard self.range.contains(number)
+        else { throw self.fault("\(number) is outside \(self.range.lowerBound) to \(self.range.upperBound)") }
         return number
     }
 

@@ -35,10 +35,8 @@ extension DailyHours {
         case (nil, nil):
             guard let days else { throw fields.error("from", "missing_field", "give from and to, or days, or all") }
             self.init(from: .midnight, to: .midnight, days: days)
-        case (nil, _):
-            throw fields.error("from", "missing_field", "from and to come together")
-        case (_, nil):
-            throw fields.error("to", "missing_field", "from and to come together")
+        case (nil, _): throw fields.error("from", "missing_field", "from and to come together")
+        case (_, nil): throw fields.error("to", "missing_field", "from and to come together")
         }
     }
 

@@ -56,9 +56,8 @@ extension DeliveryTime: StoredJSON {
 
     private static func zone(_ fields: JSONFields) throws(RequestError) -> Zone {
         let standard = try fields.timeZone("defaultTimeZone")
-        guard fields.members["timeZone"] != nil, fields.members["timeZone"] != .string("device") else {
-            return .device(standard: standard ?? .gmt)
-        }
+        guard fields.members["timeZone"] != nil, fields.members["timeZone"] != .string("device")
+        else { return .device(standard: standard ?? .gmt) }
         guard let zone = try fields.timeZone("timeZone") else { return .device(standard: standard ?? .gmt) }
         guard standard == nil else {
             throw fields.error("defaultTimeZone", "conflicting_field", "timeZone holds for all devices already")
@@ -81,29 +80,25 @@ extension DeliveryTime {
         let (name, latest): (String, Timestamp)
         switch (self.beginning, self.zone) {
         case (.now, _): return
-        case (.at(let timestamp), _):
-            (name, latest) = ("at", timestamp)
+        case (.at(let timestamp), _): (name, latest) = ("at", timestamp)
         case (.local(let local, _), .fixed(let zone)):
             (name, latest) = ("localTime", zone.timestamp(of: local))
         case (.local(let local, _), .device):
             // The westernmost clocks are 12 h behind UTC.
             (name, latest) = ("localTime", Timestamp(seconds: local.localSeconds + 12 * 3600))
         }
-        guard latest >= acceptedAt.advanced(by: .zero - Self.tolerance) else {
-            throw fields.error(name, "past_time", "it is in the past; leave it out to send now")
-        }
-        guard latest <= acceptedAt.advanced(by: Self.maximumDelay) else {
-            throw fields.error(name, "too_far_ahead", "at most 366 days ahead")
-        }
+        guard latest >= acceptedAt.advanced(by: .zero - Self.tolerance)
+        else { throw fields.error(name, "past_time", "it is in the past; leave it out to send now") }
+        guard latest <= acceptedAt.advanced(by: Self.maximumDelay)
+        else { throw fields.error(name, "too_far_ahead", "at most 366 days ahead") }
     }
 
     /// Rejects a start after the expiration, in the fixed zone or the standard one. Devices of other zones that start too late
     /// expire one by one.
     private func check(_ fields: JSONFields, acceptedAt: Timestamp, expiration: Expiration) throws(RequestError) {
         guard case .at(let seconds) = expiration else { return }
-        guard let start = self.start(for: nil, acceptedAt: acceptedAt), start >= Timestamp(seconds: seconds) else {
-            return
-        }
+        guard let start = self.start(for: nil, acceptedAt: acceptedAt), start >= Timestamp(seconds: seconds)
+        else { return }
         let name =
             switch self.beginning {
             case .local: "localTime"

@@ -67,15 +67,12 @@ package struct DeliveryTime: Hashable, Sendable {
     /// Returns the time before which no device in any zone starts.
     package func earliestStart(acceptedAt: Timestamp) -> Timestamp {
         switch (self.zone, self.beginning) {
-        case (.fixed(let zone), _):
-            return self.start(for: zone, acceptedAt: acceptedAt) ?? acceptedAt
+        case (.fixed(let zone), _): return self.start(for: zone, acceptedAt: acceptedAt) ?? acceptedAt
         case (.device, .local(let local, _)):
             // The easternmost clocks are 14 h ahead of UTC.
             return max(acceptedAt, Timestamp(seconds: local.localSeconds - 14 * 3600))
-        case (.device, .at(let timestamp)):
-            return max(acceptedAt, timestamp)
-        case (.device, .now):
-            return acceptedAt
+        case (.device, .at(let timestamp)): return max(acceptedAt, timestamp)
+        case (.device, .now): return acceptedAt
         }
     }
 
@@ -88,10 +85,8 @@ package struct DeliveryTime: Hashable, Sendable {
 
     private func beginning(in zone: TimeZone, acceptedAt: Timestamp) -> Timestamp? {
         switch self.beginning {
-        case .now:
-            return acceptedAt
-        case .at(let timestamp):
-            return max(timestamp, acceptedAt)
+        case .now: return acceptedAt
+        case .at(let timestamp): return max(timestamp, acceptedAt)
         case .local(let local, let past):
             let timestamp = zone.timestamp(of: local)
             guard timestamp < acceptedAt.advanced(by: .zero - Self.tolerance) else { return max(timestamp, acceptedAt) }

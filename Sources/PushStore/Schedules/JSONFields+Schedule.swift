@@ -33,9 +33,8 @@ extension JSONFields {
         switch self.members[name] {
         case nil: return nil
         case .integer(let milliseconds):
-            guard (0...253_402_300_799_999).contains(milliseconds) else {
-                throw self.error(name, "invalid_time", "milliseconds since 1970, up to the year 9999")
-            }
+            guard (0...253_402_300_799_999).contains(milliseconds)
+            else { throw self.error(name, "invalid_time", "milliseconds since 1970, up to the year 9999") }
             return Timestamp(milliseconds: milliseconds)
         case .string(let text):
             guard let timestamp = Timestamp(rfc3339: text) else {
@@ -52,9 +51,8 @@ extension JSONFields {
             guard let single = try self.fields(name, known: known) else { return [] }
             return [single]
         }
-        guard (1...count).contains(values.count) else {
-            throw self.error(name, "invalid_value", "give 1 to \(count) of them, not \(values.count)")
-        }
+        guard (1...count).contains(values.count)
+        else { throw self.error(name, "invalid_value", "give 1 to \(count) of them, not \(values.count)") }
         var objects: [JSONFields] = []
         for (index, value) in values.enumerated() {
             let fault = self.wrongType("\(name)[\(index)]", "an object")

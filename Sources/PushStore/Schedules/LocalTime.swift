@@ -21,9 +21,8 @@ package struct LocalTime: Hashable, Comparable, Sendable {
     }
 
     init?(reading reader: inout DigitReader) {
-        guard let hour = reader.number(digits: 2), reader.take(":"), let minute = reader.number(digits: 2) else {
-            return nil
-        }
+        guard let hour = reader.number(digits: 2), reader.take(":"), let minute = reader.number(digits: 2)
+        else { return nil }
         var second = 0
         if reader.take(":") {
             guard let value = reader.number(digits: 2) else { return nil }

@@ -26,8 +26,7 @@ package enum PaceSettings: Hashable, StoredJSON {
         let rate = try fields.integer("rate", in: 1...Self.maximumRate)
         let waves = try fields.fields("waves", known: ["size", "intervalSeconds"])
         switch (rate, waves) {
-        case (let rate?, nil):
-            self = .rate(Int(rate))
+        case (let rate?, nil): self = .rate(Int(rate))
         case (nil, let waves?):
             guard let size = try waves.integer("size", in: 1...Self.maximumWave) else {
                 throw waves.error("size", "missing_field", "the number of recipients of a wave is required")
@@ -36,10 +35,8 @@ package enum PaceSettings: Hashable, StoredJSON {
                 throw waves.error("intervalSeconds", "missing_field", "the seconds between two waves are required")
             }
             self = .waves(size: Int(size), interval: Int(interval))
-        case (nil, nil):
-            throw fields.error("rate", "missing_field", "give rate or waves")
-        default:
-            throw fields.error("waves", "conflicting_field", "give rate or waves, not both")
+        case (nil, nil): throw fields.error("rate", "missing_field", "give rate or waves")
+        default: throw fields.error("waves", "conflicting_field", "give rate or waves, not both")
         }
     }
 

@@ -17,9 +17,8 @@ extension RecurringSchedule: StoredJSON {
     ) throws(RequestError) -> RecurringSchedule? {
         guard let fields = try fields.fields(name, known: Self.members) else { return nil }
         let schedule = try RecurringSchedule(fields)
-        guard schedule.nextRun(after: now) != nil else {
-            throw fields.error("cron", "never_runs", "there is no run between now, from and until")
-        }
+        guard schedule.nextRun(after: now) != nil
+        else { throw fields.error("cron", "never_runs", "there is no run between now, from and until") }
         return schedule
     }
 
@@ -31,9 +30,8 @@ extension RecurringSchedule: StoredJSON {
         } catch {
             throw fields.error("cron", "invalid_cron", error.description)
         }
-        guard let timeZone = try fields.timeZone("timeZone") else {
-            throw fields.error("timeZone", "missing_field", "name the time zone, such as Europe/Berlin")
-        }
+        guard let timeZone = try fields.timeZone("timeZone")
+        else { throw fields.error("timeZone", "missing_field", "name the time zone, such as Europe/Berlin") }
         let (from, until) = (try fields.timestamp("from"), try fields.timestamp("until"))
         if let from, let until, until <= from {
             throw fields.error("until", "invalid_value", "it must be later than from")
@@ -64,8 +62,7 @@ extension RecurringSchedule: StoredJSON {
             "cron": .string(self.cron.text), "timeZone": .string(self.timeZone.identifier),
         ]
         switch self.missedRuns {
-        case .skip:
-            members["missedRuns"] = .string("skip")
+        case .skip: members["missedRuns"] = .string("skip")
         case .runOnce(let lateness):
             members["missedRuns"] = .string("runOnce")
             members["maximumLatenessSeconds"] = .integer(lateness.components.seconds)

@@ -61,13 +61,11 @@ package struct RecurringSchedule: Hashable, Sendable {
     private func runs(from first: Timestamp, now: Timestamp) -> [Timestamp] {
         let onTime = now.advanced(by: .zero - Self.tolerance)
         switch self.missedRuns {
-        case .skip:
-            return self.latestRuns(Self.maximumRuns, from: max(first, onTime), now: now)
+        case .skip: return self.latestRuns(Self.maximumRuns, from: max(first, onTime), now: now)
         case .runOnce(let lateness):
             return self.latestRuns(1, from: first, now: now)
                 .filter { $0 >= onTime || now.since($0) < lateness }
-        case .runAll(let maximum):
-            return self.latestRuns(maximum, from: first, now: now)
+        case .runAll(let maximum): return self.latestRuns(maximum, from: first, now: now)
         }
     }
 

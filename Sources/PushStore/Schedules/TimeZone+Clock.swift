@@ -9,9 +9,8 @@ package import PushTypes
 extension TimeZone {
     /// A zone by the name that a caller gave; `nil` for a name that the zone database does not have.
     package init?(named name: String) {
-        guard name.utf8.count <= AudienceExpression.maximumText, name.utf8.allSatisfy(Self.isPartOfName) else {
-            return nil
-        }
+        guard name.utf8.count <= AudienceExpression.maximumText, name.utf8.allSatisfy(Self.isPartOfName)
+        else { return nil }
         self.init(identifier: name)
     }
 

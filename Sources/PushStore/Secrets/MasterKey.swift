@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import PushSupport
+import PushTypes
 
 /// The key that seals the secrets in a store, with AES-256-GCM, each together with its context.
 package struct MasterKey: Sendable {
@@ -64,5 +65,29 @@ package struct MasterKey: Sendable {
             let text = try? AES.GCM.open(box, using: self.key, authenticating: context.associatedData)
         else { throw StoreError.wrongMasterKey }
         return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// The row that a secret belongs to.
+///
+/// A secret is sealed together with its context, so that it opens in no other row: a row with the secret of another app
+/// or webhook counts as damaged.
+enum SecretContext: Hashable, Sendable {
+    case credential(app: Int64, PushEnvironment)
+    case webhook(UUID, app: Int64)
+    case providerToken(ProviderTokenKey)
+    /// The known text by which a wrong master key is noticed.
+    case mark
+
+    /// The associated data of AES-GCM, different for any two contexts.
+    var associatedData: [UInt8] {
+        let text =
+            switch self {
+            case .credential(let app, let environment): "credential/\(app)/\(environment.rawValue)"
+            case .webhook(let id, let app): "webhook/\(app)/\(id.uuidString)"
+            case .providerToken(let key): "providerToken/\(key.teamID)/\(key.keyID)/\(key.fingerprint)"
+            case .mark: "mark"
+            }
+        return Array("martlet/1/\(text)".utf8)
     }
 }

@@ -9,15 +9,6 @@ import Testing
 
 /// Registrations that change while a notification is being sent: a recipient is the device that the promise was made to.
 @Suite(.timeLimit(.minutes(5))) struct ChurnTests {
-    /// Changes something while the first push is in flight.
-    private func whileSending(_ fixture: DispatchFixture, _ change: @escaping @Sendable () async throws -> Void) {
-        let once = Once()
-        fixture.sender.onSend { _ in
-            guard once.isFirst() else { return }
-            do { try await change() } catch { Issue.record("\(error)") }
-        }
-    }
-
     private func expectSound(_ fixture: DispatchFixture, _ notification: NotificationRecord) async throws {
         let end = try await fixture.progress(of: notification)
         #expect(end.state == .done)
@@ -32,13 +23,8 @@ import Testing
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...6)
             let notification = try await fixture.accept([:])
-            self.whileSending(fixture) {
-                _ = try await fixture.store.deleteDevices(
-                    app: fixture.app,
-                    token: .numbered(number),
-                    environment: nil,
-                    now: fixture.time.now
-                )
+            fixture.whileSending {
+                try await fixture.delete(number)
                 try await fixture.register(number...number)
             }
             try await fixture.settle()
@@ -54,12 +40,7 @@ import Testing
             try await fixture.register(1...6)
             let notification = try await fixture.accept([:])
             let dispatcher = fixture.dispatcher
-            _ = try await fixture.store.deleteDevices(
-                app: fixture.app,
-                token: .numbered(3),
-                environment: nil,
-                now: fixture.time.now
-            )
+            try await fixture.delete(3)
             #expect(try await fixture.device(3) == nil)
             for _ in 0..<2 { _ = try await dispatcher.step() }
             #expect(!fixture.sentTokens.contains(.numbered(3)))
@@ -80,12 +61,7 @@ import Testing
             let notification = try await fixture.accept([:])
             let dispatcher = fixture.dispatcher
             let leave = {
-                _ = try await fixture.store.deleteDevices(
-                    app: fixture.app,
-                    token: .numbered(1),
-                    environment: nil,
-                    now: fixture.time.now
-                )
+                try await fixture.delete(1)
             }
             if !wasTried { try await leave() }
             _ = try await dispatcher.step()
@@ -96,10 +72,7 @@ import Testing
             #expect(try await fixture.progress(of: notification).state == .sending)
             try await fixture.register(1...1)
             try await fixture.settle(dispatcher)
-            let progress = try await fixture.progress(of: notification)
-            #expect(progress.state == .done)
-            #expect(progress.progress.accepted == 8)
-            #expect(progress.progress.recipients == 8)
+            try await fixture.store.expect(notification, .done, accepted: 8, recipients: 8)
         }
     }
 
@@ -111,24 +84,13 @@ import Testing
             fixture.sender.script(.numbered(3), .refused(503, .serviceUnavailable))
             let notification = try await fixture.accept([:])
             for number in 4...5 {
-                _ = try await fixture.store.deleteDevices(
-                    app: fixture.app,
-                    token: .numbered(number),
-                    environment: nil,
-                    now: fixture.time.now
-                )
+                try await fixture.delete(number)
             }
             try await fixture.settle()
             #expect(try await fixture.progress(of: notification).state == .sending)
             try await fixture.register(5...5)
-            for _ in 1...3 {
-                fixture.time.advance(by: .seconds(60))
-                try await fixture.settle()
-            }
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 5)
-            #expect(end.progress.skipped == 1)
+            try await fixture.settle(after: .seconds(60), times: 3)
+            try await fixture.store.expect(notification, .done, accepted: 5, skipped: 1)
             #expect(fixture.sentTokens.count { $0 == .numbered(5) } == 1)
         }
     }
@@ -138,14 +100,9 @@ import Testing
         try await DispatchFixture.run(backend, page: 2) { fixture in
             try await fixture.register(1...6) { $0.tags = ["beta"] }
             let notification = try await fixture.accept(["to": ["tag": "beta"]])
-            self.whileSending(fixture) {
+            fixture.whileSending {
                 for number in [1, 5] {
-                    _ = try await fixture.store.deleteDevices(
-                        app: fixture.app,
-                        token: .numbered(number),
-                        environment: nil,
-                        now: fixture.time.now
-                    )
+                    try await fixture.delete(number)
                 }
             }
             try await fixture.settle()
@@ -169,7 +126,7 @@ import Testing
             try await fixture.register(1...6)
             try await fixture.register(installation...installation) { $0.installation = "phone" }
             let notification = try await fixture.accept([:])
-            self.whileSending(fixture) {
+            fixture.whileSending {
                 try await fixture.register(holder...holder) { $0.installation = "phone" }
             }
             try await fixture.settle()
@@ -194,9 +151,7 @@ import Testing
             try await fixture.register(1...1) { $0.installation = "6" }
             try await fixture.settle(dispatcher)
             try await self.expectSound(fixture, notification)
-            let progress = try await fixture.progress(of: notification).progress
-            #expect(progress.accepted == 5)
-            #expect(progress.skipped == 1)
+            try await fixture.store.expect(notification, accepted: 5, skipped: 1)
         }
     }
 
@@ -258,12 +213,9 @@ import Testing
                 try await fixture.register(token...token) { $0.installation = installation }
             }
             for _ in 1...10 {
-                fixture.time.advance(by: .seconds(30))
-                try await fixture.settle()
+                try await fixture.settle(after: .seconds(30))
             }
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 2)
+            try await fixture.store.expect(notification, .done, accepted: 2)
         }
     }
 
@@ -278,8 +230,7 @@ import Testing
             try await fixture.accept([:])
             try await fixture.settle()
             #expect(try await fixture.device(1)?.environment == .production)
-            fixture.time.advance(by: .seconds(60))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(60))
             #expect(try await fixture.progress(of: notification).progress.skipped == 1)
             #expect(fixture.sender.sent.count { $0.environment == .production } == 1, "of the other notification")
         }
@@ -291,12 +242,11 @@ import Testing
             try await fixture.register(1...4) { $0.user = .set("alice") }
             fixture.sender.script(.numbered(2), .refused(503, .serviceUnavailable))
             let notification = try await fixture.accept(["to": ["user": "alice"], "urgent": false])
-            self.whileSending(fixture) {
+            fixture.whileSending {
                 for number in [2, 4] { try await fixture.register(number...number) { $0.user = .set("bob") } }
             }
             try await fixture.settle()
-            fixture.time.advance(by: .seconds(60))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(60))
             try await self.expectOnce(fixture, notification, to: [1, 2, 3])
             let progress = try await fixture.progress(of: notification).progress
             #expect(progress.accepted == 2)
@@ -327,7 +277,7 @@ import Testing
             fixture.time.advance(by: .seconds(3 * 86_400))
             while await fixture.scheduler.step() {}
             let dispatcher = fixture.dispatcher
-            self.whileSending(fixture) {
+            fixture.whileSending {
                 try await fixture.register(2...2) { $0.timeZone = .set("Europe/Paris") }
                 // The page of the first zone is in flight.
                 for claim in try await dispatcher.claimShards(.bulk, limit: 1) { try await dispatcher.sendShard(claim) }

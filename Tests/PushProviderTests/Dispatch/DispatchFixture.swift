@@ -122,6 +122,34 @@ struct DispatchFixture: Sendable {
         while try await dispatcher.step() {}
     }
 
+    /// Lets time pass, and works until there is nothing to do then.
+    func settle(_ dispatcher: Dispatcher? = nil, after time: Duration, times: Int = 1) async throws {
+        for _ in 0..<times {
+            self.time.advance(by: time)
+            try await self.settle(dispatcher)
+        }
+    }
+
+    /// Changes something while the first push is in flight.
+    func whileSending(_ change: @escaping @Sendable () async throws -> Void) {
+        let once = Once()
+        self.sender.onSend { _ in
+            guard once.isFirst() else { return }
+            do { try await change() } catch { Issue.record("\(error)") }
+        }
+    }
+
+    /// Deletes the device with the token of this number.
+    func delete(_ number: Int) async throws {
+        let (app, token, now) = (self.app, DeviceToken.numbered(number), self.time.now)
+        _ = try await self.store.deleteDevices(app: app, token: token, environment: nil, now: now)
+    }
+
+    /// Pauses, resumes or cancels a notification.
+    func set(_ notification: NotificationRecord, _ change: StateChange) async throws {
+        _ = try await self.store.setState(change, of: notification.id, now: self.time.now)
+    }
+
     func progress(of notification: NotificationRecord) async throws -> NotificationRecord {
         try #require(try await self.store.notification(notification.id))
     }

@@ -19,10 +19,7 @@ import Testing
             try await fixture.settle()
             #expect(fixture.sentTokens.sorted { $0.hex < $1.hex } == (1...25).map { .numbered($0) })
             #expect(Set(fixture.sender.sent.map(\.lane)) == [.bulk])
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 25)
-            #expect(end.progress.recipients == 25)
+            try await fixture.store.expect(notification, .done, accepted: 25, recipients: 25)
             let ids = DeliveryID(notification: notification.id)
             let deliveries = try await fixture.deliveries(of: notification)
             #expect(
@@ -39,13 +36,7 @@ import Testing
             let notification = try await fixture.accept([:])
             _ = try await fixture.dispatcher.step()
             // Claimed and sent, but the process ends before it is written.
-            let claims = try await fixture.store.claim(
-                lane: .bulk,
-                now: fixture.time.now,
-                until: fixture.time.now.advanced(by: .seconds(300)),
-                limit: 1
-            )
-            let claim = try #require(claims.first)
+            let claim = try await fixture.store.claimed(now: fixture.time.now)
             let lost = try await fixture.store.page(claim, limit: 10, needs: [])
             let service = fixture.sender.sender(
                 for: .token(try ProviderKey(teamID: Vectors.teamID, keyID: Vectors.keyID, pem: Vectors.privateKey)),
@@ -77,8 +68,7 @@ import Testing
             try await fixture.settle()
             #expect(fixture.sender.sent.count == 1)
             #expect(try await fixture.progress(of: notification).progress.retrying == 1)
-            fixture.time.advance(by: .seconds(61))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(61))
             #expect(Set(fixture.sender.sent.map(\.notification.id)).count == 1)
             #expect(fixture.sender.sent.count == 2)
             #expect(try await fixture.progress(of: notification).state == .done)
@@ -100,10 +90,7 @@ import Testing
             }
             #expect(fixture.sender.sent.count > 30)
             #expect(try await fixture.progress(of: notification).state == .sending)
-            for _ in 0..<40 {
-                fixture.time.advance(by: .seconds(61))
-                try await fixture.settle()
-            }
+            try await fixture.settle(after: .seconds(61), times: 40)
             #expect(try await fixture.progress(of: notification).progress.failed == 1)
             #expect(try await fixture.progress(of: notification).state == .done)
         }
@@ -115,8 +102,7 @@ import Testing
             try await fixture.register(1...1)
             let expiration = fixture.time.now.seconds + 3600
             let notification = try await fixture.accept(["expiration": .integer(expiration)])
-            fixture.time.advance(by: .seconds(7200))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(7200))
             #expect(fixture.sender.sent.isEmpty)
             let delivery = try await fixture.deliveries(of: notification).first
             #expect(delivery?.state == .failed)
@@ -131,15 +117,11 @@ import Testing
             fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable), .refused(503, .serviceUnavailable))
             let notification = try await fixture.accept(["expiration": 0])
             // Its turn comes late, behind others.
-            fixture.time.advance(by: .seconds(7200))
-            try await fixture.settle()
-            fixture.time.advance(by: .seconds(30))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(7200))
+            try await fixture.settle(after: .seconds(30))
             #expect(fixture.sentTokens.count { $0 == .numbered(1) } == 2)
             #expect(fixture.sentTokens.count { $0 == .numbered(2) } == 1)
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.failed == 1)
+            try await fixture.store.expect(notification, .done, failed: 1)
         }
     }
 

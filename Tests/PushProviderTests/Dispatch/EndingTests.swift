@@ -19,7 +19,7 @@ import Testing
             fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable, after: .seconds(60)))
             let notification = try await fixture.accept([:])
             try await fixture.settle()
-            _ = try await fixture.store.setState(.cancel, of: notification.id, now: fixture.time.now)
+            try await fixture.set(notification, .cancel)
             try await fixture.settle()
             #expect(fixture.sender.sent.count == 2)
             let events = try await self.events(fixture)
@@ -39,14 +39,8 @@ import Testing
             let notification = try await fixture.accept([:])
             try await fixture.settle()
             let device = try #require(try await fixture.device(1)).id
-            _ = try await fixture.store.deleteDevices(
-                app: fixture.app,
-                token: .numbered(1),
-                environment: nil,
-                now: fixture.time.now
-            )
-            fixture.time.advance(by: .seconds(3600))
-            try await fixture.settle()
+            try await fixture.delete(1)
+            try await fixture.settle(after: .seconds(3600))
             let event = try #require(try await self.events(fixture).first)
             #expect(event.state == "skipped")
             #expect(event.token == nil)
@@ -78,9 +72,7 @@ import Testing
             #expect(fixture.sender.sent.isEmpty)
             let events = try await self.events(fixture)
             #expect(events.map(\.reason) == [EndedRetry.Cause.interrupted.rawValue])
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.failed == 1)
+            try await fixture.store.expect(notification, .done, failed: 1)
         }
     }
 
@@ -98,10 +90,7 @@ import Testing
             let notification = try await fixture.accept(["to": to])
             try await fixture.settle()
             #expect(fixture.sentTokens == [.numbered(1), .numbered(3)])
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 2)
-            #expect(end.progress.failed == 3)
+            try await fixture.store.expect(notification, .done, accepted: 2, failed: 3)
             let reasons = try await self.events(fixture).compactMap(\.reason)
             #expect(reasons == Array(repeating: EndedRetry.Cause.unreadable.rawValue, count: 3))
             #expect(try await store.checkIntegrity().count == 3)
@@ -160,10 +149,7 @@ import Testing
             }
             let notification = try await fixture.accept([:])
             try await fixture.settle()
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 1)
-            #expect(end.progress.failed == 1)
+            try await fixture.store.expect(notification, .done, accepted: 1, failed: 1)
             #expect(try await store.checkIntegrity().count == 1)
             _ = try await store.removeCredential(app: fixture.app, environment: .sandbox)
         }

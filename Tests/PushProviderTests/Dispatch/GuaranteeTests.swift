@@ -24,9 +24,7 @@ import Testing
                 #expect(delivery?.state == .sending)
             }
             try await fixture.settle()
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 3)
+            try await fixture.store.expect(notification, .done, accepted: 3)
             #expect(fixture.sender.sent.count == 3)
         }
     }
@@ -37,13 +35,7 @@ import Testing
             try await fixture.register(1...3)
             let notification = try await fixture.accept(["guarantee": "atMostOnce"])
             // The process ends while the first page is being sent: that it was begun is all that is left of it.
-            let claims = try await fixture.store.claim(
-                lane: .bulk,
-                now: fixture.time.now,
-                until: fixture.time.now.advanced(by: .seconds(60)),
-                limit: 1
-            )
-            let claim = try #require(claims.first)
+            let claim = try await fixture.store.claimed(now: fixture.time.now)
             let page = try await fixture.store.page(claim, limit: 2, needs: [])
             var begun = PageResult(claim)
             begun.step = ShardStep(claim, cursor: page.cursor, isLast: false, leaseUntil: fixture.time.now)
@@ -60,10 +52,7 @@ import Testing
             #expect(try await fixture.store.recover(now: fixture.time.now) == 2)
             try await fixture.settle()
             #expect(fixture.sentTokens == [.numbered(3)])
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 1)
-            #expect(end.progress.failed == 2)
+            try await fixture.store.expect(notification, .done, accepted: 1, failed: 2)
         }
     }
 
@@ -76,14 +65,10 @@ import Testing
             fixture.sender.script(.numbered(3), .refused(503, .serviceUnavailable))
             let notification = try await fixture.accept(["guarantee": "atMostOnce"])
             try await fixture.settle()
-            fixture.time.advance(by: .seconds(3600))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(3600))
             let sends = Dictionary(grouping: fixture.sentTokens) { $0 }.mapValues(\.count)
             #expect(sends == [.numbered(1): 1, .numbered(2): 2, .numbered(3): 2])
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 2)
-            #expect(end.progress.failed == 1)
+            try await fixture.store.expect(notification, .done, accepted: 2, failed: 1)
         }
     }
 
@@ -101,15 +86,12 @@ import Testing
                 now: fixture.time.now
             )
             #expect(paused?.state == .paused)
-            fixture.time.advance(by: .seconds(3600))
-            try await fixture.settle(dispatcher)
+            try await fixture.settle(dispatcher, after: .seconds(3600))
             #expect(fixture.sender.sent.count == 2)
-            _ = try await fixture.store.setState(.resume, of: notification.id, now: fixture.time.now)
+            try await fixture.set(notification, .resume)
             try await fixture.settle(dispatcher)
             #expect(fixture.sender.sent.count == 6)
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 5)
+            try await fixture.store.expect(notification, .done, accepted: 5)
         }
     }
 
@@ -141,16 +123,11 @@ import Testing
             let notification = try await fixture.accept([:])
             let dispatcher = fixture.dispatcher
             _ = try await dispatcher.step()
-            _ = try await fixture.store.setState(.cancel, of: notification.id, now: fixture.time.now)
-            fixture.time.advance(by: .seconds(3600))
-            try await fixture.settle(dispatcher)
+            try await fixture.set(notification, .cancel)
+            try await fixture.settle(dispatcher, after: .seconds(3600))
             #expect(fixture.sender.sent.count == 2)
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .cancelled)
-            #expect(end.progress.accepted == 1)
-            #expect(end.progress.failed == 1)
-            #expect(end.progress.retrying == 0)
-            _ = try await fixture.store.setState(.resume, of: notification.id, now: fixture.time.now)
+            try await fixture.store.expect(notification, .cancelled, accepted: 1, failed: 1, retrying: 0)
+            try await fixture.set(notification, .resume)
             #expect(try await fixture.progress(of: notification).state == .cancelled)
         }
     }
@@ -166,10 +143,7 @@ import Testing
                 _ = try? await store.setState(.cancel, of: notification.id, now: time.now)
             }
             try await fixture.settle()
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .cancelled)
-            #expect(end.progress.accepted == 1)
-            #expect(end.progress.failed == 1)
+            try await fixture.store.expect(notification, .cancelled, accepted: 1, failed: 1)
             #expect(fixture.sender.sent.count == 2)
         }
     }

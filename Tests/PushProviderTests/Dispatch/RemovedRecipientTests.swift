@@ -10,12 +10,7 @@ import Testing
 /// Devices that are gone when the turn of the queue comes to them.
 @Suite(.timeLimit(.minutes(5))) struct RemovedRecipientTests {
     private func remove(_ number: Int, _ fixture: DispatchFixture) async throws {
-        _ = try await fixture.store.deleteDevices(
-            app: fixture.app,
-            token: .numbered(number),
-            environment: nil,
-            now: fixture.time.now
-        )
+        try await fixture.delete(number)
     }
 
     /// The device returns between the read that found it removed and the write of that.
@@ -36,11 +31,7 @@ import Testing
             try await fixture.register(3...3)
             await dispatcher.retry(due)
             try await fixture.settle(dispatcher)
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 3)
-            #expect(end.progress.skipped == 1)
-            #expect(end.progress.recipients == 4)
+            try await fixture.store.expect(notification, .done, accepted: 3, skipped: 1, recipients: 4)
             #expect(Set(fixture.sentTokens) == [.numbered(1), .numbered(3), .numbered(4)])
             #expect(fixture.sentTokens.count == 3)
             let blocks = try await fixture.store.eventBlocks(

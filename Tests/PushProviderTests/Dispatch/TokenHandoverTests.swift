@@ -37,10 +37,7 @@ import Testing
         skipped: Int = 0
     ) async throws {
         // Those that depend on each other are asked again after a while.
-        for _ in 1...3 {
-            fixture.time.advance(by: .seconds(30))
-            try await fixture.settle()
-        }
+        try await fixture.settle(after: .seconds(30), times: 3)
         let end = try await fixture.progress(of: notification)
         #expect(end.state == .done)
         #expect(end.progress.accepted == accepted)
@@ -102,12 +99,8 @@ import Testing
     func aTokenThatIsGivenUpInFlightIsSentToOnce(backend: StoreBackend, number: Int) async throws {
         try await self.run(backend, installations: 6) { fixture in
             let notification = try await fixture.accept([:])
-            let once = Once()
-            fixture.sender.onSend { _ in
-                guard once.isFirst() else { return }
-                do {
-                    try await self.register([(9, "\(number)"), (number, "6")], in: fixture)
-                } catch { Issue.record("\(error)") }
+            fixture.whileSending {
+                try await self.register([(9, "\(number)"), (number, "6")], in: fixture)
             }
             try await fixture.settle()
             try await self.expect(fixture, notification, accepted: 5, skipped: 1)
@@ -162,13 +155,8 @@ import Testing
             try await fixture.settle()
             // The device has its first token again.
             try await self.register([(1, "1")], in: fixture)
-            for _ in 1...3 {
-                fixture.time.advance(by: .seconds(60))
-                try await fixture.settle()
-            }
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 2)
+            try await fixture.settle(after: .seconds(60), times: 3)
+            try await fixture.store.expect(notification, .done, accepted: 2)
         }
     }
 
@@ -177,12 +165,8 @@ import Testing
     func theTokenThatWasSentToIsTheOneThatHasHadIt(backend: StoreBackend) async throws {
         try await self.run(backend, installations: 6) { fixture in
             let notification = try await fixture.accept([:])
-            let once = Once()
-            fixture.sender.onSend { _ in
-                guard once.isFirst() else { return }
-                do {
-                    try await self.register([(8, "1"), (1, "1"), (9, "1"), (1, "6"), (8, "5")], in: fixture)
-                } catch { Issue.record("\(error)") }
+            fixture.whileSending {
+                try await self.register([(8, "1"), (1, "1"), (9, "1"), (1, "6"), (8, "5")], in: fixture)
             }
             try await fixture.settle()
             try await self.expect(fixture, notification, accepted: 5, skipped: 1)

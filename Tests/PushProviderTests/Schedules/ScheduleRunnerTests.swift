@@ -21,8 +21,7 @@ import Testing
             #expect(fixture.sender.sent.isEmpty)
             // Who registers before it is opened gets it too.
             try await fixture.register(3...3)
-            fixture.time.advance(by: .seconds(3600))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(3600))
             #expect(fixture.sender.sent.count == 3)
             #expect(try await fixture.progress(of: notification).state == .done)
         }
@@ -120,10 +119,7 @@ import Testing
             ])
             try await fixture.settle()
             try await fixture.register(2...2) { $0.timeZone = .set("America/Chicago") }
-            for _ in 0..<48 {
-                fixture.time.advance(by: .seconds(1800))
-                try await fixture.settle()
-            }
+            try await fixture.settle(after: .seconds(1800), times: 48)
             #expect(fixture.sentTokens.sorted { $0.hex < $1.hex } == [.numbered(1), .numbered(2)])
             #expect(try await fixture.progress(of: notification).state == .done)
         }
@@ -173,11 +169,9 @@ import Testing
             let dispatcher = fixture.dispatcher
             _ = try await dispatcher.step()
             #expect(fixture.sender.sent.count == 1)
-            fixture.time.advance(by: .seconds(3600))
-            try await fixture.settle(dispatcher)
+            try await fixture.settle(dispatcher, after: .seconds(3600))
             #expect(fixture.sender.sent.count == 1)
-            fixture.time.advance(by: .seconds(23 * 3600))
-            try await fixture.settle(dispatcher)
+            try await fixture.settle(dispatcher, after: .seconds(23 * 3600))
             #expect(fixture.sender.sent.count == 3)
             #expect(try await fixture.progress(of: notification).state == .done)
         }
@@ -208,10 +202,7 @@ import Testing
             try await fixture.register(1...1)
             let schedule = try fixture.schedule()
             try await fixture.store.addSchedule(schedule)
-            for _ in 0..<6 {
-                fixture.time.advance(by: .seconds(1800))
-                try await fixture.settle()
-            }
+            try await fixture.settle(after: .seconds(1800), times: 6)
             #expect(fixture.sender.sent.count == 3)
             let listed = try await fixture.store.notifications(app: fixture.app, state: nil, before: nil, limit: 10)
             #expect(Set(listed.notifications.compactMap(\.run?.at)).count == 3)
@@ -224,8 +215,7 @@ import Testing
             try await fixture.register(1...1)
             let schedule = try fixture.schedule()
             try await fixture.store.addSchedule(schedule)
-            fixture.time.advance(by: .seconds(3600))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(3600))
             // The notification is there, but the schedule was not written.
             let back = ScheduleChange.replace(
                 name: schedule.name,
@@ -243,15 +233,13 @@ import Testing
     func aScheduleThatFailsDoesNotStopTheOthers(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
-            let broken = try fixture.schedule()
-            let sound = try fixture.schedule(cron: "1 * * * *")
+            let (broken, sound) = (try fixture.schedule(), try fixture.schedule(cron: "1 * * * *"))
             for schedule in [broken, sound] { try await fixture.store.addSchedule(schedule) }
             // Its run cannot be stored: the id is taken.
             let run = try #require(broken.nextRunAt)
             let id = ScheduleRunner.id(of: broken.id, run: run)
             let taken = try await fixture.store.start(app: fixture.app, to: .tokens([.numbered(2)])) { $0.id = id }
-            fixture.time.advance(by: .seconds(3600))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(3600))
             #expect(try await fixture.store.schedule(broken.id)?.nextRunAt == run)
             #expect(try await fixture.store.schedule(sound.id)?.lastRunAt == sound.nextRunAt)
             #expect(try await fixture.store.notification(id)?.run == nil)
@@ -264,15 +252,13 @@ import Testing
     func aScheduleThatCannotBeReadDoesNotStopTheOthers(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
-            let broken = try fixture.schedule()
-            let sound = try fixture.schedule(cron: "1 * * * *")
+            let (broken, sound) = (try fixture.schedule(), try fixture.schedule(cron: "1 * * * *"))
             for schedule in [broken, sound] { try await fixture.store.addSchedule(schedule) }
             let store = try #require(fixture.store as? SQLiteStore)
             try await store.database.write {
                 try $0.execute(sql: "UPDATE schedule SET id = 'x' WHERE id = ?", arguments: [broken.id.uuidString])
             }
-            fixture.time.advance(by: .seconds(3600))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(3600))
             #expect(fixture.sender.sent.count == 1)
             #expect(try await store.schedule(sound.id)?.lastRunAt == sound.nextRunAt)
             try await store.database.write { try $0.execute(sql: "DELETE FROM schedule WHERE id = 'x'") }

@@ -40,8 +40,7 @@ import Testing
             let sent = fixture.sender.sent.count
             #expect(sent <= 1)
             #expect(try await fixture.store.schedule(id)?.nextRunAt == Timestamp(seconds: 1_700_002_800))
-            fixture.time.advance(by: .seconds(3600))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(3600))
             #expect(fixture.sender.sent.count == sent + 1)
         }
     }
@@ -53,8 +52,7 @@ import Testing
             _ = try await self.addSchedule(fixture)
             let keeper = self.keeper(fixture)
             await keeper.step(isStart: true)
-            fixture.time.advance(by: .seconds(3600))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(3600))
             #expect(fixture.sender.sent.count == 1)
             for _ in 0..<3 {
                 fixture.time.step(by: .seconds(-3600))

@@ -19,9 +19,7 @@ import Testing
             let notification = try await fixture.accept(["guarantee": .string(guarantee)])
             fixture.time.step(by: Self.long)
             try await fixture.settle()
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 3)
+            try await fixture.store.expect(notification, .done, accepted: 3)
         }
     }
 
@@ -36,13 +34,8 @@ import Testing
             try await fixture.settle(dispatcher)
             #expect(fixture.sender.sent.count == 1)
             fixture.time.step(by: Self.long)
-            for _ in 0..<3 {
-                fixture.time.advance(by: .seconds(61))
-                try await fixture.settle(dispatcher)
-            }
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 2)
+            try await fixture.settle(dispatcher, after: .seconds(61), times: 3)
+            try await fixture.store.expect(notification, .done, accepted: 2)
         }
     }
 
@@ -52,11 +45,9 @@ import Testing
             try await fixture.register(1...1)
             fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable, after: .seconds(60)))
             let notification = try await fixture.accept([:])
-            fixture.time.advance(by: Self.long)
-            try await fixture.settle()
+            try await fixture.settle(after: Self.long)
             #expect(fixture.sender.sent.count == 1)
-            fixture.time.advance(by: Self.long)
-            try await fixture.settle()
+            try await fixture.settle(after: Self.long)
             #expect(fixture.sender.sent.count == 1)
             let delivery = try await fixture.deliveries(of: notification).first
             #expect(delivery?.state == .failed)

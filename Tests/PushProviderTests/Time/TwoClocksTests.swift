@@ -26,13 +26,11 @@ import Testing
             try await fixture.settle(dispatcher)
             #expect(fixture.sender.sent.count == 2, "no wave begins because the clock was set")
             for sent in [4, 6] {
-                fixture.time.advance(by: .seconds(61))
-                try await fixture.settle(dispatcher)
+                try await fixture.settle(dispatcher, after: .seconds(61))
                 #expect(fixture.sender.sent.count == sent)
             }
             // The end is found with the next page.
-            fixture.time.advance(by: .seconds(61))
-            try await fixture.settle(dispatcher)
+            try await fixture.settle(dispatcher, after: .seconds(61))
             #expect(try await fixture.progress(of: notification).state == .done)
         }
     }
@@ -47,8 +45,7 @@ import Testing
             fixture.time.step(by: step)
             try await fixture.settle()
             #expect(fixture.sender.sent.count == 1)
-            fixture.time.advance(by: .seconds(61))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(61))
             #expect(fixture.sender.sent.count == 2)
             #expect(try await fixture.progress(of: notification).state == .done)
         }
@@ -96,19 +93,12 @@ import Testing
             let dispatcher = fixture.dispatcher
             try await fixture.settle(dispatcher)
             fixture.time.step(by: .seconds(40 * 86_400))
-            fixture.time.advance(by: .seconds(61))
-            try await fixture.settle(dispatcher)
+            try await fixture.settle(dispatcher, after: .seconds(61))
             #expect(fixture.sender.sent.count == 1)
-            let held = try await fixture.progress(of: notification)
-            #expect(held.progress.failed == 0)
+            try await fixture.store.expect(notification, failed: 0)
             fixture.time.step(by: .seconds(-40 * 86_400))
-            for _ in 0..<20 {
-                fixture.time.advance(by: .seconds(360))
-                try await fixture.settle(dispatcher)
-            }
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 2)
+            try await fixture.settle(dispatcher, after: .seconds(360), times: 20)
+            try await fixture.store.expect(notification, .done, accepted: 2)
         }
     }
 
@@ -122,8 +112,7 @@ import Testing
                 "pace": ["waves": ["size": 2, "intervalSeconds": 60]]
             ])
             // Not so far that it expires.
-            fixture.time.advance(by: .seconds(20 * 86_400))
-            try await fixture.settle()
+            try await fixture.settle(after: .seconds(20 * 86_400))
             #expect(fixture.sender.sent.count == 2)
             // The next start, with the right clock.
             let time = ManualTime()

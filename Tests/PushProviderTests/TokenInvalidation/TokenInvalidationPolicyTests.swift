@@ -17,9 +17,7 @@ import Testing
             fixture.sender.script(.numbered(1), .refused(410, .unregistered, at: fixture.time.now))
             let notification = try await fixture.accept([:])
             try await fixture.settle()
-            let progress = try await fixture.progress(of: notification).progress
-            #expect(progress.accepted == 1)
-            #expect(progress.rejected == 1)
+            try await fixture.store.expect(notification, accepted: 1, rejected: 1)
             #expect(try await fixture.device(1)?.isActive == false)
             #expect(try await fixture.device(2)?.isActive == true)
             let events = try await self.events(fixture)
@@ -75,9 +73,7 @@ import Testing
             #expect(device.isActive)
             #expect(try await fixture.device(2)?.environment == .production)
             #expect(try await self.events(fixture).map(\.action) == [.moved])
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 2)
+            try await fixture.store.expect(notification, .done, accepted: 2)
             let tries = fixture.sender.sent.filter { $0.token == .numbered(1) }
             #expect(tries.map(\.environment) == [.production, .sandbox])
             #expect(Set(tries.map(\.notification.id)).count == 1)
@@ -166,9 +162,7 @@ import Testing
             if isRestarted { fixture.invalidation.forget(app: fixture.app) }
             let notification = try await fixture.accept([:])
             try await fixture.settle()
-            let end = try await fixture.progress(of: notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 21)
+            try await fixture.store.expect(notification, .done, accepted: 21)
             let health = try await fixture.store.health(app: fixture.app, environment: .sandbox)
             #expect(health.breakerOpenSince == nil)
             // They are not deactivated by the thousand either.

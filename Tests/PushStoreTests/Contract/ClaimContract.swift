@@ -28,10 +28,8 @@ import Testing
 
     @Test(arguments: StoreBackend.available)
     func aLeaseIsKeptOrGivenBackWithEachPage(backend: StoreBackend) async throws {
-        try await backend.withStore { store, app in
-            for number in 1...4 { try await store.register(number, app: app) }
-            _ = try await store.start(app: app)
-            var claim = try await store.claimed()
+        try await backend.withClaim(devices: 4) { store, _, claimed in
+            var claim = claimed
             let page = try await store.page(claim, limit: 2, needs: [])
             #expect(!page.isLast)
             func step(_ claim: ShardClaim, _ lease: Timestamp?) async throws {
@@ -77,10 +75,7 @@ import Testing
 
     @Test(arguments: StoreBackend.available)
     func aPageInFlightIsWrittenThoughItsNotificationWasCancelled(backend: StoreBackend) async throws {
-        try await backend.withStore { store, app in
-            for number in 1...4 { try await store.register(number, app: app) }
-            let notification = try await store.start(app: app)
-            let claim = try await store.claimed()
+        try await backend.withClaim(devices: 4) { store, notification, claim in
             let read = try await store.page(claim, limit: 2, needs: [])
             _ = try await store.setState(.cancel, of: notification.id, now: self.now)
             var page = PageResult(claim)
@@ -183,10 +178,7 @@ import Testing
 
     @Test(arguments: StoreBackend.available)
     func aPausedOrCancelledNotificationIsNotClaimed(backend: StoreBackend) async throws {
-        try await backend.withStore { store, app in
-            try await store.register(1, app: app)
-            let notification = try await store.start(app: app)
-            let claim = try await store.claimed()
+        try await backend.withClaim { store, notification, claim in
             _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
             let step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: nil)
             let isInProgress = try await store.commit(claim) { $0.step = step }
@@ -206,10 +198,7 @@ import Testing
 
     @Test(arguments: StoreBackend.available)
     func whoeverIsPausedGivesItsShardBack(backend: StoreBackend) async throws {
-        try await backend.withStore { store, app in
-            try await store.register(1, app: app)
-            let notification = try await store.start(app: app)
-            let claim = try await store.claimed()
+        try await backend.withClaim { store, notification, claim in
             _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
             try await store.commit(claim) { page in
                 page.step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: self.lease)
@@ -245,10 +234,7 @@ import Testing
 
     @Test(arguments: StoreBackend.available)
     func aPageMayPauseItsNotification(backend: StoreBackend) async throws {
-        try await backend.withStore { store, app in
-            try await store.register(1, app: app)
-            let notification = try await store.start(app: app)
-            let claim = try await store.claimed()
+        try await backend.withClaim { store, notification, claim in
             let isInProgress = try await store.commit(claim) { page in
                 page.step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: nil)
                 page.pauses = "the provider token is rejected"
@@ -302,10 +288,7 @@ import Testing
 
     @Test(arguments: StoreBackend.available)
     func whatIsPausedUntilItsLastRecipientIsDoneOnceResumed(backend: StoreBackend) async throws {
-        try await backend.withStore { store, app in
-            try await store.register(1, app: app)
-            let notification = try await store.start(app: app)
-            let claim = try await store.claimed()
+        try await backend.withClaim { store, notification, claim in
             let recipients = try await store.readAll(claim, page: 10)
             _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
             try await store.commit(claim) { page in

@@ -24,11 +24,7 @@ import Testing
             try await store.commit(claim) { page in
                 page.retries = [RetryResult(recipient: recipient.id, attempts: 1, dueAt: self.now)]
             }
-            let end = try await store.current(notification)
-            #expect(end.state == .done)
-            #expect(end.progress.accepted == 1)
-            #expect(end.progress.finished == 1)
-            #expect(end.progress.retrying == 0)
+            try await store.expect(notification, .done, accepted: 1, retrying: 0, finished: 1)
             let deliveries = try await store.deliveries(of: notification.id, state: nil, after: nil, limit: 10)
             #expect(deliveries.map(\.state) == [.accepted])
         }
@@ -109,10 +105,7 @@ import Testing
             #expect(cancelled.progress.retrying == 2)
             #expect(try await store.nextDue(lane: .bulk) == self.now, "they are to be ended at once")
             #expect(try await self.endDue(store) == [.cancelled, .cancelled])
-            let end = try await store.current(notification)
-            #expect(end.state == .cancelled)
-            #expect(end.progress.failed == 2)
-            #expect(end.progress.retrying == 0)
+            try await store.expect(notification, .cancelled, failed: 2, retrying: 0)
             let deliveries = try await store.deliveries(of: notification.id, state: .failed, after: nil, limit: 10)
             #expect(deliveries.count == 2)
             #expect(deliveries.allSatisfy { $0.reason?.contains("cancelled") == true })
@@ -132,9 +125,7 @@ import Testing
             beginning.deliveries = recipients.map { .fixture($0, .sending) }
             beginning.step = .last(claim)
             #expect(try await store.begin(beginning, now: self.now).result == .inProgress)
-            let started = try await store.current(notification)
-            #expect(started.state == .sending)
-            #expect(started.progress.finished == 0)
+            try await store.expect(notification, .sending, finished: 0)
             claim.cursor = claim.end
             try await store.commit(claim) { [claim] page in
                 page.deliveries = [.fixture(recipients[0])]
@@ -148,9 +139,7 @@ import Testing
             #expect(recovered.progress.accepted == 1)
             #expect(recovered.progress.retrying == 2)
             #expect(try await self.endDue(store) == [.interrupted])
-            let ended = try await store.current(notification)
-            #expect(ended.progress.failed == 1)
-            #expect(ended.progress.retrying == 1)
+            try await store.expect(notification, failed: 1, retrying: 1)
             let failed = try await store.deliveries(of: notification.id, state: .failed, after: nil, limit: 10)
             #expect(failed.map(\.recipient) == [recipients[2].id])
             #expect(failed.first?.reason?.contains("at most once") == true)
@@ -218,11 +207,7 @@ import Testing
             var page = PageResult(retry)
             page.deliveries = [.fixture(recipients[0])]
             _ = try await store.commit([page], now: self.now)
-            let end = try await store.current(notification)
-            #expect(end.state == .cancelled)
-            #expect(end.progress.accepted == 1)
-            #expect(end.progress.failed == 0)
-            #expect(end.progress.retrying == 0)
+            try await store.expect(notification, .cancelled, accepted: 1, failed: 0, retrying: 0)
         }
     }
 

@@ -16,9 +16,7 @@ import Testing
     func aNotificationIsDoneWhenNothingWaitsForAnotherTry(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let (notification, recipients) = try await self.failing(store, app, to: .tokens([.numbered(1)]))
-            let waiting = try await store.current(notification)
-            #expect(waiting.state == .sending)
-            #expect(waiting.progress.retrying == 1)
+            try await store.expect(notification, .sending, retrying: 1)
             #expect(try await store.nextDue(lane: .bulk) == self.dueAt)
             #expect(try await self.due(store, at: self.now).isEmpty)
             #expect(try await store.nextDue(lane: .bulk, after: self.dueAt) == nil)

@@ -34,18 +34,13 @@ struct CSVColumns: Equatable {
                     "\"\(name.prefix(16))\" is not a column: the first row names them, known are \(known), attributes.NAME"
                 )
             }
-            guard !columns.contains(column) else {
-                throw Self.error(index, "duplicate_column", "\"\(name.prefix(16))\" occurs twice")
-            }
+            guard !columns.contains(column)
+            else { throw Self.error(index, "duplicate_column", "\"\(name.prefix(16))\" occurs twice") }
             columns.append(column)
         }
         guard columns.contains(.text("token")) else {
-            throw RequestError(
-                .invalid,
-                code: "missing_column",
-                message: "the first row names the columns, and one of them must be token",
-                path: "token"
-            )
+            let message = "the first row names the columns, and one of them must be token"
+            throw RequestError(.invalid, code: "missing_column", message: message, path: "token")
         }
         self.columns = columns
     }
@@ -66,11 +61,8 @@ struct CSVColumns: Equatable {
     /// Returns the members of a registration from the cells of a row.
     func members(_ cells: [String]) throws(RequestError) -> [String: JSONValue] {
         guard cells.count == self.columns.count else {
-            throw RequestError(
-                .invalid,
-                code: "wrong_columns",
-                message: "the header has \(self.columns.count) columns, this row has \(cells.count)"
-            )
+            let message = "the header has \(self.columns.count) columns, this row has \(cells.count)"
+            throw RequestError(.invalid, code: "wrong_columns", message: message)
         }
         var members: [String: JSONValue] = [:]
         var attributes: [String: JSONValue] = [:]

@@ -30,9 +30,8 @@ struct AlertBuilder {
         }
         guard let alert = try self.fields.fields("alert", known: Self.members) else { return nil }
         let object = try self.object(alert)
-        guard !object.isEmpty || !alert.nulls.isEmpty else {
-            throw self.fields.error("alert", "missing_content", "give title, subtitle or body")
-        }
+        guard !object.isEmpty || !alert.nulls.isEmpty
+        else { throw self.fields.error("alert", "missing_content", "give title, subtitle or body") }
         return .object(object)
     }
 

@@ -108,8 +108,7 @@ struct AttributeScanner {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             try self.skipNested(text)
             return nil
-        default:
-            return try self.token(text)
+        default: return try self.token(text)
         }
     }
 

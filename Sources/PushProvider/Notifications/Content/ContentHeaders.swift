@@ -54,9 +54,8 @@ struct ContentHeaders {
     private static func topic(_ fields: JSONFields, pushType: PushType, bundleID: Topic) throws(RequestError) -> Topic {
         let suffix = pushType.topicSuffix
         guard let text = try fields.string("topic", maximum: Topic.maximumLength) else {
-            guard let topic = Topic(bundleID.name + suffix) else {
-                throw fields.error("pushType", "invalid_topic", "the topic would be too long")
-            }
+            guard let topic = Topic(bundleID.name + suffix)
+            else { throw fields.error("pushType", "invalid_topic", "the topic would be too long") }
             return topic
         }
         guard let topic = Topic(text) else {
@@ -73,15 +72,12 @@ struct ContentHeaders {
     }
 
     private static func priority(_ fields: JSONFields, pushType: PushType) throws(RequestError) -> Priority {
-        guard let value = try fields.integer("priority", in: 0...255) else {
-            return pushType == .background ? .powerAware : .immediate
-        }
-        guard let priority = UInt8(exactly: value).flatMap(Priority.init(rawValue:)) else {
-            throw fields.error("priority", "invalid_priority", "use 10, 5 or 1")
-        }
-        guard pushType != .background || priority == .powerAware else {
-            throw fields.error("priority", "invalid_priority", "a background push has priority 5 only")
-        }
+        guard let value = try fields.integer("priority", in: 0...255)
+        else { return pushType == .background ? .powerAware : .immediate }
+        guard let priority = UInt8(exactly: value).flatMap(Priority.init(rawValue:))
+        else { throw fields.error("priority", "invalid_priority", "use 10, 5 or 1") }
+        guard pushType != .background || priority == .powerAware
+        else { throw fields.error("priority", "invalid_priority", "a background push has priority 5 only") }
         guard pushType != .liveactivity || priority != .low else {
             throw fields.error("priority", "invalid_priority", "a Live Activity push has priority 10 or 5")
         }

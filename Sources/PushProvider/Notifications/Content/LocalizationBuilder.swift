@@ -28,15 +28,13 @@ struct LocalizationBuilder {
     /// Returns the localizations, sorted by key.
     func localizations() throws(RequestError) -> [Localization] {
         guard let objects = try self.fields.object("localizations") else { return [] }
-        guard objects.count <= Self.maximumCount else {
-            throw self.fields.error("localizations", "too_many", "at most \(Self.maximumCount) locales")
-        }
+        guard objects.count <= Self.maximumCount
+        else { throw self.fields.error("localizations", "too_many", "at most \(Self.maximumCount) locales") }
         var localizations: [Localization] = []
         for (key, value) in objects.sorted(by: { $0.key < $1.key }) {
             let path = "localizations.\(key)"
-            guard let tag = LocaleTag(key) else {
-                throw self.fields.error(path, "invalid_locale", "use a locale such as de or pt-BR")
-            }
+            guard let tag = LocaleTag(key)
+            else { throw self.fields.error(path, "invalid_locale", "use a locale such as de or pt-BR") }
             guard !localizations.contains(where: { $0.tag == tag }) else {
                 throw self.fields.error(path, "repeated_locale", "this locale occurs in another spelling")
             }
@@ -49,9 +47,8 @@ struct LocalizationBuilder {
     }
 
     private func raw(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
-        guard let payload = try fields.object("payload") else {
-            throw fields.error("payload", "missing_field", "the localization of a payload is a payload")
-        }
+        guard let payload = try fields.object("payload")
+        else { throw fields.error("payload", "missing_field", "the localization of a payload is a payload") }
         return payload
     }
 
@@ -70,9 +67,8 @@ struct LocalizationBuilder {
         }
         if !aps.isEmpty || payload["aps"] != nil { payload["aps"] = .object(aps) }
         for (name, value) in try fields.object("data") ?? [:] {
-            guard name != "aps" else {
-                throw fields.error("data.aps", "reserved_field", "aps is made from the other members")
-            }
+            guard name != "aps"
+            else { throw fields.error("data.aps", "reserved_field", "aps is made from the other members") }
             payload[name] = value == .null ? nil : value
         }
         return payload

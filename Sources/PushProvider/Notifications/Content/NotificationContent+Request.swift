@@ -70,9 +70,8 @@ extension NotificationContent {
 
         /// Checks the size before anything is copied.
         func checkTextSize() throws(RequestError) {
-            guard let text = try? JSONValue.object(self.payload).text else {
-                throw self.error("invalid_value", "the payload cannot be written as JSON")
-            }
+            guard let text = try? JSONValue.object(self.payload).text
+            else { throw self.error("invalid_value", "the payload cannot be written as JSON") }
             guard text.count <= NotificationContent.maximumText else {
                 let message = "the payload has \(text.count) bytes, far more than any device may get"
                 throw self.error("payload_too_large", message)

@@ -14,9 +14,8 @@ extension PayloadLint {
                 "a Live Activity push has the event start, update or end"
             )
         }
-        guard case .string(let event) = event, ["start", "update", "end"].contains(event) else {
-            throw self.error(["aps", "event"], "invalid_value", "use start, update or end")
-        }
+        guard case .string(let event) = event, ["start", "update", "end"].contains(event)
+        else { throw self.error(["aps", "event"], "invalid_value", "use start, update or end") }
         guard aps["timestamp"] != nil else {
             throw self.error(
                 ["aps", "timestamp"],

@@ -46,9 +46,8 @@ extension PayloadLint {
 
     private func checkStrings(_ values: [JSONValue], at path: [String]) throws(RequestError) {
         for (index, value) in values.enumerated() {
-            guard case .string = value else {
-                throw self.error(path + ["[\(index)]"], "wrong_type", "it must be a string")
-            }
+            guard case .string = value
+            else { throw self.error(path + ["[\(index)]"], "wrong_type", "it must be a string") }
         }
     }
 
@@ -77,9 +76,8 @@ extension PayloadLint {
             case ("sound", _) where self.pushType == .liveactivity: try self.checkSound(value, at: path)
             case _ where !AlertBuilder.keys.contains(name): self.warn(path, "an alert has no member \(name)")
             case ("title", .object(let text)), ("body", .object(let text)):
-                guard self.pushType == .liveactivity, case .string? = text["loc-key"] else {
-                    throw self.error(path, "wrong_type", "it must be a string")
-                }
+                guard self.pushType == .liveactivity, case .string? = text["loc-key"]
+                else { throw self.error(path, "wrong_type", "it must be a string") }
             case (_, .array(let values)) where name.hasSuffix("loc-args"): try self.checkStrings(values, at: path)
             case ("summary-arg-count", .integer), ("action-loc-key", .null): break
             case (_, .string) where !name.hasSuffix("loc-args") && name != "summary-arg-count": break
@@ -107,9 +105,8 @@ extension PayloadLint {
             case "name": try self.check(value, .string, at: path + [name])
             case "volume":
                 try self.check(value, .number, at: path + [name])
-                guard let volume = value.double, (0...1).contains(volume) else {
-                    throw self.error(path + [name], "invalid_value", "use 0 to 1")
-                }
+                guard let volume = value.double, (0...1).contains(volume)
+                else { throw self.error(path + [name], "invalid_value", "use 0 to 1") }
             default: self.warn(path + [name], "a sound has no member \(name)")
             }
         }

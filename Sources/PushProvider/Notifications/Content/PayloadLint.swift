@@ -72,9 +72,8 @@ struct PayloadLint {
         let isVisible = Self.hasText(aps["alert"]) || aps["badge"] != nil || aps["sound"] != nil
         switch self.pushType {
         case .alert where self.isWallet:
-            guard payload.isEmpty else {
-                throw self.error([], "not_empty", "the payload of an update of a pass is empty")
-            }
+            guard payload.isEmpty
+            else { throw self.error([], "not_empty", "the payload of an update of a pass is empty") }
         case .alert:
             guard isVisible else {
                 throw self.error(["aps"], "not_visible", "an alert push has alert, badge or sound in aps")

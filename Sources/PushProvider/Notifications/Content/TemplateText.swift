@@ -71,9 +71,8 @@ struct TemplateText: Hashable {
         guard let first = halves.first else { throw ParseError(message: "a variable has no name") }
         let name = first.drop { $0 == space }
         let length = (name.lastIndex { $0 != space }).map { $0 - name.startIndex + 1 } ?? 0
-        guard (1...Self.maximumName).contains(length) else {
-            throw ParseError(message: "the name of a variable has 1 to \(Self.maximumName) bytes")
-        }
+        guard (1...Self.maximumName).contains(length)
+        else { throw ParseError(message: "the name of a variable has 1 to \(Self.maximumName) bytes") }
         let trimmed = name.prefix(length)
         guard trimmed.allSatisfy(Self.isAllowed) else {
             throw ParseError(message: "the name of a variable has no braces, quotation marks or control characters")

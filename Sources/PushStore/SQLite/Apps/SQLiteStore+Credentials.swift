@@ -35,7 +35,8 @@ extension SQLiteStore {
             guard let kind = row["kind"] as String?, let sealed = row["sealed"] as Data?
             else { throw DamagedRow(table: "credential") }
             let secret = try masterKey.open(sealed, for: .credential(app: app, environment))
-            return try CredentialColumns(kind: kind, teamID: row["teamID"], keyID: row["keyID"], secret: secret).credential
+            return try CredentialColumns(kind: kind, teamID: row["teamID"], keyID: row["keyID"], secret: secret)
+                .credential
         }
     }
 

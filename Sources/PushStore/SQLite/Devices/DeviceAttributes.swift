@@ -8,9 +8,8 @@ enum DeviceAttributes {
     /// - Throws: ``DamagedRow`` if they cannot be read.
     static func read(_ text: String?) throws -> [String: JSONValue] {
         guard let text else { return [:] }
-        guard let value = try? JSONValue(parsing: Data(text.utf8)), case .object(let members) = value else {
-            throw DamagedRow(table: "device")
-        }
+        guard let value = try? JSONValue(parsing: Data(text.utf8)), case .object(let members) = value
+        else { throw DamagedRow(table: "device") }
         return members
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushTypes
+package import PushTypes
 
 /// The commit of one page, within a transaction.
 struct PageCommit {
@@ -68,9 +68,8 @@ struct PageCommit {
 
     /// Tells whether the lease is held and the cursor is where the claim saw it.
     private func holdsLease() throws -> Bool {
-        guard let fence = self.page.fence, try Leases.isHeld(fence, by: self.owner, in: self.database) else {
-            return false
-        }
+        guard let fence = self.page.fence, try Leases.isHeld(fence, by: self.owner, in: self.database)
+        else { return false }
         guard let step = self.page.step else { return true }
         let sql = "SELECT 1 FROM shard WHERE notification = ? AND number = ? AND lease = ? AND cursor = ?"
         return try self.database.hasRow(sql: sql, self.number, step.shard, fence, step.from)
@@ -133,9 +132,8 @@ struct PageCommit {
     private func skip(_ removed: RemovedRecipient, hasHeld: Bool) throws -> Bool {
         let delivery = removed.delivery
         let isBack = "SELECT 1 FROM device WHERE id = ? AND hasLeft = 0"
-        guard try self.database.hasRow(sql: isBack, delivery.recipient) else {
-            return try self.write(delivery, hasHeld: hasHeld)
-        }
+        guard try self.database.hasRow(sql: isBack, delivery.recipient)
+        else { return try self.write(delivery, hasHeld: hasHeld) }
         try self.queue(RetryResult(recipient: delivery.recipient, attempts: delivery.attempts, dueAt: .atOnce))
         return false
     }
@@ -250,5 +248,29 @@ extension RawStatement {
         for (offset, state) in states.enumerated() {
             self.bind(Int64(counts[state] ?? 0), at: position + Int32(offset))
         }
+    }
+}
+
+extension SQLiteStore {
+    package func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage {
+        try await self.write([page], begins: true, now: now).first ?? StartedPage(result: .leaseLost, started: [])
+    }
+
+    package func commit(_ pages: [PageResult], now: Timestamp) async throws -> [CommitResult] {
+        try await self.write(pages, begins: false, now: now).map(\.result)
+    }
+
+    private func write(_ pages: [PageResult], begins: Bool, now: Timestamp) async throws -> [StartedPage] {
+        let owner = try await self.owner.number(self.database)
+        let (results, reasons) = try await self.database.write { database in
+            let reasons = self.reasons.lookup()
+            let results = try pages.map { page in
+                try PageCommit(page, begins: begins, owner: owner, now: now, reasons: reasons, database: database)?
+                    .run() ?? StartedPage(result: .leaseLost, started: [])
+            }
+            return (results, reasons.found)
+        }
+        self.reasons.remember(reasons)
+        return results
     }
 }

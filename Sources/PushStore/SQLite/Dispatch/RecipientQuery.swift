@@ -129,9 +129,8 @@ struct RecipientQuery: Sendable {
 
     /// Returns the recipient of a device's row; `nil` for a row that cannot be read.
     func device(_ statement: RawStatement) -> Recipient? {
-        guard let token = statement.token(1), let environment = PushEnvironment(code: statement.integer(2)) else {
-            return nil
-        }
+        guard let token = statement.token(1), let environment = PushEnvironment(code: statement.integer(2))
+        else { return nil }
         let id = statement.integer(0)
         var recipient = Recipient(
             id: id,
@@ -191,9 +190,8 @@ struct RecipientQuery: Sendable {
         defer { device.reset() }
         device.bind(self.app, environment.code)
         device.bind(token.bytes, at: 3)
-        guard try device.step() else {
-            return Recipient(id: -position, device: nil, token: token, environment: environment)
-        }
+        guard try device.step()
+        else { return Recipient(id: -position, device: nil, token: token, environment: environment) }
         var recipient = self.device(device)
         recipient?.id = -position
         return recipient

@@ -137,9 +137,8 @@ extension SQLiteStore {
         guard !departed.isEmpty else { return [] }
         let mark = "UPDATE retry SET dueAt = \(RetryQueue.departed) WHERE notification = ? AND recipient = ?"
         for (retry, _) in departed { try database.run(sql: mark, notification, retry.recipient) }
-        guard try Completion.hasPresentRecipients(notification, in: database) else {
-            return departed.map { .ended($0.end) }
-        }
+        guard try Completion.hasPresentRecipients(notification, in: database)
+        else { return departed.map { .ended($0.end) } }
         for (retry, _) in departed { try Self.putOff(retry, until: RetryQueue.afterOthers, in: database) }
         return []
     }

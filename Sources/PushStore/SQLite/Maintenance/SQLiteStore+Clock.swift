@@ -5,9 +5,8 @@ import PushTypes
 extension SQLiteStore {
     package func clockMark() async throws -> ClockMark? {
         try await self.database.read { database in
-            guard let row = try database.row(sql: "SELECT * FROM clock"), let steady = row.time("steady") else {
-                return nil
-            }
+            guard let row = try database.row(sql: "SELECT * FROM clock"), let steady = row.time("steady")
+            else { return nil }
             let agreed = Duration.milliseconds((row["agreed"] as Int64?) ?? 0)
             return ClockMark(steady: steady, claim: row.time("claim"), agreed: agreed)
         }

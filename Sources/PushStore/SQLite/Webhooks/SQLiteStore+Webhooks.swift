@@ -152,9 +152,8 @@ extension SQLiteStore {
             let version = row["version"] as Int64?
         else { throw DamagedRow(table: "webhook") }
         // A secret that was sealed with another key, or for another webhook, cannot be used.
-        guard let secret = masterKey.map({ try? $0.open(sealed, for: .webhook(id, app: app)) }) ?? "" else {
-            throw DamagedRow(table: "webhook")
-        }
+        guard let secret = masterKey.map({ try? $0.open(sealed, for: .webhook(id, app: app)) }) ?? ""
+        else { throw DamagedRow(table: "webhook") }
         let kinds = events.split(separator: " ").compactMap { WebhookRecord.Event(rawValue: String($0)) }
         var webhook = WebhookRecord(
             id: id,
