@@ -7,8 +7,7 @@ package import PushTypes
 package enum DeviceRequest {
     /// The maximum length of a user id, tag, locale, time zone, version, installation, attribute name or text, in bytes.
     package static let maximumText = AudienceExpression.maximumText
-    /// The maximum number of tags of a device, and of attributes of a registration. The stored device has further bounds, see
-    /// ``DeviceBounds``.
+    /// The maximum number of tags of a device, and of attributes of a registration; see ``DeviceBounds`` too.
     package static let maximumTags = DeviceBounds.tags
     package static let maximumAttributes = DeviceBounds.attributes
 
@@ -35,38 +34,23 @@ package enum DeviceRequest {
             token: token
         )
         registration.user = try fields.update("user")
-        registration.locale = try Self.locale(fields)
-        registration.timeZone = try Self.timeZone(fields)
-        registration.appVersion = try Self.appVersion(fields)
+        registration.locale = try fields.update("locale")
+        // With the hyphens of BCP 47: `pt_BR` becomes `pt-BR`.
+        if case .set(let locale)? = registration.locale { registration.locale = .set(LocaleTag.stored(locale)) }
+        registration.timeZone = try fields.update("timeZone")
+        if case .set(let name)? = registration.timeZone, TimeZone(named: name) == nil {
+            throw fields.error("timeZone", "invalid_time_zone", "use a name such as Europe/Berlin")
+        }
+        registration.appVersion = try fields.update("appVersion")
+        if case .set(let text)? = registration.appVersion, AppVersion(text) == nil {
+            throw fields.error("appVersion", "invalid_version", "use numbers such as 2.10.1")
+        }
         registration.installation = try fields.string("installation", maximum: Self.maximumText)
         registration.capabilities = try Self.capabilities(fields)
         registration.tags = try fields.strings("tags", count: Self.maximumTags, maximum: Self.maximumText)
             .map { Set($0) }
         registration.attributes = try Self.attributes(fields)
         return registration
-    }
-
-    /// Reads the locale, with the hyphens of BCP 47: `pt_BR` becomes `pt-BR`.
-    private static func locale(_ fields: JSONFields) throws(RequestError) -> Update<String>? {
-        let update = try fields.update("locale")
-        guard case .set(let text)? = update else { return update }
-        return .set(LocaleTag.stored(text))
-    }
-
-    private static func timeZone(_ fields: JSONFields) throws(RequestError) -> Update<String>? {
-        let update = try fields.update("timeZone")
-        if case .set(let name)? = update, TimeZone(named: name) == nil {
-            throw fields.error("timeZone", "invalid_time_zone", "use a name such as Europe/Berlin")
-        }
-        return update
-    }
-
-    private static func appVersion(_ fields: JSONFields) throws(RequestError) -> Update<String>? {
-        let update = try fields.update("appVersion")
-        if case .set(let text)? = update, AppVersion(text) == nil {
-            throw fields.error("appVersion", "invalid_version", "use numbers such as 2.10.1")
-        }
-        return update
     }
 
     private static func capabilities(_ fields: JSONFields) throws(RequestError) -> DeviceCapabilities? {

@@ -23,8 +23,7 @@ final class LaneSlots: Sendable {
 
     var isBusy: Bool { self.allocators.withLock { $0.values.contains { $0.isBusy } } }
 
-    /// Returns the claims that may be started, to be tried one after the other: equal shares first, then slots that others
-    /// leave free.
+    /// Returns the claims that may be started, one by one: equal shares first, then slots that others leave free.
     func offers(_ kind: Kind) -> [SlotAllocator.Offer] {
         let (shared, other) = self.allocators.withLock { allocators in
             (allocators[kind]?.offer(isShared: true), allocators[kind]?.offer(isShared: false))

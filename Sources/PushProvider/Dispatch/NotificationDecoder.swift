@@ -30,8 +30,7 @@ struct DecodedNotification: Sendable {
 
 /// Decodes the contents of notifications, each of them once, however often its shards and retries are claimed.
 ///
-/// A notification's content never changes after it was accepted. Only templates are remembered: a fixed payload needs no
-/// decoding.
+/// A notification's content never changes once accepted. Only templates are remembered: others need no decoding.
 final class NotificationDecoder: Sendable {
     /// The number of notifications that are remembered.
     private static let maximumCount = 1024

@@ -142,8 +142,7 @@ struct PageSender: Sendable {
         return try await self.store.begin(result, now: now)
     }
 
-    /// Empties a page that was begun before its notification was paused or cancelled. Its recipients wait in the retry
-    /// queue.
+    /// Empties a page that was begun before its notification was paused or cancelled. Its recipients become retries.
     private func postponeAll(_ draft: inout PageDraft) -> [RetryResult] {
         let now = self.time.steady
         let postponed = draft.recipients.map { RetryResult($0, dueAt: now) }

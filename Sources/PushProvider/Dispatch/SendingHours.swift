@@ -29,8 +29,7 @@ struct SendingHours {
         return self.delivery?.opening(onOrAfter: start, for: zone) ?? start
     }
 
-    /// Returns the work on a page. Recipients that the request leaves out, because the time had passed in their zone, are
-    /// not in it.
+    /// Returns the work on a page, without recipients in whose zone the time had passed and that the request leaves out.
     func work(_ page: RecipientPage, at clocks: ClockReading) -> PageWork {
         guard self.zone == .remainder, let delivery = self.delivery
         else { return PageWork(page, recipients: page.recipients) }

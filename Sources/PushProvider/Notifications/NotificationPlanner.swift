@@ -3,8 +3,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Plans a notification: the shards that it is split into, the time at which each of them begins, and the number of
-/// recipients.
+/// Plans a notification: its shards, the time at which each of them begins, and the number of recipients.
 struct NotificationPlanner: Sendable {
     /// The maximum number of time zones that get a shard of their own, more than have a name. The devices of other zones
     /// are read with the last shard.

@@ -97,8 +97,7 @@ package struct NotificationRequest: Hashable, Sendable {
         return .tokens(tokens)
     }
 
-    /// Returns the lane of a notification whose request does not choose one: named tokens and single users do not wait
-    /// behind campaigns.
+    /// Returns the lane where a request does not choose one: named tokens and single users do not wait behind campaigns.
     private static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
         guard !isPaced else { return .bulk }
         switch audience {

@@ -28,8 +28,7 @@ final class PacingController: Sendable {
         self.settings = settings
     }
 
-    /// Returns the allowance for the next page. The app's rate is charged at once, because the app's campaigns are sent at
-    /// the same time.
+    /// Returns the allowance for the next page, charged to the app at once: its campaigns are sent in parallel.
     func allowance(for notification: PreparedNotification, now: Timestamp) -> Pacer.Allowance {
         self.state.withLock { state in
             let record = notification.record

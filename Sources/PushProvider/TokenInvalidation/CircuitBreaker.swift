@@ -35,8 +35,7 @@ package struct CircuitBreaker: Hashable, Sendable {
 
     private let limits: Limits
     private var counts = Counts()
-    /// The reason for which no token is deactivated; `nil` while the breaker is closed. It stays open until an operator
-    /// closes it.
+    /// The reason for which no token is deactivated, until an operator closes the breaker; `nil` while it is closed.
     private(set) var openReason: String?
 
     init(limits: Limits = Limits(), openReason: String? = nil) { (self.limits, self.openReason) = (limits, openReason) }

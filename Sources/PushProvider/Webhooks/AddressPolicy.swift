@@ -1,5 +1,4 @@
-/// The addresses that a webhook may have, so that a caller that may add webhooks cannot reach hosts in the provider's own
-/// network.
+/// The addresses that a webhook may have, so that no caller of the API reaches hosts in the provider's own network.
 package struct AddressPolicy: Hashable, Sendable {
     /// `true` also allows addresses that only the own host or network can reach, any port, and `http`. Default `false`.
     package var allowsPrivate: Bool
@@ -15,8 +14,7 @@ package struct AddressPolicy: Hashable, Sendable {
         self.allowsPrivate || Self.isPublic(address)
     }
 
-    /// Returns `true` if posts may be sent to this port: below 1024 only those of the web, so that posts do not reach mail
-    /// servers and the like.
+    /// Returns `true` if posts may be sent to this port: below 1024 only those of the web, not mail servers and the like.
     func allows(port: Int) -> Bool {
         let isWeb = port == 80 || port == 443 || port >= 1024
         return (1...65535).contains(port) && (self.allowsPrivate || isWeb)
@@ -24,8 +22,7 @@ package struct AddressPolicy: Hashable, Sendable {
 
     var allowsHTTP: Bool { self.allowsPrivate || self.allowsPlainHTTP }
 
-    /// Returns `true` for a unicast address that the whole internet can reach (IANA special-purpose address registries,
-    /// RFC 6890).
+    /// Returns `true` for a unicast address that the whole internet can reach (IANA registries, RFC 6890).
     ///
     /// Of IPv6 that is 2000::/3 only: not loopback, unique-local, link-local, multicast, IPv4-mapped (::ffff:0:0/96) nor NAT64
     /// (64:ff9b::/96), which may embed any IPv4 address.

@@ -13,8 +13,7 @@ package protocol NameResolver: Sendable {
     /// Returns the addresses of a name, at least one, the best first.
     /// - Throws: ``NameResolutionFailure``.
     func addresses(of name: String, within limit: Duration) async throws -> [IPAddress]
-    /// Returns the addresses of the name of an app's webhook. The resolver limits each app, so that none can take all its
-    /// capacity.
+    /// Returns the addresses of the name of an app's webhook. Each app is limited, so that none takes all capacity.
     func addresses(of name: String, for app: Int64, within limit: Duration) async throws -> [IPAddress]
 }
 

@@ -154,8 +154,7 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Cancels the post in flight to a webhook that was changed: it has the old signature and address. Its events are posted
-    /// again.
+    /// Cancels the post in flight to a webhook that was changed, which has the old signature and address. It is repeated.
     package func interrupt(_ id: UUID) async {
         guard let run = self.runs.withLock({ $0[id] }) else { return }
         run.cancel()

@@ -1,7 +1,6 @@
 package import Foundation
 
-/// The caller of a query, and the query's budget. It travels with the task, so that every query of an API operation has
-/// it.
+/// The caller of a query, and its budget. It travels with the task, so that every query of an API operation has it.
 package struct QueryCaller: Hashable, Sendable {
     /// The purpose of a query.
     package enum Purpose: Hashable, Sendable {

@@ -6,8 +6,7 @@ package struct ClaimFilter: Hashable, Sendable {
     package struct Held: Hashable, Sendable {
         /// The fencing numbers of these leases.
         package var fences: Set<Int64>
-        /// The highest fencing number of which the caller knows whether it holds it. Claims with later ones may still
-        /// be on their way to the caller.
+        /// The highest fencing number that the caller knows of. Claims with later ones may still be on their way.
         package var upTo: Int64
 
         package init(fences: Set<Int64>, upTo: Int64) { (self.fences, self.upTo) = (fences, upTo) }

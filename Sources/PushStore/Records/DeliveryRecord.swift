@@ -31,8 +31,7 @@ package struct DeliveryRecord: Hashable, Sendable {
     package var notification: UUID
     /// The place of the notification in the list of all.
     package var position: NotificationCursor
-    /// The recipient, unique within the notification: a device's id, or below zero for a token that was named
-    /// explicitly.
+    /// The recipient, unique within the notification: a device's id, or below zero for a named token.
     package var recipient: Int64
     /// The device; `nil` if the token is not registered.
     package var device: Int64?

@@ -13,8 +13,7 @@ package struct ProviderTokenKey: Hashable, Sendable {
 
 /// A provider token that outlives a process.
 ///
-/// Apple accepts a token for an hour, and a new one at most every 20 minutes (reference 2.1). Both count by the wall
-/// clock, as the claim `iat` does.
+/// Apple accepts a token for an hour, and a new one at most every 20 minutes by the wall clock (reference 2.1).
 package struct ProviderTokenRecord: Hashable, Sendable {
     /// The age from which a token is replaced at its next use: 45 min.
     package static let renewal: Duration = .seconds(45 * 60)

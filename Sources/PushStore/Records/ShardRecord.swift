@@ -8,8 +8,7 @@ package struct ShardPlan: Hashable, Sendable {
         case named(String)
         /// Devices without a time zone.
         case unknown
-        /// Devices that have had no push of this notification once all other shards have ended, because they moved
-        /// between zones meanwhile.
+        /// Devices without a push of this notification once all other shards have ended: they moved between zones.
         case remainder
     }
 

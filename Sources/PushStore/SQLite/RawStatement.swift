@@ -2,8 +2,7 @@ import GRDB
 import GRDBSQLite
 import PushTypes
 
-/// A prepared statement without GRDB's boxes around every value: for the pages of a campaign, where those would cost
-/// more than the database does.
+/// A prepared statement without GRDB's boxes around values, which would cost a campaign more than the database.
 struct RawStatement {
     private let statement: SQLiteStatement
     /// Keeps the statement alive.

@@ -14,15 +14,17 @@ extension Row {
     func token(_ column: String) -> DeviceToken? { (self[column] as Data?).flatMap { DeviceToken(bytes: Array($0)) } }
     func time(_ column: String) -> Timestamp? { (self[column] as Int64?).map(Timestamp.init(milliseconds:)) }
     func uuid(_ column: String) -> UUID? { (self[column] as String?).flatMap(UUID.init(uuidString:)) }
-    /// The value of an enumeration by its raw value.
+    func environment(_ column: String) -> PushEnvironment? { PushEnvironment(code: self[column] as Int64?) }
+
+    /// Returns the value of an enumeration by its raw value.
     func value<Value: RawRepresentable>(_ column: String) -> Value? where Value.RawValue: DatabaseValueConvertible {
         (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
     }
+
     /// Reads the row; `nil` for one that is damaged, which must not block the others.
     func readable<Value>(_ read: (Row) throws -> Value) throws -> Value? {
         do { return try read(self) } catch is DamagedRow { return nil }
     }
-    func environment(_ column: String) -> PushEnvironment? { PushEnvironment(code: self[column] as Int64?) }
 }
 
 /// Columns of a row with their values.

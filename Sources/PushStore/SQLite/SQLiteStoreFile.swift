@@ -8,8 +8,7 @@ import Darwin
 import Glibc
 #endif
 
-/// The file of a ``SQLiteStore``. It is copied and examined also while a provider has it open, without migrations and
-/// without the master key.
+/// The file of a ``SQLiteStore``, copied and examined also while in use, without migrations and master key.
 package struct SQLiteStoreFile: Sendable {
     /// The result of an examination.
     package struct Condition: Hashable, Sendable {
@@ -19,8 +18,7 @@ package struct SQLiteStoreFile: Sendable {
         package var migrations: [String]
         /// The faults that SQLite finds, in words.
         package var damage: [String]
-        /// The faults by the store's own rules, in words; `nil` if the migrations are not those of this version, so
-        /// that the rules do not apply.
+        /// The faults by the store's own rules, in words; `nil` if the migrations are not those of this version.
         package var brokenRules: [String]?
 
         /// All faults; empty for a sound file.
@@ -108,13 +106,10 @@ package struct SQLiteStoreFile: Sendable {
                     throw StoreError.cannotOpen(path: self.path, why: "it is not the database of a provider")
                 }
                 let migrations = try SQLiteSchema.migrations(in: database)
-                let size = try Int.fetchOne(
-                    database,
-                    sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-                )
+                let size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
                 let isKnown = migrations == SQLiteSchema.migrator.migrations
                 return Condition(
-                    size: size ?? 0,
+                    size: try database.count(sql: size),
                     migrations: migrations,
                     damage: try Integrity.damage(in: database),
                     brokenRules: isKnown
@@ -138,7 +133,7 @@ package struct SQLiteStoreFile: Sendable {
             return try queue.read { database in
                 try ["credential", "webhook"].contains { table in
                     guard try database.tableExists(table) else { return false }
-                    return try Row.fetchOne(database, sql: "SELECT 1 FROM \(table) LIMIT 1") != nil
+                    return try database.hasRow(sql: "SELECT 1 FROM \(table) LIMIT 1")
                 }
             }
         } catch let error as DatabaseError {

@@ -93,8 +93,7 @@ extension DeliveryTime {
         else { throw fields.error(name, "too_far_ahead", "at most 366 days ahead") }
     }
 
-    /// Rejects a start after the expiration, in the fixed zone or the standard one. Devices of other zones that start too late
-    /// expire one by one.
+    /// Rejects a start after the expiration, in the fixed zone or the standard one. Devices of others expire one by one.
     private func check(_ fields: JSONFields, acceptedAt: Timestamp, expiration: Expiration) throws(RequestError) {
         guard case .at(let seconds) = expiration else { return }
         guard let start = self.start(for: nil, acceptedAt: acceptedAt), start >= Timestamp(seconds: seconds)

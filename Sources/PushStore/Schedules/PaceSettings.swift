@@ -14,8 +14,7 @@ package enum PaceSettings: Hashable, StoredJSON {
 
     package static let members: Set<String> = ["rate", "waves"]
 
-    /// Reads the member `name` (`pace`): `{"rate":500}` or `{"waves":{"size":10000,"intervalSeconds":300}}`; `nil` if it
-    /// is not there.
+    /// Reads the member `name`: `{"rate":500}` or `{"waves":{"size":10000,"intervalSeconds":300}}`; `nil` if absent.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func parse(_ name: String, in fields: JSONFields) throws(RequestError) -> PaceSettings? {
         guard let fields = try fields.fields(name, known: Self.members) else { return nil }

@@ -20,8 +20,7 @@ extension Timestamp {
         self.init(milliseconds: (local.localSeconds - offset) * 1000 + Int64(milliseconds))
     }
 
-    /// RFC 3339 text in UTC, with milliseconds only where they are not zero. Times outside the years 1 to 9999 are moved to the
-    /// nearer end.
+    /// RFC 3339 text in UTC, with milliseconds if they are not zero. The years 1 and 9999 bound it.
     package var rfc3339: String {
         let seconds = self.calendarSeconds
         let local = LocalDateTime(localSeconds: seconds)

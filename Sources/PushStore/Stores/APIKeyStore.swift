@@ -8,7 +8,6 @@ package protocol APIKeyStore: Sendable {
     func key(hash: [UInt8]) async throws -> APIKeyRecord?
     /// Returns all keys, the oldest first.
     func keys() async throws -> [APIKeyRecord]
-    /// Deletes a key unless it is the only one with the scope `admin`: of two such keys that delete each other at the
-    /// same time, one stays.
+    /// Deletes a key unless it is the only one with the scope `admin`: of two that delete each other one stays.
     func deleteKey(_ id: UUID) async throws -> KeyDeletion
 }

@@ -32,7 +32,6 @@ package enum LongestWait {
     package static let backoff: Duration = .seconds(15 * 60)
     /// A recipient that waits for its send window: 26 h.
     package static let hours: Duration = .seconds(26 * 3600)
-    /// A time zone of an opened notification: the last zone begins 26 h after the first, and its window within another
-    /// day.
+    /// A time zone of an opened notification: the last begins 26 h after the first, its window within another day.
     package static let zone: Duration = .seconds(50 * 3600)
 }

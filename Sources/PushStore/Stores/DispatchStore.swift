@@ -8,14 +8,12 @@ package protocol DispatchStore: Sendable {
     /// Called at the start of the only process that uses the store.
     /// - Returns: the number of those recipients.
     func recover(now: Timestamp) async throws -> Int
-    /// Returns notifications that are due to be opened. One that cannot be read is paused, as it would block all
-    /// others.
+    /// Returns notifications that are due to be opened. One that cannot be read is paused, as it would block others.
     /// - Parameter excluded: apps whose notifications are left out.
     func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord]
     /// Splits a scheduled notification, so that its shards can be claimed.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
-    /// Claims shards that may be sent now, of different notifications where there are several, so that none waits for
-    /// the end of another.
+    /// Claims shards that may be sent now, of different notifications where there are several.
     /// - Parameter until: the end of the leases by the steady clock.
     func claim(
         lane: NotificationRecord.Lane,
@@ -28,8 +26,7 @@ package protocol DispatchStore: Sendable {
     func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage
     /// Claims recipients whose next try is due, of the one app that has waited longest.
     ///
-    /// A recipient comes with the part of its profile that ``NotificationRecord/retryNeeds`` names. Recipients of a
-    /// cancelled notification are ended.
+    /// A recipient has the profile that ``NotificationRecord/retryNeeds`` names; of a cancelled notification it ends.
     /// - Parameter until: the end of the leases by the steady clock.
     func dueRetries(
         lane: NotificationRecord.Lane,
@@ -38,8 +35,7 @@ package protocol DispatchStore: Sendable {
         limit: Int,
         from filter: ClaimFilter
     ) async throws -> [RetryClaim]
-    /// Returns the next time by the steady clock, later than `after`, at which a retry or a shard of the lane is due. A
-    /// leased shard does not count.
+    /// Returns the next time by the steady clock, later than `after`, at which a retry or an unleased shard is due.
     func nextDue(lane: NotificationRecord.Lane, after: Timestamp, at clocks: ClockReading) async throws -> Timestamp?
     /// Returns the time at which the next scheduled notification of an app that is not excluded is to be opened.
     func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp?

@@ -28,8 +28,7 @@ package protocol NotificationStore: Sendable {
         before: NotificationCursor?,
         limit: Int
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?)
-    /// Pauses, resumes or cancels a notification. Recipients of a cancelled one that wait for another try are due at
-    /// once, to be ended.
+    /// Pauses, resumes or cancels a notification. The retries of a cancelled one are due at once, to be ended.
     /// - Returns: the notification, unchanged if its state does not allow the change; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if it cannot be read. It is paused or cancelled all the same.
     func setState(_ change: StateChange, of notification: UUID, now: Timestamp) async throws -> NotificationRecord?
@@ -44,8 +43,7 @@ package protocol NotificationStore: Sendable {
     func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
     /// Returns the oldest of the next `campaigns` campaigns before `before`; `nil` if there are no more than these.
     func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor?
-    /// Returns the deliveries of one device, the newest notification first, those before `before` and not before
-    /// `horizon`.
+    /// Returns the deliveries of one device before `before` and not before `horizon`, the newest notification first.
     func deliveries(
         app: Int64,
         device: Int64,
@@ -80,8 +78,7 @@ package enum StateChange: Hashable, Sendable {
     case resume, cancel
 }
 
-/// The first 60 free bits of a notification's id, with which the `apns-id`s of its deliveries begin. Unique in the
-/// store.
+/// The first 60 free bits of a notification's id, with which its `apns-id`s begin. Unique in the store.
 package struct DeliveryPrefix: Hashable, Sendable {
     package let bits: Int64
 

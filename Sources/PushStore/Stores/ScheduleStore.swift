@@ -27,8 +27,7 @@ package protocol ScheduleStore: Sendable {
     /// Deletes a schedule.
     /// - Returns: whether there was one.
     func deleteSchedule(_ id: UUID) async throws -> Bool
-    /// Returns the schedules that are due, in the order of their runs. Those that cannot be read are paused, as they
-    /// would block all others.
+    /// Returns the due schedules in the order of their runs. Those that cannot be read are paused.
     /// - Parameter excluded: apps whose schedules are left out.
     /// - Returns: the schedules, and the stored ids of those that cannot be read.
     func dueSchedules(

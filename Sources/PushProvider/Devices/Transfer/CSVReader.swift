@@ -97,41 +97,27 @@ struct CSVReader {
                 self.firstLine = self.line
             }
             return self.endRow()
-        case UInt8(ascii: ","): self.comma()
-        case UInt8(ascii: "\""): self.quotationMark()
-        default: self.character(byte)
+        default: self.advance(byte)
         }
         return nil
     }
 
-    private mutating func comma() {
-        switch self.state {
-        case .start, .plain, .quote: self.endCell()
-        case .quoted: self.cell.append(UInt8(ascii: ","))
-        case .skipping: break
-        }
-    }
-
-    private mutating func quotationMark() {
-        switch self.state {
-        case .start: self.state = .quoted
-        case .plain: self.fail(.misplacedQuote)
-        case .quoted: self.state = .quote
-        case .quote:
-            self.cell.append(UInt8(ascii: "\""))
+    /// Takes a byte that ends no row.
+    private mutating func advance(_ byte: UInt8) {
+        let (comma, mark) = (UInt8(ascii: ","), UInt8(ascii: "\""))
+        switch (self.state, byte) {
+        case (.skipping, _): break
+        case (.start, comma), (.plain, comma), (.quote, comma): self.endCell()
+        case (.start, mark): self.state = .quoted
+        case (.quoted, mark): self.state = .quote
+        case (.quote, mark):
+            self.cell.append(mark)
             self.state = .quoted
-        case .skipping: break
-        }
-    }
-
-    private mutating func character(_ byte: UInt8) {
-        switch self.state {
-        case .start:
+        case (.plain, mark), (.quote, _): self.fail(.misplacedQuote)
+        case (.start, _):
             self.state = .plain
             self.cell.append(byte)
-        case .plain, .quoted: self.cell.append(byte)
-        case .quote: self.fail(.misplacedQuote)
-        case .skipping: break
+        case (.plain, _), (.quoted, _): self.cell.append(byte)
         }
     }
 

@@ -12,6 +12,10 @@ struct RegistrationReader {
         /// The line on which the record begins, from 1.
         var line: Int
         var content: Result<DeviceRegistration, RequestError>
+
+        init(line: Int, _ read: () throws(RequestError) -> DeviceRegistration) {
+            (self.line, self.content) = (line, Result(catching: read))
+        }
     }
 
     /// The reader of the format.
@@ -56,18 +60,11 @@ struct RegistrationReader {
 
     /// Reads the record of a line; `nil` for an empty line.
     private static func record(_ line: LineReader.Line) -> Record? {
-        guard let bytes = line.bytes else {
+        if let bytes = line.bytes, bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { return nil }
+        return Record(line: line.number) { () throws(RequestError) in
+            if let bytes = line.bytes { return try DeviceRequest.parse(Data(bytes)) }
             let message = "a line has at most \(TransferLimits.maximumRecord) bytes"
-            return Record(
-                line: line.number,
-                content: .failure(RequestError(.invalid, code: "too_long", message: message))
-            )
-        }
-        guard bytes.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
-        do throws(RequestError) {
-            return Record(line: line.number, content: .success(try DeviceRequest.parse(Data(bytes))))
-        } catch {
-            return Record(line: line.number, content: .failure(error))
+            throw RequestError(.invalid, code: "too_long", message: message)
         }
     }
 
@@ -85,12 +82,10 @@ struct RegistrationReader {
     }
 
     private static func record(_ row: CSVReader.Row, _ columns: CSVColumns) -> Record {
-        do throws(RequestError) {
+        Record(line: row.line) { () throws(RequestError) in
             let members = try columns.members(Self.cells(row))
             let fields = try JSONFields(members: members, path: nil, known: DeviceRequest.members)
-            return Record(line: row.line, content: .success(try DeviceRequest.registration(fields)))
-        } catch {
-            return Record(line: row.line, content: .failure(error))
+            return try DeviceRequest.registration(fields)
         }
     }
 

@@ -10,8 +10,7 @@ extension NotificationContent {
 
     /// Reads the content of a request and checks it against the rules of the push service.
     ///
-    /// A push that the push service would certainly reject is rejected here, before anything is stored (reference 1.5, 1.6,
-    /// 3).
+    /// A push that the push service would certainly reject is not stored (reference 1.5, 1.6, 3).
     ///
     /// - Parameters:
     ///   - bundleID: the bundle id of the app, from which the topic is made unless the request names one.

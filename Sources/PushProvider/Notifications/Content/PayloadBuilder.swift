@@ -1,8 +1,7 @@
 import PushSupport
 import PushTypes
 
-/// Builds the payload from the members of a request, or takes the raw payload that the request has (reference 3).
-/// ``PayloadLint`` checks the result.
+/// Builds the payload from the members of a request, or takes its raw payload (reference 3). ``PayloadLint`` checks it.
 struct PayloadBuilder {
     /// The members that a payload is built from.
     static let members: Set<String> = [

@@ -15,11 +15,7 @@ extension SQLiteStore {
 
     package func apps() async throws -> [AppRecord] {
         try await self.database.lookup { database in
-            try database.rows(sql: "SELECT * FROM app ORDER BY bundleID")
-                .compactMap { row in
-                    // An app that cannot be read does not block the others.
-                    do { return try Self.app(row) } catch is DamagedRow { return nil }
-                }
+            try database.rows(sql: "SELECT * FROM app ORDER BY bundleID").compactMap { try $0.readable(Self.app) }
         }
     }
 

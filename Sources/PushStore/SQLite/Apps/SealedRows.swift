@@ -10,8 +10,7 @@ struct SealedRows {
 
     /// Checks that the master key is the one of this database, and leaves a mark for the next check.
     ///
-    /// The key fits if it opens the mark or any secret. A row that alone cannot be opened is damaged and stays as it
-    /// is: it blocks nothing else.
+    /// The key fits if it opens the mark or any secret. A row that alone cannot be opened is damaged, and stays.
     /// - Throws: ``StoreError/wrongMasterKey`` if there are secrets and nothing can be opened.
     func checkMasterKey() throws {
         let mark = try Data.fetchOne(self.database, sql: "SELECT sealed FROM masterKeyMark")

@@ -4,8 +4,7 @@ import Synchronization
 
 /// The leases under which shards and retries are sent (docs/decisions/0019).
 ///
-/// A lease is known by its fencing number, which rises with every claim. Nothing is written under a lease that was
-/// lost.
+/// A lease is known by its fencing number, which rises with every claim. Under a lost lease nothing is written.
 enum Leases {
     /// Adds a lease.
     /// - Returns: its fencing number.
@@ -26,8 +25,7 @@ enum Leases {
 
     /// Returns the leases that no owner works under any more.
     ///
-    /// A lease of the caller is lost when the caller does not hold it, whatever its end. Another owner's is lost when
-    /// it has ended.
+    /// A lease of the caller is lost when the caller does not hold it, another owner's when it has ended.
     static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws -> [Int64] {
         let statement = try RawStatement(sql: "SELECT fence, owner, until FROM lease", in: database)
         defer { statement.reset() }

@@ -99,8 +99,7 @@ struct PageCommit {
         }
     }
 
-    /// The new end of the lease; `nil` ends it. A notification that has stopped has no later page that would release
-    /// it.
+    /// The new end of the lease; `nil` ends it, as no later page of a stopped notification would.
     private var keptUntil: Timestamp? { self.isInProgress ? self.page.step?.leaseUntil : nil }
 
     /// Writes a recipient's state unless it has a final one.
@@ -179,8 +178,7 @@ struct PageCommit {
         try self.database.run(sql: sql, self.number, recipient, environment, lane, self.app, attempts, dueAt)
     }
 
-    /// Queues a recipient until all shards have been read, unless another page has started it or it waits for another
-    /// try.
+    /// Queues a recipient until all shards have been read, unless it was started or waits for another try.
     private func hold(_ recipient: Int64) throws {
         let sql = """
             INSERT INTO retry (notification, recipient, lane, app, attempts, dueAt) SELECT ?1, ?2, ?3, ?4, 0, ?5

@@ -38,8 +38,7 @@ extension SQLiteStore {
         return page
     }
 
-    /// Returns the index ranges of a narrow audience, chosen once for each notification; `nil` if all devices are to be
-    /// visited.
+    /// Returns the index ranges of a narrow audience, chosen once per notification; `nil` to visit all devices.
     private func driver(of claim: ShardClaim, in database: Database) throws -> AudienceDriver? {
         guard claim.isNarrow, case .devices(let audience) = claim.notification.audience else { return nil }
         return try self.drivers.driver(of: claim.notificationNumber) {

@@ -1,8 +1,7 @@
 import Foundation
 import GRDB
 
-/// The write-ahead log beside the database. A checkpoint copies it into the database only as far as the oldest snapshot
-/// in use.
+/// The write-ahead log. A checkpoint copies it into the database only as far as the oldest snapshot in use.
 extension SQLiteStore {
     /// The time in milliseconds for which a checkpoint waits for snapshots other than those of long queries.
     private static let checkpointTimeout = 200
@@ -15,8 +14,7 @@ extension SQLiteStore {
         return attributes?[.size] as? Int ?? 0
     }
 
-    /// Copies the log into the database and empties it. Long queries end first, within their budget, and no new one
-    /// begins before.
+    /// Copies the log into the database and empties it, after long queries have ended within their budget.
     /// - Returns: the remaining length in bytes: above 0 while another process holds an old snapshot.
     package func foldLog() async throws -> Int {
         try await self.database.readers.whileIdle {

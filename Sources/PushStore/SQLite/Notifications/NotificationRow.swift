@@ -15,8 +15,7 @@ enum NotificationRow {
             .map { try Self.record($0, in: database) }
     }
 
-    /// Reads a notification with its tokens, its counters in shards and the number of recipients that wait for another
-    /// try.
+    /// Reads a notification with its tokens, its counters in shards and the number of retries.
     static func record(_ row: Row, in database: Database) throws -> NotificationRecord {
         var record = try Self.record(row)
         let number = row["number"] as Int64?

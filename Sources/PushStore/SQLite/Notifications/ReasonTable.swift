@@ -26,8 +26,7 @@ final class ReasonTable: Sendable {
 final class ReasonLookup {
     /// The longest text in characters; a push service may send a longer one.
     private static let maximumLength = 300
-    /// The most different texts in the store. A push service has a few dozen; one that invents more does not fill the
-    /// disk.
+    /// The most different texts in the store. A push service has a few dozen; one that invents more fills no disk.
     private static let maximumCount = 10_000
     private static let other = "another reason than the 10,000 that are known"
 

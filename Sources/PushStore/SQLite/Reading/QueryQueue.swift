@@ -1,7 +1,6 @@
 import Foundation
 
-/// The state machine that decides which expensive query runs next: few at a time, one per key, keys in round robin
-/// order. It does no I/O.
+/// Decides which expensive query runs next: few at a time, one per key, keys in round robin order. It does no I/O.
 struct QueryQueue {
     /// The limits of the queue.
     struct Limits: Hashable {

@@ -1,6 +1,5 @@
 extension SQLiteSchema {
-    /// Devices with their profiles, and what keeps a recipient the same while registrations change
-    /// (docs/decisions/0018).
+    /// Devices with their profiles, and what keeps a recipient the same (docs/decisions/0018).
     static let devices = """
         -- AUTOINCREMENT: an id is never used again, so that what was sent to one device never counts for another.
         CREATE TABLE device (

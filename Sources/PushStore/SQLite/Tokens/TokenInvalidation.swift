@@ -40,8 +40,7 @@ struct TokenInvalidation {
         try self.record(.deactivated, device, change)
     }
 
-    /// Moves a device to the other environment. If that has a device with this token or installation already, this one
-    /// is deactivated instead.
+    /// Moves a device to the other environment, or deactivates it if that has its token or installation already.
     private func move(_ device: DeviceRecord, to environment: PushEnvironment, _ change: TokenStateChange) throws {
         // It has another token since, of which nothing is known.
         guard change.token == nil || change.token == device.token else { return }
