@@ -1,12 +1,7 @@
+import Foundation
 import Logging
 import ServiceLifecycle
 import UnixSignals
-
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
 
 /// Runs services until one of them ends, or until SIGINT or SIGTERM asks for a graceful shutdown.
 enum ServiceRunner {

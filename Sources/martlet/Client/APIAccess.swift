@@ -47,31 +47,20 @@ extension APIAccess {
     /// - Parameters:
     ///   - name: the member of the response that has the entries.
     ///   - limit: the most entries; `nil` for all.
-    func list(
-        _ name: String,
-        _ request: APIRequest,
-        limit: Int?,
-        _ columns: [TextTable.Column]
-    ) async throws {
+    func list(_ name: String, _ request: APIRequest, limit: Int?, _ columns: TextTable) async throws {
         let connection = try await self.connection()
         var entries: [JSONValue] = []
         var cursor: String?
         repeat {
             let size = limit.map { "\(min(Self.largestPage, $0 - entries.count))" }
-            var page = request
-            page.query += [(connection.cursor, cursor), ("limit", size)].compactMap { name, value in
-                value.map { (name, $0) }
-            }
-            let response = try await connection.send(page)
+            let response = try await connection.send(request.query([(connection.cursor, cursor), ("limit", size)]))
             entries += response[name].elements
             let next = response["next"].stringValue
             // A server that returns the same cursor again would make the list endless.
             cursor = next == cursor ? nil : next
         } while cursor != nil && entries.count < limit ?? .max
         entries = Array(entries.prefix(limit ?? .max))
-        try self.print([name: .array(entries)]) { _ in
-            entries.isEmpty ? "(none)" : TextTable(columns, entries).text
-        }
+        try self.print([name: .array(entries)]) { _ in entries.isEmpty ? "(none)" : columns.text(of: entries) }
         if cursor != nil { StandardError.line("There are more: see them with --limit.") }
     }
 

@@ -55,7 +55,7 @@ struct APIClient: Sendable {
     /// Returns the body of a response as it arrives, without a limit of time.
     /// - Throws: as ``send(_:)``.
     func stream(_ request: APIRequest) async throws -> HTTPClientResponse.Body {
-        try await self.response(to: self.message(.get, request.path), deadline: .distantFuture).body
+        try await self.response(to: self.message(request.method, request.path), deadline: .distantFuture).body
     }
 
     /// Sends a body as it arrives, without a limit of time.
@@ -67,7 +67,7 @@ struct APIClient: Sendable {
         contentType: String,
         to request: APIRequest
     ) async throws -> JSONValue where Body.Element == ByteBuffer {
-        var message = self.message(.post, request.path)
+        var message = self.message(request.method, request.path)
         message.headers.replaceOrAdd(name: "content-type", value: contentType)
         message.body = .stream(body, length: length.map { .known($0) } ?? .unknown)
         return try await self.json(in: try await self.response(to: message, deadline: .distantFuture))

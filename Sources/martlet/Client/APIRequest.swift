@@ -12,35 +12,49 @@ struct APIRequest: Sendable {
         case delete = "DELETE"
     }
 
-    var method: Method
+    let method: Method
     /// The parts of the path between its slashes, after `/v1` and the part that the connection adds.
     var parts: [String]
     /// The word after a colon at the end of the path; `nil` for none.
-    var action: String?
+    private var action: String?
     /// The items of the query, not yet percent-encoded.
-    var query: [(String, String)]
+    private var query: [(String, String)] = []
     /// The request headers besides those that every request has.
-    var headers: [(String, String)]
+    private(set) var headers: [(String, String)] = []
     /// The JSON object to send; `nil` for a request without a body.
-    var body: JSONValue?
+    private(set) var body: JSONValue?
 
-    /// - Parameters:
-    ///   - query: the items of the query; those without a value are left out.
-    ///   - body: the members of the body; those without a value are left out, `.null` is sent.
-    init(
-        _ method: Method,
-        _ parts: [String],
-        action: String? = nil,
-        query: [(String, String?)] = [],
-        headers: [(String, String)] = [],
-        body: [String: JSONValue?]? = nil
-    ) {
+    init(_ method: Method, _ parts: [String]) {
         self.method = method
         self.parts = parts
-        self.action = action
-        self.query = query.compactMap { name, value in value.map { (name, $0) } }
-        self.headers = headers
-        self.body = body.map(JSONValue.members)
+    }
+
+    static func get(_ parts: String...) -> APIRequest { APIRequest(.get, parts) }
+    static func post(_ parts: String...) -> APIRequest { APIRequest(.post, parts) }
+    static func put(_ parts: String...) -> APIRequest { APIRequest(.put, parts) }
+    static func delete(_ parts: String...) -> APIRequest { APIRequest(.delete, parts) }
+
+    /// Returns the request for an action, such as `pause`.
+    func action(_ name: String) -> APIRequest { self.with { $0.action = name } }
+
+    /// Returns the request with further items of the query; those without a value are left out.
+    func query(_ items: [(String, String?)]) -> APIRequest {
+        self.with { $0.query += items.compactMap { name, value in value.map { (name, $0) } } }
+    }
+
+    /// Returns the request with a key by which the server carries out a repeated one only once.
+    /// - Parameter key: the key; `nil` for a new one.
+    func idempotencyKey(_ key: String?) -> APIRequest {
+        self.with { $0.headers.append(("idempotency-key", key ?? UUID().uuidString)) }
+    }
+
+    /// Returns the request with a JSON object of these members; those without a value are left out, `.null` is sent.
+    func body(_ members: [String: JSONValue?]) -> APIRequest { self.with { $0.body = .members(members) } }
+
+    private func with(_ change: (inout APIRequest) -> Void) -> APIRequest {
+        var request = self
+        change(&request)
+        return request
     }
 
     /// Path and query, percent-encoded.

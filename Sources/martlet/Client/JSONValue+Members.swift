@@ -59,6 +59,10 @@ extension String {
     var json: JSONValue { .string(self) }
 }
 
+extension Bool {
+    var json: JSONValue { .bool(self) }
+}
+
 extension BinaryInteger {
     var json: JSONValue { .integer(Int64(clamping: self)) }
 }

@@ -24,21 +24,24 @@ extension RequestCommand {
 protocol ListCommand: AsyncParsableCommand {
     associatedtype Access: APIAccess
     var access: Access { get }
-    /// The member of the response that has the entries.
-    static var member: String { get }
     /// The columns of the table.
-    static var columns: [TextTable.Column] { get }
+    static var columns: TextTable { get }
+    /// The member of the response that has the entries; by default it has the name of the path's last part.
+    static var member: String? { get }
     /// The request for the first page.
-    var request: APIRequest { get throws }
+    var request: APIRequest { get }
     /// The most entries that are shown; `nil` for all.
     var limit: Int? { get }
 }
 
 extension ListCommand {
+    static var member: String? { nil }
     var limit: Int? { nil }
 
     mutating func run() async throws {
-        try await self.access.list(Self.member, try self.request, limit: self.limit, Self.columns)
+        let request = self.request
+        let member = Self.member ?? request.parts.last ?? ""
+        try await self.access.list(member, request, limit: self.limit, Self.columns)
     }
 }
 

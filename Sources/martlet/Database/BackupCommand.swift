@@ -4,15 +4,15 @@ import PushStore
 
 /// `martlet backup`: copies a provider's database.
 struct BackupCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "backup",
-        "Copy a provider's database to a file, also while the provider runs.",
-        """
-        The copy has what was committed when it began; a damaged one does not get its name. The master key is not in \
-        it: keep a copy of that elsewhere, once.
-        """,
-        example: "backup --data-directory /var/lib/martlet --to /backup/martlet-$(date +%F).sqlite"
-    )
+    static let configuration = CommandConfiguration("backup")
+        .help("Copy a provider's database to a file, also while the provider runs.")
+        .detail(
+            """
+            The copy has what was committed when it began; a damaged one does not get its name. The master key is not in \
+            it: keep a copy of that elsewhere, once.
+            """
+        )
+        .example("backup --data-directory /var/lib/martlet --to /backup/martlet-$(date +%F).sqlite")
 
     @OptionGroup var data: DataDirectoryOptions
     @Option(help: "The file; an existing one is not overwritten.") var to: String

@@ -5,16 +5,16 @@ import PushStore
 
 /// `martlet check`: examines a provider's database or a backup.
 struct CheckCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "check",
-        "Examine a provider's database or a backup: every page, every reference, every rule of the store.",
-        """
-        Reads the whole file and changes nothing, also while the provider runs. The status is 0 if it is sound; else \
-        every fault is named. With --at-rest nothing may be in flight either, as after a graceful shutdown: no shard or \
-        retry may be leased and no delivery started.
-        """,
-        example: "check /backup/martlet-2026-12-01.sqlite"
-    )
+    static let configuration = CommandConfiguration("check")
+        .help("Examine a provider's database or a backup: every page, every reference, every rule of the store.")
+        .detail(
+            """
+            Reads the whole file and changes nothing, also while the provider runs. The status is 0 if it is sound; else \
+            every fault is named. With --at-rest nothing may be in flight either, as after a graceful shutdown: no shard or \
+            retry may be leased and no delivery started.
+            """
+        )
+        .example("check /backup/martlet-2026-12-01.sqlite")
 
     @OptionGroup var data: DataDirectoryOptions
     @Argument(help: "The file. Default: the database in the data directory.") var file: String?

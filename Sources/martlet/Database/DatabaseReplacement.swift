@@ -3,12 +3,6 @@ import ProviderAPI
 import PushStore
 import PushSupport
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Replaces a database by another.
 ///
 /// After a crash at any time either the old database is where it was, or ``ProviderConfiguration/replacementMarker``

@@ -6,7 +6,7 @@ import PushSupport
 /// Replaces a provider's database by a backup.
 struct DatabaseRestore {
     /// The result of a restore.
-    struct Result: Hashable, Sendable {
+    struct Summary: Hashable, Sendable {
         /// The path of the previous database; `nil` if there was none.
         var old: String?
         /// The number of notifications that were paused.
@@ -30,7 +30,7 @@ struct DatabaseRestore {
     /// Restores the backup.
     /// - Throws: ``SettingsError``, ``StoreError``. Then either nothing has been replaced, or no provider starts until
     ///   another attempt has continued.
-    func run(pausing: Bool) async throws -> Result {
+    func run(pausing: Bool) async throws -> Summary {
         let source = SQLiteStoreFile(path: self.backup)
         // Broken rules of the store are reported later; such a backup is restored all the same.
         try CheckCommand.expectNone(of: try await source.examine().damage, in: self.backup)
@@ -80,11 +80,11 @@ struct DatabaseRestore {
     }
 
     /// Opens the new database as a provider would, so that an unusable one is found before the old one is moved.
-    private func prepare(_ path: String, pausing: Bool) async throws -> Result {
+    private func prepare(_ path: String, pausing: Bool) async throws -> Summary {
         do {
             let store = try SQLiteStore(path: path, masterKey: MasterKey.load(orCreateAt: self.paths.masterKeyPath))
             let faults = try await store.checkIntegrity()
-            var result = Result()
+            var result = Summary()
             if pausing {
                 (result.notifications, result.schedules) = try await store.pauseEverything(reason: Self.reason)
             }

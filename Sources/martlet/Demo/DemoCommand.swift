@@ -4,14 +4,14 @@ import Logging
 
 /// `martlet demo`: runs all roles in one process.
 struct DemoCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "demo",
-        abstract: "Run gateway, provider and a device in one process and follow one notification through all of them.",
-        discussion: """
+    static let configuration = CommandConfiguration("demo")
+        .help("Run gateway, provider and a device in one process and follow one notification through all of them.")
+        .detail(
+            """
             Everything listens on free ports of 127.0.0.1 and is kept in a temporary directory that is removed at the end. \
             Without --exit the demo keeps running and prints commands to try next; Ctrl-C ends it.
             """
-    )
+        )
 
     @OptionGroup var common: CommonOptions
     @Flag(help: "End after the first delivery, with status 0.") var exit = false

@@ -60,9 +60,9 @@ struct DemoLoop: Sendable {
             "open: HTTP/2 on port \(ports.main.http2), devices on \(ports.main.deviceLink), admin on \(ports.admin)"
         )
         let app = ["teamId": Self.teamID.json, "bundleId": Self.bundleID.json]
-        try await self.admin.send(APIRequest(.post, ["apps"], body: app))
+        try await self.admin.send(.post("apps").body(app))
         let key = ["teamId": Self.teamID.json, "keyId": Self.keyID.json, "key": self.privateKey.json]
-        try await self.admin.send(APIRequest(.post, ["keys"], body: key))
+        try await self.admin.send(.post("keys").body(key))
         self.narrator.report(.gateway, "knows app \(Self.bundleID) and key \(Self.keyID) of team \(Self.teamID)")
         return gateway
     }
@@ -87,9 +87,9 @@ struct DemoLoop: Sendable {
         await start(server)
         self.providerPort = try await server.port()
         self.narrator.report(.provider, "open: http://127.0.0.1:\(self.providerPort)/v1")
-        try await self.provider.send(APIRequest(.post, ["apps"], body: ["bundleId": Self.bundleID.json]))
+        try await self.provider.send(.post("apps").body(["bundleId": Self.bundleID.json]))
         let key = ["teamId": Self.teamID.json, "keyId": Self.keyID.json, "privateKey": self.privateKey.json]
-        try await self.provider.send(APIRequest(.put, ["apps", Self.bundleID, "credentials", "sandbox"], body: key))
+        try await self.provider.send(.put("apps", Self.bundleID, "credentials", "sandbox").body(key))
         self.narrator.report(.provider, "has the app and its credential for the sandbox")
     }
 
@@ -111,7 +111,7 @@ struct DemoLoop: Sendable {
             "connected; device token \(self.deviceToken.prefix(16))… (\(self.deviceToken.count / 2) bytes)"
         )
         let registration = ["token": self.deviceToken.json, "environment": "sandbox", "user": Self.user.json]
-        try await self.provider.send(APIRequest(.post, ["apps", Self.bundleID, "devices"], body: registration))
+        try await self.provider.send(.post("apps", Self.bundleID, "devices").body(registration))
         self.narrator.report(.provider, "registered the device for user \(Self.user)")
         return device
     }

@@ -68,17 +68,10 @@ struct DemoRun: Service {
         _ device: Device,
         _ narrator: DemoNarrator
     ) async throws -> ReceivedNotification {
-        let response = try await loop.provider.send(
-            APIRequest(
-                .post,
-                ["apps", DemoLoop.bundleID, "notifications"],
-                headers: [("idempotency-key", UUID().uuidString)],
-                body: [
-                    "to": ["user": DemoLoop.user.json],
-                    "alert": ["title": "Hello", "body": "This went all the way round."],
-                ]
-            )
-        )
+        let request = APIRequest.post("apps", DemoLoop.bundleID, "notifications").body([
+            "to": ["user": DemoLoop.user.json], "alert": ["title": "Hello", "body": "This went all the way round."],
+        ])
+        let response = try await loop.provider.send(request.idempotencyKey(nil))
         guard let id = response["id"].stringValue else { throw SettingsError("the provider returned no notification") }
         narrator.report(.provider, "202 Accepted: notification \(id) is on disk")
         var notifications = device.notifications.makeAsyncIterator()
@@ -94,7 +87,7 @@ struct DemoRun: Service {
     /// Returns the gateway's events of a notification, oldest first, once the device's acknowledgement is among them.
     private func events(_ loop: DemoLoop, apnsID: String?) async throws -> [String] {
         while true {
-            let response = try await loop.admin.send(APIRequest(.get, ["devices", loop.deviceID, "events"]))
+            let response = try await loop.admin.send(.get("devices", loop.deviceID, "events"))
             let events = response["events"].elements.filter { $0["apnsId"].stringValue == apnsID }
             let names = events.compactMap { $0["event"].stringValue }
             if names.contains(where: { $0.hasPrefix("Delivered") }) { return names.reversed() }

@@ -2,18 +2,19 @@ import ArgumentParser
 
 /// `martlet device`: is a device, or manages the devices of a provider.
 struct DeviceCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "device",
-        "Be a device: activate, connect to a gateway, print each notification; or manage a provider's devices.",
-        """
-        Without a subcommand it is a device, with the options that 'martlet device run --help' shows. All other \
-        subcommands talk to a running provider about the devices that are registered there.
-        """,
-        example: "device list --app com.example.MyApp --user alice",
-        subcommands: [
-            DeviceRunCommand.self, DeviceListCommand.self, DeviceShowCommand.self, DeviceAddCommand.self,
-            DeviceRemoveCommand.self, DeviceHistoryCommand.self, DeviceImportCommand.self, DeviceExportCommand.self,
-        ],
-        defaultSubcommand: DeviceRunCommand.self
-    )
+    static let configuration = CommandConfiguration("device")
+        .help("Be a device: activate, connect to a gateway, print each notification; or manage a provider's devices.")
+        .detail(
+            """
+            Without a subcommand it is a device, with the options that 'martlet device run --help' shows. All other \
+            subcommands talk to a running provider about the devices that are registered there.
+            """
+        )
+        .example("device list --app com.example.MyApp --user alice")
+        .subcommands([
+            DeviceRunCommand.self, DeviceListCommand.self, ShowResource<RegisteredDevice>.self, DeviceAddCommand.self,
+            DeviceRemoveCommand.self, ShowHistory<RegisteredDevice>.self, DeviceImportCommand.self,
+            DeviceExportCommand.self,
+        ])
+        .defaultSubcommand(DeviceRunCommand.self)
 }

@@ -22,13 +22,8 @@ enum DeviceSettings: ConfigurationSection {
         .help("File that keeps the identity")
     static let name = Setting("device.name", flag: "name", default: "Martlet device")
         .help("Name of the device in the gateway's lists")
-    private static let state = Setting(
-        "device.state",
-        flag: "state",
-        kind: .choice(State.allCases.map(\.rawValue)),
-        default: State.active.rawValue
-    )
-    .help("Whether the device is in use; an inactive one gets less urgent pushes later")
+    private static let state = Setting.choice("device.state", flag: "state", default: State.active)
+        .help("Whether the device is in use; an inactive one gets less urgent pushes later")
 
     static let rows: [SettingRow<DeviceConfiguration>] = [
         SettingRow(topics), SettingRow(channels),

@@ -15,5 +15,5 @@ struct AdminOptions: APIAccess {
     }
 }
 
-/// A kind of record that a gateway lists and removes.
-protocol GatewayResource: ListedResource, RemovedResource where ListAccess == AdminOptions, Access == AdminOptions {}
+/// A kind of record that a gateway keeps.
+protocol GatewayResource: Resource where Access == AdminOptions {}

@@ -33,14 +33,14 @@ struct EventPrinter: Service {
 
 /// The events of a gateway as text.
 enum EventText {
-    static let columns: [TextTable.Column] = [
-        .init("time", "timeMs", .time), .init("event", "event"), .init("environment", "environment"),
-        .init("topic", "topic"), .init("apns-id", "apnsId"), .init("device", "device"), .init("id", "id"),
+    static let columns: TextTable = [
+        .time("time", "timeMs"), "event", "environment",
+        "topic", .init("apns-id", "apnsId"), "device", "id",
     ]
 
     /// Returns one event as one line.
     static func line(_ event: JSONValue) -> String {
-        let texts = Self.columns.dropLast().map { CellText.of($0.value(in: event), $0.style).printable }
+        let texts = Self.columns.columns.dropLast().map { $0.text(in: event) }
         return texts.filter { !$0.isEmpty }.joined(separator: "  ")
     }
 }

@@ -3,23 +3,20 @@ import PushSupport
 
 /// `martlet gateway app`: manages the apps of a gateway.
 struct GatewayAppCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "app",
-        "The apps that can be pushed to.",
-        example: "gateway app add com.example.MyApp --team DEF123GHIJ",
-        subcommands: [ListResources<App>.self, Add.self, Change.self, RemoveResource<App>.self]
-    )
+    static let configuration = CommandConfiguration("app").help("The apps that can be pushed to.")
+        .example("gateway app add com.example.MyApp --team DEF123GHIJ")
+        .subcommands([ListResources<App>.self, Add.self, Change.self, RemoveResource<App>.self])
 
     /// The apps of a gateway.
-    enum App: GatewayResource {
-        static let path = ["apps"]
+    enum App: GatewayResource, ListableResource, RemovableResource {
+        static let path = "apps"
         static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
-        static let columns: [TextTable.Column] = [
-            .init("bundle id", "bundleId"), .init("team", "teamId"), .init("broadcast", "broadcast"),
+        static let columns: TextTable = [
+            .init("bundle id", "bundleId"), .init("team", "teamId"), "broadcast",
             .init("token length", "tokenLength"),
         ]
-        static let list = CommandConfiguration("list", "List all apps.", example: "gateway app list")
-        static let remove = CommandConfiguration("remove", "Remove an app: pushes to it are rejected from now on.")
+        static let list = CommandConfiguration("list").help("List all apps.").example("gateway app list")
+        static let remove = CommandConfiguration("remove").help("Remove an app: pushes to it are rejected from now on.")
             .example("gateway app remove com.example.MyApp")
 
         static func removed(_ id: String) -> String { "\(id) is removed" }
@@ -27,7 +24,7 @@ struct GatewayAppCommand: AsyncParsableCommand {
 
     /// `martlet gateway app add`: registers an app.
     struct Add: RequestCommand {
-        static let configuration = CommandConfiguration("add", "Register an app.")
+        static let configuration = CommandConfiguration("add").help("Register an app.")
             .example("gateway app add com.example.MyApp --team DEF123GHIJ --broadcast")
 
         @OptionGroup var access: AdminOptions
@@ -41,14 +38,10 @@ struct GatewayAppCommand: AsyncParsableCommand {
         var tokenLength: Int?
 
         var request: APIRequest {
-            APIRequest(
-                .post,
-                ["apps"],
-                body: [
-                    "teamId": self.team.json, "bundleId": self.app.id.json,
-                    "broadcast": self.broadcast.map(JSONValue.bool), "tokenLength": self.tokenLength?.json,
-                ]
-            )
+            .post(App.path).body([
+                "teamId": self.team.json, "bundleId": self.app.id.json, "broadcast": self.broadcast?.json,
+                "tokenLength": self.tokenLength?.json,
+            ])
         }
 
         func text(of response: JSONValue) -> String { "\(self.app.id) is registered for team \(self.team)" }
@@ -56,11 +49,9 @@ struct GatewayAppCommand: AsyncParsableCommand {
 
     /// `martlet gateway app change`: changes an app.
     struct Change: RequestCommand {
-        static let configuration = CommandConfiguration(
-            "change",
-            "Change an app. Devices get tokens of another length when they ask for them next.",
-            example: "gateway app change com.example.MyApp --token-length 32"
-        )
+        static let configuration = CommandConfiguration("change")
+            .help("Change an app. Devices get tokens of another length when they ask for them next.")
+            .example("gateway app change com.example.MyApp --token-length 32")
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var app: ResourceID<App>
@@ -77,13 +68,8 @@ struct GatewayAppCommand: AsyncParsableCommand {
         }
 
         var request: APIRequest {
-            self.app.request(
-                .patch,
-                body: [
-                    "broadcast": self.broadcast.map(JSONValue.bool),
-                    "tokenLength": self.tokenLength.map { Int64($0)?.json ?? .null },
-                ]
-            )
+            let tokenLength = self.tokenLength.map { Int64($0)?.json ?? .null }
+            return self.app.request(.patch).body(["broadcast": self.broadcast?.json, "tokenLength": tokenLength])
         }
 
         func text(of response: JSONValue) -> String { "\(self.app.id) is changed" }

@@ -3,17 +3,15 @@ import Foundation
 
 /// `martlet gateway authority`: prints or writes the gateway's authority.
 struct GatewayAuthorityCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "authority",
-        "Print or write the certificate that providers and devices have to trust, in PEM.",
-        example: "gateway authority --output authority.pem"
-    )
+    static let configuration = CommandConfiguration("authority")
+        .help("Print or write the certificate that providers and devices have to trust, in PEM.")
+        .example("gateway authority --output authority.pem")
 
     @OptionGroup var access: AdminOptions
     @Option(help: "File to write; default: standard output.") var output: String?
 
     func run() async throws {
-        let response = try await self.access.connection().send(APIRequest(.get, ["authority"]))
+        let response = try await self.access.connection().send(.get("authority"))
         let certificate = response["certificate"].stringValue ?? ""
         guard let output else {
             return try self.access.print(response) { _ in certificate.trimmingCharacters(in: .newlines) }

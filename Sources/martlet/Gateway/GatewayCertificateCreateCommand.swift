@@ -5,14 +5,14 @@ import PushTypes
 
 /// `martlet gateway certificate create`: issues a certificate and writes its files.
 struct GatewayCertificateCreateCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "create",
-        "Issue a certificate, as Apple would: PEM files, and a .p12 where the gateway makes the key.",
-        example: """
+    static let configuration = CommandConfiguration("create")
+        .help("Issue a certificate, as Apple would: PEM files, and a .p12 where the gateway makes the key.")
+        .example(
+            """
             gateway certificate create --topic com.example.MyApp --environment sandbox --output apns
             writes apns.pem, apns.key and apns.p12.
             """
-    )
+        )
 
     /// The kinds of key that the gateway makes.
     enum KeyType: String, CaseIterable, ExpressibleByArgument {
@@ -41,7 +41,7 @@ struct GatewayCertificateCreateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let request = APIRequest(.post, ["certificates"], body: try self.body)
+        let request = APIRequest.post(GatewayCertificateCommand.Certificate.path).body(try self.members)
         let response = try await self.access.connection().send(request)
         let base = self.output ?? self.topic
         var files: [String] = []
@@ -60,7 +60,7 @@ struct GatewayCertificateCreateCommand: AsyncParsableCommand {
         }
     }
 
-    private var body: [String: JSONValue?] {
+    private var members: [String: JSONValue?] {
         get throws {
             let environments: [String] =
                 switch self.environment {

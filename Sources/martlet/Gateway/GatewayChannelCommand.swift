@@ -4,12 +4,9 @@ import PushTypes
 
 /// `martlet gateway channel`: manages the broadcast channels of an app.
 struct GatewayChannelCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "channel",
-        "Broadcast channels.",
-        example: "gateway channel create com.example.MyApp --environment sandbox --stores",
-        subcommands: [List.self, Create.self, Delete.self]
-    )
+    static let configuration = CommandConfiguration("channel").help("Broadcast channels.")
+        .example("gateway channel create com.example.MyApp --environment sandbox --stores")
+        .subcommands([List.self, Create.self, Delete.self])
 
     /// The app whose channels a command is about.
     struct App: ParsableArguments {
@@ -19,25 +16,23 @@ struct GatewayChannelCommand: AsyncParsableCommand {
 
     /// `martlet gateway channel list`: lists the channels of an app.
     struct List: ListCommand {
-        static let configuration = CommandConfiguration("list", "List the channels of an app.")
+        static let configuration = CommandConfiguration("list").help("List the channels of an app.")
             .example("gateway channel list com.example.MyApp --environment sandbox")
-        static let member = "channels"
-        static let columns: [TextTable.Column] = [
-            .init("channel", "channelId"), .init("policy", "policy"), .init("created", "createdAt", .time),
+        static let columns: TextTable = [
+            .init("channel", "channelId"), "policy", .time("created", "createdAt"),
         ]
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var app: App
 
         var request: APIRequest {
-            let query = [("environment", self.app.environment.rawValue), ("bundleId", self.app.bundleID)]
-            return APIRequest(.get, ["channels"], query: query)
+            .get("channels").query([("environment", self.app.environment.rawValue), ("bundleId", self.app.bundleID)])
         }
     }
 
     /// `martlet gateway channel create`: creates a channel.
     struct Create: RequestCommand {
-        static let configuration = CommandConfiguration("create", "Create a channel and print its id.")
+        static let configuration = CommandConfiguration("create").help("Create a channel and print its id.")
             .example("gateway channel create com.example.MyApp --environment sandbox --stores")
 
         @OptionGroup var access: AdminOptions
@@ -47,14 +42,10 @@ struct GatewayChannelCommand: AsyncParsableCommand {
         var stores = false
 
         var request: APIRequest {
-            APIRequest(
-                .post,
-                ["channels"],
-                body: [
-                    "environment": self.app.environment.rawValue.json, "bundleId": self.app.bundleID.json,
-                    "policy": .integer(self.stores ? 1 : 0),
-                ]
-            )
+            .post("channels").body([
+                "environment": self.app.environment.rawValue.json, "bundleId": self.app.bundleID.json,
+                "policy": .integer(self.stores ? 1 : 0),
+            ])
         }
 
         func text(of response: JSONValue) -> String { response["channelId"].stringValue?.printable ?? "" }
@@ -62,7 +53,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
 
     /// `martlet gateway channel delete`: deletes a channel.
     struct Delete: RequestCommand {
-        static let configuration = CommandConfiguration("delete", "Delete a channel.")
+        static let configuration = CommandConfiguration("delete").help("Delete a channel.")
             .example("gateway channel delete com.example.MyApp dHN0… --environment sandbox")
 
         @OptionGroup var access: AdminOptions
@@ -70,7 +61,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
         @Argument(help: "The channel's id, in base64.") var channel: String
 
         var request: APIRequest {
-            APIRequest(.delete, ["channels", self.app.environment.rawValue, self.app.bundleID, self.channel])
+            .delete("channels", self.app.environment.rawValue, self.app.bundleID, self.channel)
         }
 
         func text(of response: JSONValue) -> String { "channel \(self.channel) is deleted" }

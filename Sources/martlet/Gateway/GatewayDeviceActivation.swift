@@ -36,43 +36,37 @@ struct SigningRequestOptions: ParsableArguments {
 
 /// `martlet gateway device add`.
 struct GatewayDeviceAddCommand: GatewayActivationCommand {
-    static let configuration = CommandConfiguration(
-        "add",
-        "Activate a device from its signing request; prints its certificate in PEM.",
-        example: "gateway device add device.csr --name 'my device' --output device.pem"
-    )
+    static let configuration = CommandConfiguration("add")
+        .help("Activate a device from its signing request; prints its certificate in PEM.")
+        .example("gateway device add device.csr --name 'my device' --output device.pem")
 
     @OptionGroup var access: AdminOptions
     @OptionGroup var signingRequest: SigningRequestOptions
     @Option(help: "Its name in lists.") var name: String?
 
     func request(_ csr: JSONValue) -> APIRequest {
-        APIRequest(.post, GatewayDevice.path, body: ["csr": csr, "name": self.name?.json])
+        .post(GatewayDevice.path).body(["csr": csr, "name": self.name?.json])
     }
 }
 
 /// `martlet gateway device reinstall`.
 struct GatewayDeviceReinstallCommand: GatewayActivationCommand {
-    static let configuration = CommandConfiguration(
-        "reinstall",
-        "Install a device's system anew: a new certificate, and all its tokens are answered with 410.",
-        example: "gateway device reinstall 3F1C… device.csr --output device.pem"
-    )
+    static let configuration = CommandConfiguration("reinstall")
+        .help("Install a device's system anew: a new certificate, and all its tokens are answered with 410.")
+        .example("gateway device reinstall 3F1C… device.csr --output device.pem")
 
     @OptionGroup var access: AdminOptions
     @OptionGroup var device: ResourceID<GatewayDevice>
     @OptionGroup var signingRequest: SigningRequestOptions
 
-    func request(_ csr: JSONValue) -> APIRequest { self.device.request(.post, ["reinstall"], body: ["csr": csr]) }
+    func request(_ csr: JSONValue) -> APIRequest { self.device.request(.post, "reinstall").body(["csr": csr]) }
 }
 
 /// `martlet gateway device restore`.
 struct GatewayDeviceRestoreCommand: GatewayActivationCommand {
-    static let configuration = CommandConfiguration(
-        "restore",
-        "Move a device to new hardware: a new id and certificate; the old device's tokens are answered with 410.",
-        example: "gateway device restore 3F1C… new.csr --output new.pem"
-    )
+    static let configuration = CommandConfiguration("restore")
+        .help("Move a device to new hardware: a new id and certificate; the old device's tokens are answered with 410.")
+        .example("gateway device restore 3F1C… new.csr --output new.pem")
 
     @OptionGroup var access: AdminOptions
     @OptionGroup var device: ResourceID<GatewayDevice>
@@ -80,7 +74,6 @@ struct GatewayDeviceRestoreCommand: GatewayActivationCommand {
     @Option(help: "The new one's name in lists. Default: that of the old one.") var name: String?
 
     func request(_ csr: JSONValue) -> APIRequest {
-        let body: [String: JSONValue?] = ["csr": csr, "name": self.name?.json, "restoreOf": self.device.id.json]
-        return APIRequest(.post, GatewayDevice.path, body: body)
+        .post(GatewayDevice.path).body(["csr": csr, "name": self.name?.json, "restoreOf": self.device.id.json])
     }
 }

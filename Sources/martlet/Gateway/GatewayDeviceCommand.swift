@@ -4,25 +4,22 @@ import PushTypes
 
 /// `martlet gateway device`: manages the devices of a gateway.
 struct GatewayDeviceCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "device",
-        "The devices of a gateway. ('martlet device' is one.)",
-        example: "gateway device list --online",
-        subcommands: [
+    static let configuration = CommandConfiguration("device")
+        .help("The devices of a gateway. ('martlet device' is one.)")
+        .example("gateway device list --online")
+        .subcommands([
             List.self, ShowResource<GatewayDevice>.self, GatewayDeviceAddCommand.self,
             GatewayDeviceReinstallCommand.self, GatewayDeviceRestoreCommand.self, Revoke.self, Disconnect.self,
             RemoveResource<GatewayDevice>.self, RemoveApp.self,
-        ]
-    )
+        ])
 
     /// `martlet gateway device list`: lists devices.
     struct List: ListCommand {
-        static let configuration = CommandConfiguration("list", "List devices, oldest first.")
+        static let configuration = CommandConfiguration("list").help("List devices, oldest first.")
             .example("gateway device list --topic com.example.MyApp --online")
-        static let member = "devices"
-        static let columns: [TextTable.Column] = [
-            .init("device", "deviceId"), .init("name", "name"), .init("online", "online"), .init("revoked", "revoked"),
-            .init("last seen", "lastSeenAt", .time), .init("topics", "topics"),
+        static let columns: TextTable = [
+            .init("device", "deviceId"), "name", "online", "revoked",
+            .time("last seen", "lastSeenAt"), "topics",
         ]
 
         @OptionGroup var access: AdminOptions
@@ -32,39 +29,35 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         @Option(help: "The most entries to show.") var limit: Int?
 
         var request: APIRequest {
-            let query = [("online", self.online.map { "\($0)" }), ("topic", self.topic), ("name", self.name)]
-            return APIRequest(.get, GatewayDevice.path, query: query)
+            .get(GatewayDevice.path)
+                .query([("online", self.online.map { "\($0)" }), ("topic", self.topic), ("name", self.name)])
         }
     }
 
     /// `martlet gateway device revoke`: revokes the certificate of a device.
     struct Revoke: RequestCommand {
-        static let configuration = CommandConfiguration(
-            "revoke",
-            "Revoke its certificate: it cannot connect any more; its tokens stay registered.",
-            example: "gateway device revoke 3F1C…"
-        )
+        static let configuration = CommandConfiguration("revoke")
+            .help("Revoke its certificate: it cannot connect any more; its tokens stay registered.")
+            .example("gateway device revoke 3F1C…")
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var device: ResourceID<GatewayDevice>
 
-        var request: APIRequest { self.device.request(.delete, ["certificate"]) }
+        var request: APIRequest { self.device.request(.delete, "certificate") }
 
         func text(of response: JSONValue) -> String { "the certificate of \(self.device.id) is revoked" }
     }
 
     /// `martlet gateway device disconnect`: ends the connections of a device.
     struct Disconnect: RequestCommand {
-        static let configuration = CommandConfiguration(
-            "disconnect",
-            "End its connections; it may connect again at once.",
-            example: "gateway device disconnect 3F1C…"
-        )
+        static let configuration = CommandConfiguration("disconnect")
+            .help("End its connections; it may connect again at once.")
+            .example("gateway device disconnect 3F1C…")
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var device: ResourceID<GatewayDevice>
 
-        var request: APIRequest { self.device.request(.post, ["disconnect"]) }
+        var request: APIRequest { self.device.request(.post, "disconnect") }
 
         func text(of response: JSONValue) -> String {
             "\(response["connections"].integerValue ?? 0) connection(s) ended"
@@ -73,11 +66,9 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
 
     /// `martlet gateway device remove-app`: removes an app from a device.
     struct RemoveApp: RequestCommand {
-        static let configuration = CommandConfiguration(
-            "remove-app",
-            "Remove an app from a device: its token is answered with 410 from now on.",
-            example: "gateway device remove-app 3F1C… com.example.MyApp --delay 60"
-        )
+        static let configuration = CommandConfiguration("remove-app")
+            .help("Remove an app from a device: its token is answered with 410 from now on.")
+            .example("gateway device remove-app 3F1C… com.example.MyApp --delay 60")
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var device: ResourceID<GatewayDevice>
@@ -86,11 +77,8 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         @Option(help: "Seconds until the token is answered with 410; Apple may take hours. Default: 0.") var delay: Int?
 
         var request: APIRequest {
-            self.device.request(
-                .delete,
-                ["topics", self.topic],
-                query: [("environment", self.environment?.rawValue), ("delaySeconds", self.delay.map { "\($0)" })]
-            )
+            self.device.request(.delete, "topics", self.topic)
+                .query([("environment", self.environment?.rawValue), ("delaySeconds", self.delay.map { "\($0)" })])
         }
 
         func text(of response: JSONValue) -> String { "\(self.topic) is removed from \(self.device.id)" }
@@ -98,43 +86,32 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
 }
 
 /// The devices of a gateway.
-enum GatewayDevice: ShownResource, RemovedResource {
-    typealias Access = AdminOptions
-
-    static let path = ["devices"]
+enum GatewayDevice: GatewayResource, ShowableResource, RemovableResource {
+    static let path = "devices"
     static let id = ArgumentHelp("The device's id.")
-    static let show = CommandConfiguration("show", "Show a device with its device tokens.")
+    static let show = CommandConfiguration("show").help("Show a device with its device tokens.")
         .example("gateway device show 3F1C… --json")
-    static let remove = CommandConfiguration("remove", "Delete a device: its tokens are answered with 410 from now on.")
+    static let remove = CommandConfiguration("remove")
+        .help("Delete a device: its tokens are answered with 410 from now on.")
         .example("gateway device remove 3F1C…")
+
+    private static let columns: TextTable = [
+        .init("device", "deviceId"), "name", .time("activated", "activatedAt"), .time("last seen", "lastSeenAt"),
+        .init("certificate", "certificateSerial"), .time("revoked", "revokedAt"), "epoch",
+    ]
+    private static let connections: TextTable = [
+        "environment", "online", .init("in use", "active"), "unacknowledged", "channels",
+    ]
+    private static let apps: TextTable = [
+        "topic", "environment", "generation", .time("minted", "mintedAt"), .time("ended", "endedAt"), "token",
+    ]
 
     static func removed(_ id: String) -> String { "\(id) is deleted" }
 
     static func details(_ device: JSONValue) -> String {
-        let head = TextTable.details(
-            [
-                .init("device", "deviceId"), .init("name", "name"), .init("activated", "activatedAt", .time),
-                .init("last seen", "lastSeenAt", .time), .init("certificate", "certificateSerial"),
-                .init("revoked", "revokedAt", .time), .init("epoch", "epoch"),
-            ],
-            device
-        )
-        let connections = TextTable(
-            [
-                .init("environment", "environment"), .init("online", "online"), .init("in use", "active"),
-                .init("unacknowledged", "unacknowledged"), .init("channels", "channels"),
-            ],
-            device["connections"].elements
-        )
+        let connections = self.connections.text(of: device["connections"].elements)
         let installs = device["installs"].elements
-        guard !installs.isEmpty else { return "\(head)\n\n\(connections.text)\n\nno apps" }
-        let apps = TextTable(
-            [
-                .init("topic", "topic"), .init("environment", "environment"), .init("generation", "generation"),
-                .init("minted", "mintedAt", .time), .init("ended", "endedAt", .time), .init("token", "token"),
-            ],
-            installs
-        )
-        return "\(head)\n\n\(connections.text)\n\n\(apps.text)"
+        let apps = installs.isEmpty ? "no apps" : self.apps.text(of: installs)
+        return [self.columns.details(of: device), connections, apps].joined(separator: "\n\n")
     }
 }

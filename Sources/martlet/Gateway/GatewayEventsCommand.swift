@@ -5,12 +5,12 @@ import PushTypes
 
 /// `martlet gateway events`: lists events, or follows them.
 struct GatewayEventsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "events",
-        "What happened to notifications and devices, newest first; or as it happens.",
-        "With --follow, events are printed until Ctrl-C, one line each; with --after, those since then come first.",
-        example: "gateway events --token 01a2… --follow"
-    )
+    static let configuration = CommandConfiguration("events")
+        .help("What happened to notifications and devices, newest first; or as it happens.")
+        .detail(
+            "With --follow, events are printed until Ctrl-C, one line each; with --after, those since then come first."
+        )
+        .example("gateway events --token 01a2… --follow")
 
     @OptionGroup var access: AdminOptions
     @OptionGroup(title: "Which events") var filter: EventFilter
@@ -26,16 +26,16 @@ struct GatewayEventsCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try await self.access.connection()
         guard self.follow else {
-            let query = self.filter.query + [("limit", self.limit.map { "\($0)" })]
-            let response = try await connection.send(APIRequest(.get, ["events"], query: query))
+            let limit = ("limit", self.limit.map { "\($0)" })
+            let response = try await connection.send(.get("events").query(self.filter.query + [limit]))
             return try self.access.print(response) { response in
                 let events = response["events"].elements
-                return events.isEmpty ? "(none)" : TextTable(EventText.columns, events).text
+                return events.isEmpty ? "(none)" : EventText.columns.text(of: events)
             }
         }
         let printer = EventPrinter(
             client: connection.client,
-            request: APIRequest(.get, ["events", "stream"], query: self.filter.query),
+            request: .get("events", "stream").query(self.filter.query),
             asJSON: self.access.json
         )
         let logger = Logger(label: "martlet") { _ in SwiftLogNoOpLogHandler() }
@@ -63,40 +63,36 @@ struct EventFilter: ParsableArguments {
 
 /// `martlet gateway notification`: shows the state and the events of one notification.
 struct GatewayNotificationCommand: RequestCommand {
-    static let configuration = CommandConfiguration("notification", "The state of one notification, and its events.")
+    static let configuration = CommandConfiguration("notification")
+        .help("The state of one notification, and its events.")
         .example("gateway notification EC1BF194-B3B2-424A-89A9-5A918A6E6B5D")
 
     @OptionGroup var access: AdminOptions
     @Argument(help: "Its apns-id, or the apns-request-id of a broadcast.") var apnsID: String
 
-    var request: APIRequest { APIRequest(.get, ["notifications", self.apnsID]) }
+    var request: APIRequest { .get("notifications", self.apnsID) }
 
     func text(of response: JSONValue) -> String {
         let state = response["state"].stringValue?.printable ?? ""
-        return "\(state)\n\n\(TextTable(EventText.columns, response["events"].elements).text)"
+        return "\(state)\n\n\(EventText.columns.text(of: response["events"].elements))"
     }
 }
 
 /// `martlet gateway feedback`: shows what waits for the legacy feedback service.
 struct GatewayFeedbackCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "feedback",
-        "Tokens that wait for a provider to read the legacy feedback service.",
-        example: "gateway feedback list --topic com.example.MyApp",
-        subcommands: [List.self]
-    )
+    static let configuration = CommandConfiguration("feedback")
+        .help("Tokens that wait for a provider to read the legacy feedback service.")
+        .example("gateway feedback list --topic com.example.MyApp")
+        .subcommands([List.self])
 
     /// `martlet gateway feedback list`: lists the tokens that wait.
     struct List: ListCommand {
-        static let configuration = CommandConfiguration(
-            "list",
-            "List the tokens; reading them here does not take them away.",
-            example: "gateway feedback list --environment sandbox"
-        )
-        static let member = "feedback"
-        static let columns: [TextTable.Column] = [
-            .init("since", "sinceMs", .time), .init("environment", "environment"), .init("topic", "topic"),
-            .init("token", "token"),
+        static let configuration = CommandConfiguration("list")
+            .help("List the tokens; reading them here does not take them away.")
+            .example("gateway feedback list --environment sandbox")
+        static let columns: TextTable = [
+            .time("since", "sinceMs"), "environment", "topic",
+            "token",
         ]
 
         @OptionGroup var access: AdminOptions
@@ -104,8 +100,7 @@ struct GatewayFeedbackCommand: AsyncParsableCommand {
         @Option(help: "Only those of this topic.") var topic: String?
 
         var request: APIRequest {
-            let query = [("environment", self.environment?.rawValue), ("topic", self.topic)]
-            return APIRequest(.get, ["feedback"], query: query)
+            .get("feedback").query([("environment", self.environment?.rawValue), ("topic", self.topic)])
         }
     }
 }

@@ -4,24 +4,21 @@ import PushSupport
 
 /// `martlet gateway fault`: manages the faults of a gateway.
 struct GatewayFaultCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "fault",
-        "What a gateway does wrong on command.",
-        example: "gateway fault add reason=TooManyRequests,topic=com.example.MyApp,percent=20",
-        subcommands: [ListResources<Fault>.self, Add.self, RemoveResource<Fault>.self, Clear.self]
-    )
+    static let configuration = CommandConfiguration("fault").help("What a gateway does wrong on command.")
+        .example("gateway fault add reason=TooManyRequests,topic=com.example.MyApp,percent=20")
+        .subcommands([ListResources<Fault>.self, Add.self, RemoveResource<Fault>.self, Clear.self])
 
     /// The faults of a gateway.
-    enum Fault: GatewayResource {
-        static let path = ["faults"]
+    enum Fault: GatewayResource, ListableResource, RemovableResource {
+        static let path = "faults"
         static let id = ArgumentHelp("Its id.")
-        static let columns: [TextTable.Column] = [
-            .init("id", "rule.id"), .init("fault", "text"), .init("from", "source"), .init("seen", "seen"),
-            .init("hits", "hits"),
+        static let columns: TextTable = [
+            .init("id", "rule.id"), .init("fault", "text"), .init("from", "source"), "seen",
+            "hits",
         ]
-        static let list = CommandConfiguration("list", "List all faults, with how often each has struck.")
+        static let list = CommandConfiguration("list").help("List all faults, with how often each has struck.")
             .example("gateway fault list")
-        static let remove = CommandConfiguration("remove", "Remove a fault.")
+        static let remove = CommandConfiguration("remove").help("Remove a fault.")
             .example("gateway fault remove fault-1")
 
         static func removed(_ id: String) -> String { "fault \(id) is off" }
@@ -29,7 +26,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
 
     /// `martlet gateway fault add`: adds a fault.
     struct Add: RequestCommand {
-        static let configuration = CommandConfiguration("add", "Add a fault.")
+        static let configuration = CommandConfiguration("add").help("Add a fault.")
             .example("gateway fault add latency=50ms..200ms,percent=10")
 
         @OptionGroup var access: AdminOptions
@@ -39,13 +36,11 @@ struct GatewayFaultCommand: AsyncParsableCommand {
             get throws {
                 let isFile = FileManager.default.fileExists(atPath: self.fault)
                 let body: [String: JSONValue?] = isFile ? try InputFile.object(self.fault) : Self.members(self.fault)
-                return APIRequest(.post, Fault.path, body: body)
+                return .post(Fault.path).body(body)
             }
         }
 
-        func text(of response: JSONValue) -> String {
-            "fault \(response["rule"]["id"].stringValue?.printable ?? "?") is on"
-        }
+        func text(of response: JSONValue) -> String { "fault \(response["rule"]["id"].plainText.printable) is on" }
 
         /// The members of a fault that are numbers; all others are texts.
         private static let numbers: Set<String> = [
@@ -69,12 +64,12 @@ struct GatewayFaultCommand: AsyncParsableCommand {
 
     /// `martlet gateway fault clear`: removes all faults.
     struct Clear: RequestCommand {
-        static let configuration = CommandConfiguration("clear", "Remove all faults.")
+        static let configuration = CommandConfiguration("clear").help("Remove all faults.")
             .example("gateway fault clear")
 
         @OptionGroup var access: AdminOptions
 
-        var request: APIRequest { APIRequest(.delete, Fault.path) }
+        var request: APIRequest { .delete(Fault.path) }
 
         func text(of response: JSONValue) -> String { "all faults are off" }
     }

@@ -3,38 +3,31 @@ import PushSupport
 
 /// `martlet gateway key`: manages the keys that sign provider tokens.
 struct GatewayKeyCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "key",
-        "The keys that sign provider tokens.",
-        example: "gateway key create --team DEF123GHIJ",
-        subcommands: [ListResources<Key>.self, Create.self, Add.self, RemoveResource<Key>.self]
-    )
+    static let configuration = CommandConfiguration("key").help("The keys that sign provider tokens.")
+        .example("gateway key create --team DEF123GHIJ")
+        .subcommands([ListResources<Key>.self, Create.self, Add.self, RemoveResource<Key>.self])
 
     /// The keys that sign provider tokens.
-    enum Key: GatewayResource {
-        static let path = ["keys"]
+    enum Key: GatewayResource, ListableResource, RemovableResource {
+        static let path = "keys"
         static let id = ArgumentHelp("Its id.", valueName: "key-id")
-        static let columns: [TextTable.Column] = [
-            .init("key id", "keyId"), .init("team", "teamId"), .init("scope", "scope"),
-            .init("environment", "environment"), .init("topics", "topics"), .init("revoked", "revokedAt", .time),
+        static let columns: TextTable = [
+            .init("key id", "keyId"), .init("team", "teamId"), "scope",
+            "environment", "topics", .time("revoked", "revokedAt"),
         ]
-        static let list = CommandConfiguration("list", "List all keys.", example: "gateway key list")
-        static let remove = CommandConfiguration(
-            "revoke",
-            "Revoke a key: its provider tokens are rejected from now on.",
-            example: "gateway key revoke ABC123DEFG"
-        )
+        static let list = CommandConfiguration("list").help("List all keys.").example("gateway key list")
+        static let remove = CommandConfiguration("revoke")
+            .help("Revoke a key: its provider tokens are rejected from now on.")
+            .example("gateway key revoke ABC123DEFG")
 
         static func removed(_ id: String) -> String { "key \(id) is revoked" }
     }
 
     /// `martlet gateway key create`: makes a key.
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "create",
-            "Make a key, as Apple would issue it: AuthKey_<id>.p8 for the provider.",
-            example: "gateway key create --team DEF123GHIJ --scope environment --environment sandbox"
-        )
+        static let configuration = CommandConfiguration("create")
+            .help("Make a key, as Apple would issue it: AuthKey_<id>.p8 for the provider.")
+            .example("gateway key create --team DEF123GHIJ --scope environment --environment sandbox")
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var scope: KeyScopeOptions
@@ -44,7 +37,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
         func run() async throws {
             let connection = try await self.access.connection()
             let body = self.scope.members.merging(["generate": true, "keyId": self.keyID?.json]) { $1 }
-            let response = try await connection.send(APIRequest(.post, Key.path, body: body))
+            let response = try await connection.send(.post(Key.path).body(body))
             guard let id = response["keyId"].stringValue, let key = response["privateKey"].stringValue else {
                 throw SettingsError("the gateway made no key: is it of another version?")
             }
@@ -53,7 +46,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
                 try OutputFile.write(pem: key, to: path, isSecret: true)
             } catch {
                 // Without its private part the key is of no use.
-                _ = try? await connection.send(APIRequest(.delete, Key.path + [id]))
+                _ = try? await connection.send(.delete(Key.path, id))
                 throw error
             }
             try self.access.print(["keyId": id.json, "file": path.json]) { _ in "key \(id) is in \(path)" }
@@ -62,11 +55,9 @@ struct GatewayKeyCommand: AsyncParsableCommand {
 
     /// `martlet gateway key add`: registers a key that exists.
     struct Add: RequestCommand {
-        static let configuration = CommandConfiguration(
-            "add",
-            "Register a key that exists; the gateway keeps its public part only.",
-            example: "gateway key add AuthKey_ABC123DEFG.p8 --key-id ABC123DEFG --team DEF123GHIJ"
-        )
+        static let configuration = CommandConfiguration("add")
+            .help("Register a key that exists; the gateway keeps its public part only.")
+            .example("gateway key add AuthKey_ABC123DEFG.p8 --key-id ABC123DEFG --team DEF123GHIJ")
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var scope: KeyScopeOptions
@@ -75,15 +66,11 @@ struct GatewayKeyCommand: AsyncParsableCommand {
 
         var request: APIRequest {
             get throws {
-                let key: [String: JSONValue?] = [
-                    "keyId": self.keyID.json, "key": try InputFile.text(self.file).json,
-                ]
-                return APIRequest(.post, Key.path, body: self.scope.members.merging(key) { $1 })
+                let key = ["keyId": self.keyID.json, "key": try InputFile.text(self.file).json]
+                return .post(Key.path).body(self.scope.members.merging(key) { $1 })
             }
         }
 
-        func text(of response: JSONValue) -> String {
-            "key \(self.keyID) is registered for team \(self.scope.team)"
-        }
+        func text(of response: JSONValue) -> String { "key \(self.keyID) is registered for team \(self.scope.team)" }
     }
 }

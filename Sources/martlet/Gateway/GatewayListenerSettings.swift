@@ -7,85 +7,90 @@ enum EnvironmentChoice: String, CaseIterable, ExpressibleByArgument {
     case sandbox, production, both
 }
 
+extension GatewayConfiguration.Listeners: SettingTarget {
+    /// The ports that Apple uses, apart from 443.
+    static var defaults: GatewayConfiguration.Listeners { .usual(.sandbox) }
+}
+
 extension GatewaySettings {
     /// The environments that a gateway serves, and the addresses of its listeners.
     enum Listeners: SettingSection {
+        private typealias Row = SettingRow<GatewayConfiguration.Listeners>
+
         /// The difference of production's ports where both environments are served.
         private static let shift = 100
-        /// The ports that Apple uses, apart from 443.
-        private static let usual = GatewayConfiguration.Listeners.usual(.sandbox)
 
-        private static let environment = Setting(
+        private static let environment = Setting.choice(
             "gateway.environment",
             flag: "environment",
-            kind: .choice(EnvironmentChoice.allCases.map(\.rawValue)),
-            default: EnvironmentChoice.both.rawValue
+            default: EnvironmentChoice.both
         )
         .help("The environments to serve")
-        private static let host = Setting("gateway.host", flag: "host", default: usual.http2.host)
-            .help("Address of all listeners but the admin listener")
-        private static let http2Port = port("http2Port", flag: "http2-port", usual: usual.http2.port)
-            .help("Port of the provider API over HTTP/2")
-            .detail("It is the sandbox's, or that of the only environment; so are the next three.")
-        private static let courierPort = port("courierPort", flag: "courier-port", usual: usual.deviceLink.port)
-            .help("Port for devices")
-        private static let binaryPort = port("binaryPort", flag: "binary-port", usual: usual.binary.port)
-            .help("Port of the legacy binary interface")
-        private static let feedbackPort = port("feedbackPort", flag: "feedback-port", usual: usual.feedback.port)
-            .help("Port of the legacy feedback service")
-        private static let productionHTTP2Port = port("productionHTTP2Port", flag: "production-http2-port")
-            .help("Production's HTTP/2 port, beside a sandbox")
-        private static let productionCourierPort = port("productionCourierPort", flag: "production-courier-port")
-            .help("Production's port for devices, beside a sandbox")
-        private static let productionBinaryPort = port("productionBinaryPort", flag: "production-binary-port")
-            .help("Production's port of the binary interface, beside a sandbox")
-        private static let productionFeedbackPort = port("productionFeedbackPort", flag: "production-feedback-port")
-            .help("Production's port of the feedback service, beside a sandbox")
-        private static let adminPort = port(
-            "adminPort",
-            flag: "admin-port",
-            usual: GatewayConfiguration.defaults.admin.port
+        private static let host = Setting(
+            "gateway.host",
+            flag: "host",
+            default: GatewayConfiguration.Listeners.defaults.http2.host
         )
-        .help("Port of the admin API, on 127.0.0.1 only")
-
-        static let settings = [
-            environment, host, http2Port, courierPort, binaryPort, feedbackPort, productionHTTP2Port,
-            productionCourierPort, productionBinaryPort, productionFeedbackPort, adminPort,
+        .help("Address of all listeners but the admin listener")
+        private static let main: [Row] = [
+            .port("gateway.http2Port", flag: "http2-port", \.http2.port)
+                .help("Port of the provider API over HTTP/2")
+                .detail("It is the sandbox's, or that of the only environment; so are the next three."),
+            .port("gateway.courierPort", flag: "courier-port", \.deviceLink.port)
+                .help("Port for devices"),
+            .port("gateway.binaryPort", flag: "binary-port", \.binary.port)
+                .help("Port of the legacy binary interface"),
+            .port("gateway.feedbackPort", flag: "feedback-port", \.feedback.port)
+                .help("Port of the legacy feedback service"),
         ]
+        private static let production: [Row] = [
+            higher("productionHTTP2Port", flag: "production-http2-port", \.http2.port)
+                .help("Production's HTTP/2 port, beside a sandbox"),
+            higher("productionCourierPort", flag: "production-courier-port", \.deviceLink.port)
+                .help("Production's port for devices, beside a sandbox"),
+            higher("productionBinaryPort", flag: "production-binary-port", \.binary.port)
+                .help("Production's port of the binary interface, beside a sandbox"),
+            higher("productionFeedbackPort", flag: "production-feedback-port", \.feedback.port)
+                .help("Production's port of the feedback service, beside a sandbox"),
+        ]
+        private static let admin = SettingRow<GatewayConfiguration>
+            .port("gateway.adminPort", flag: "admin-port", \.admin.port)
+            .help("Port of the admin API, on 127.0.0.1 only")
 
-        /// A row for a port; without a usual one it is that of the sandbox plus ``shift``.
-        private static func port(_ name: String, flag: String, usual: Int? = nil) -> Setting {
-            let text = usual.map(String.init) ?? "\(Self.shift) higher"
-            return Setting("gateway.\(name)", flag: flag, kind: Setting.ports, default: text)
+        static let settings =
+            [environment, host] + main.map(\.setting) + production.map(\.setting) + [admin.setting]
+
+        /// Returns a row for a port that is by default that of the sandbox plus ``shift``.
+        private static func higher(_ name: String, flag: String, _ path: Row.Path<Int>) -> Row {
+            .port("gateway.\(name)", flag: flag, path, default: "\(self.shift) higher")
         }
 
         /// Copies the addresses of all listeners to a configuration.
         /// - Parameter freePorts: whether ports that no setting names are free ones, rather than the usual ones.
-        static func apply(_ settings: Settings, freePorts: Bool, to configuration: inout GatewayConfiguration) {
-            func port(_ setting: Setting, usual: Int) -> Int { settings.integer(setting) ?? (freePorts ? 0 : usual) }
-            // A free port of the sandbox means a free port of production.
-            func above(_ port: Int) -> Int { port == 0 ? 0 : port + Self.shift }
-            let host = settings.text(Self.host)
-            let main = GatewayConfiguration.Listeners(
-                host: host,
-                http2: port(Self.http2Port, usual: Self.usual.http2.port),
-                deviceLink: port(Self.courierPort, usual: Self.usual.deviceLink.port),
-                binary: port(Self.binaryPort, usual: Self.usual.binary.port),
-                feedback: port(Self.feedbackPort, usual: Self.usual.feedback.port)
-            )
-            let production = GatewayConfiguration.Listeners(
-                host: host,
-                http2: port(Self.productionHTTP2Port, usual: above(main.http2.port)),
-                deviceLink: port(Self.productionCourierPort, usual: above(main.deviceLink.port)),
-                binary: port(Self.productionBinaryPort, usual: above(main.binary.port)),
-                feedback: port(Self.productionFeedbackPort, usual: above(main.feedback.port))
-            )
-            switch settings.choice(Self.environment, default: EnvironmentChoice.both) {
+        static func apply(
+            _ settings: SettingsReader,
+            freePorts: Bool,
+            to configuration: inout GatewayConfiguration
+        ) {
+            var main = freePorts ? GatewayConfiguration.Listeners.free : .defaults
+            let host = settings.text(self.host)
+            for path in [\GatewayConfiguration.Listeners.http2, \.deviceLink, \.binary, \.feedback] {
+                main[keyPath: path].host = host
+            }
+            for row in self.main { row.apply(settings, &main) }
+            var production = main
+            for path in [\GatewayConfiguration.Listeners.http2, \.deviceLink, \.binary, \.feedback] {
+                // A free port of the sandbox means a free port of production.
+                if main[keyPath: path].port != 0 { production[keyPath: path].port += self.shift }
+            }
+            for row in self.production { row.apply(settings, &production) }
+            switch settings.choice(self.environment, default: EnvironmentChoice.both) {
             case .sandbox: configuration.listeners = [.sandbox: main]
             case .production: configuration.listeners = [.production: main]
             case .both: configuration.listeners = [.sandbox: main, .production: production]
             }
-            configuration.admin = ListenAddress(port: port(Self.adminPort, usual: configuration.admin.port))
+            if freePorts { configuration.admin.port = 0 }
+            self.admin.apply(settings, &configuration)
         }
     }
 }

@@ -5,16 +5,15 @@ import PushSupport
 
 /// `martlet gateway run`: runs a gateway.
 struct GatewayRunCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "run",
-        "Run a gateway.",
-        """
-        The first start makes an authority, certificates and a token key in the data directory. What a provider has to \
-        trust is authority.pem there. Apps, keys and devices are managed over the admin API. Ends on Ctrl-C. \
-        'martlet help settings gateway' lists all settings.
-        """,
-        example: "gateway --environment sandbox --fault reason=TooManyRequests,percent=20"
-    )
+    static let configuration = CommandConfiguration("run").help("Run a gateway.")
+        .detail(
+            """
+            The first start makes an authority, certificates and a token key in the data directory. What a provider has to \
+            trust is authority.pem there. Apps, keys and devices are managed over the admin API. Ends on Ctrl-C. \
+            'martlet help settings gateway' lists all settings.
+            """
+        )
+        .example("gateway --environment sandbox --fault reason=TooManyRequests,percent=20")
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var general: SettingFlags<GatewaySettings.General>
@@ -38,8 +37,8 @@ struct GatewayRunCommand: AsyncParsableCommand {
         try await ServiceRunner.run([gateway], logger: log.logger("martlet"))
     }
 
-    /// Returns the configuration that the settings describe; ``Settings/check()`` comes after that.
-    static func configuration(_ settings: Settings, freePorts: Bool = false) -> GatewayConfiguration {
+    /// Returns the configuration that the settings describe; ``SettingsReader/check()`` comes after that.
+    static func configuration(_ settings: SettingsReader, freePorts: Bool = false) -> GatewayConfiguration {
         var configuration = GatewayConfiguration.defaults
         GatewaySettings.General.apply(settings, to: &configuration)
         GatewaySettings.Listeners.apply(settings, freePorts: freePorts, to: &configuration)

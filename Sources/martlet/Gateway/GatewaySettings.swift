@@ -5,56 +5,40 @@ import PushHTTP
 extension GatewayConfiguration: SettingTarget {
     /// A gateway with the usual listeners and data in the working directory.
     static var defaults: GatewayConfiguration { GatewayConfiguration(dataDirectory: "martlet-data/gateway") }
+
+    /// The most connections without a valid credential.
+    fileprivate var maximumUnauthenticated: Int {
+        get { self.limits.unauthenticated.connections }
+        set { self.limits.unauthenticated.connections = newValue }
+    }
+
+    /// The seconds from accept to the first valid credential.
+    fileprivate var credentialSeconds: Int {
+        get { Int(self.limits.unauthenticated.deadline.nanoseconds / 1_000_000_000) }
+        set { self.limits.unauthenticated.deadline = .seconds(Int64(newValue)) }
+    }
 }
 
 /// The settings of a gateway.
 enum GatewaySettings {
     /// Data and server certificate.
     enum General: ConfigurationSection {
-        private static let serverNames = Setting(
-            "gateway.serverNames",
-            flag: "server-name",
-            kind: .list,
-            default: GatewayConfiguration.defaults.serverNames.joined(separator: ", ")
-        )
-        .help("A name in the server certificate; repeat it for several")
-        .detail("The loopback addresses are always in it.")
-        private static let serverKey = Setting(
-            "gateway.serverKey",
-            flag: "server-key",
-            kind: .choice(ServerKeyType.allCases.map(\.rawValue)),
-            default: GatewayConfiguration.defaults.serverKey.rawValue
-        )
-        .help("Kind of key in the server certificate")
-
         static let rows: [SettingRow<GatewayConfiguration>] = [
             .text("gateway.dataDirectory", flag: "data-directory", \.dataDirectory)
                 .help("Directory of certificates, keys and stored messages"),
-            SettingRow(serverNames) { settings, configuration in
-                if let names = settings.strings(serverNames) { configuration.serverNames = names }
-            },
-            SettingRow(serverKey) { settings, configuration in
-                configuration.serverKey = settings.choice(serverKey, default: configuration.serverKey)
-            },
+            .list("gateway.serverNames", flag: "server-name", \.serverNames)
+                .help("A name in the server certificate; repeat it for several")
+                .detail("The loopback addresses are always in it."),
+            .choice("gateway.serverKey", flag: "server-key", \.serverKey)
+                .help("Kind of key in the server certificate"),
         ]
     }
 
     /// The treatment of providers beyond the rules: faults, strictness, token length.
     enum Behaviour: ConfigurationSection {
-        private static let faults = Setting("gateway.faults", flag: "fault", kind: .list)
-            .help("A fault from the start on, such as reason=TooManyRequests,percent=20; repeat it for several")
-            .detail("`martlet gateway fault` adds and removes them later.")
         private static let strict = Setting("gateway.strict", flag: "strict", kind: .toggle)
             .help("Enforce all rules as Apple does, such as one stream until the first accepted request")
             .detail("Every rule can be set by itself, see `gateway.rules`.")
-        private static let tokenLength = Setting(
-            "gateway.tokenLength",
-            flag: "token-length",
-            kind: .number(among: [0, 32]),
-            default: "\(GatewayConfiguration.defaults.tokenLength)"
-        )
-        .help("Bytes of device tokens; 0 makes them of varying length")
-        .detail("32 is all that clients of 2009 can carry. An app can have its own length.")
         private static let backgroundPerHour = Setting(
             "gateway.backgroundPerHour",
             kind: .integer(0...1_000_000),
@@ -64,13 +48,17 @@ enum GatewaySettings {
         .detail("Only the newest of the others waits.")
 
         static let rows: [SettingRow<GatewayConfiguration>] = [
-            SettingRow(faults) { $1.faults = $0.strings(faults) ?? [] },
+            .list("gateway.faults", flag: "fault", \.faults)
+                .help("A fault from the start on, such as reason=TooManyRequests,percent=20; repeat it for several")
+                .detail("`martlet gateway fault` adds and removes them later."),
             .text("gateway.faultsFile", flag: "faults", \.faultsFile)
                 .help("A JSON file of faults"),
             SettingRow(strict) { if $0.isOn(strict) { $1.rules = .strict } },
             .toggle("gateway.oldTLS", flag: "old-tls", \.allowsOldTLS)
                 .help("Let legacy clients use TLS 1.0 and 1.1"),
-            SettingRow(tokenLength) { $1.tokenLength = $0.integer(tokenLength) ?? $1.tokenLength },
+            .integer("gateway.tokenLength", flag: "token-length", among: [0, 32], \.tokenLength)
+                .help("Bytes of device tokens; 0 makes them of varying length")
+                .detail("32 is all that clients of 2009 can carry. An app can have its own length."),
             SettingRow(backgroundPerHour) { $1.limits.backgroundPerHour = $0.integer(backgroundPerHour) },
         ]
     }
@@ -119,14 +107,6 @@ enum GatewaySettings {
 
     /// The bounds of connections that have shown no valid credential.
     enum Admission: ConfigurationSection {
-        private static let deadline = Setting(
-            "gateway.credentialSeconds",
-            flag: "credential-seconds",
-            kind: .integer(1...86_400),
-            default: "\(GatewayConfiguration.defaults.limits.unauthenticated.deadline.nanoseconds / 1_000_000_000)"
-        )
-        .help("Seconds from accept to the first valid credential")
-
         static let rows: [SettingRow<GatewayConfiguration>] = [
             .integer("gateway.unprovenBytes", flag: "unproven-bytes", 65_536...1 << 40, \.limits.unauthenticated.bytes)
                 .help("Bytes that all connections without a valid credential may hold together"),
@@ -134,25 +114,19 @@ enum GatewaySettings {
                 "gateway.unprovenConnections",
                 flag: "unproven-connections",
                 1...1_000_000,
-                \.limits.unauthenticated.connections
+                \.maximumUnauthenticated
             )
             .help("Connections without a valid credential, over all listeners"),
-            SettingRow(deadline) { settings, configuration in
-                if let seconds = settings.integer(deadline) {
-                    configuration.limits.unauthenticated.deadline = .seconds(Int64(seconds))
-                }
-            },
+            .integer("gateway.credentialSeconds", flag: "credential-seconds", 1...86_400, \.credentialSeconds)
+                .help("Seconds from accept to the first valid credential"),
         ]
     }
 
     /// The address of a running gateway, for the commands that manage one.
     enum Admin: SettingSection {
-        static let url = Setting(
-            "gateway.adminURL",
-            flag: "admin-url",
-            default: "http://\(GatewayConfiguration.defaults.admin)"
-        )
-        .help("The gateway's admin API")
+        private static let defaultURL = "http://\(GatewayConfiguration.defaults.admin)"
+        static let url = Setting("gateway.adminURL", flag: "admin-url", default: defaultURL)
+            .help("The gateway's admin API")
 
         static let settings = [url]
     }

@@ -2,15 +2,15 @@ import ArgumentParser
 
 /// `martlet help`: shows the help of a command, or the table of settings.
 struct HelpCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "help",
-        abstract: "Show the help of a command; 'help settings' lists all settings.",
-        discussion: """
+    static let configuration = CommandConfiguration("help")
+        .help("Show the help of a command; 'help settings' lists all settings.")
+        .detail(
+            """
             'martlet help settings serve' lists the settings whose keys begin with serve.
 
             Example: martlet help gateway app
             """
-    )
+        )
 
     @Argument(help: "The names of a command, or 'settings' and the beginning of a key.") var words: [String] = []
     @Flag(help: "Print settings as docs/settings.md has them.") var markdown = false

@@ -20,17 +20,12 @@ struct LineLogHandler: LogHandler {
 
     func log(event: LogEvent) {
         let line = LogLine(
-            time: Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
+            time: Date.now.iso8601Text,
             level: event.level,
             label: self.label,
             metadata: self.metadata.merging(event.metadata ?? [:]) { $1 },
             message: "\(event.message)"
         )
-        let text =
-            switch self.format {
-            case .text: line.text
-            case .json: line.json
-            }
-        if let text { StandardError.line(text) }
+        if let text = self.format == .json ? line.json : line.text { StandardError.line(text) }
     }
 }

@@ -2,22 +2,12 @@ import Logging
 
 /// The settings of the log.
 enum LogSettings: SettingSection {
-    static let level = Setting(
-        "log.level",
-        flag: "log-level",
-        kind: .choice(Logger.Level.allCases.map(\.rawValue)),
-        default: "info"
-    )
-    .help("The lowest level that is logged")
-    .detail("The default is `warning` for `martlet device` and `send`, `error` for `martlet demo`.")
-    static let format = Setting(
-        "log.format",
-        flag: "log-format",
-        kind: .choice(LogConfiguration.Format.allCases.map(\.rawValue)),
-        default: "text"
-    )
-    .help("The form of log lines on standard error")
-    .detail("`json` is one object per line. Logs never hold whole tokens or secrets.")
+    static let level = Setting.choice("log.level", flag: "log-level", default: Logger.Level.info)
+        .help("The lowest level that is logged")
+        .detail("The default is `warning` for `martlet device` and `send`, `error` for `martlet demo`.")
+    static let format = Setting.choice("log.format", flag: "log-format", default: LogConfiguration.Format.text)
+        .help("The form of log lines on standard error")
+        .detail("`json` is one object per line. Logs never hold whole tokens or secrets.")
 
     static let settings = [level, format]
 }
@@ -33,7 +23,7 @@ struct LogConfiguration: Sendable {
     private let format: Format
 
     /// - Parameter defaultLevel: the level where the settings have none.
-    init(_ settings: Settings, defaultLevel: Logger.Level = .info) {
+    init(_ settings: SettingsReader, defaultLevel: Logger.Level = .info) {
         self.level = settings.choice(LogSettings.level, default: defaultLevel)
         self.format = settings.choice(LogSettings.format, default: .text)
     }

@@ -1,5 +1,5 @@
-import Foundation
 import Logging
+import PushSupport
 
 /// A log entry as a line of text or of JSON.
 struct LogLine {
@@ -22,23 +22,12 @@ struct LogLine {
 
     /// The entry as JSON: `time`, `level`, `label`, `message`, `metadata`; `nil` for one that cannot be encoded.
     var json: String? {
-        struct Entry: Encodable {
-            var time: String
-            var level: String
-            var label: String
-            var message: String
-            var metadata: [String: String]?
-        }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let entry = Entry(
-            time: self.time,
-            level: self.level.rawValue,
-            label: self.label,
-            message: self.message,
-            metadata: self.metadata.isEmpty ? nil : self.metadata.mapValues(\.description)
-        )
-        return (try? encoder.encode(entry)).map { String(decoding: $0, as: UTF8.self) }
+        let metadata = self.metadata.isEmpty ? nil : JSONValue.object(self.metadata.mapValues { $0.description.json })
+        let entry = JSONValue.members([
+            "time": self.time.json, "level": self.level.rawValue.json, "label": self.label.json,
+            "message": self.message.json, "metadata": metadata,
+        ])
+        return try? entry.line
     }
 
     /// Returns the text without control characters, line separators and marks that change the direction of writing.

@@ -6,7 +6,7 @@ import PushSupport
 enum NotificationText {
     /// Returns several lines: topic and push type, the parts of the alert, the payload.
     static func plain(_ notification: ReceivedNotification) -> String {
-        let time = Self.time(notification.sentAt)
+        let time = notification.sentAt.iso8601Text
         var lines = ["── \(time) \(notification.topic ?? "unknown topic") \(notification.pushType ?? "")"]
         let alert = (try? JSONValue(parsing: notification.payload))?["aps"]["alert"] ?? .null
         let body = alert["body"].stringValue ?? alert.stringValue
@@ -24,16 +24,12 @@ enum NotificationText {
     /// Returns one line of JSON. A payload that is not JSON is a string in it.
     static func json(_ notification: ReceivedNotification) throws -> String {
         try JSONValue.members([
-            "deviceToken": notification.deviceToken.json, "sentAt": Self.time(notification.sentAt).json,
+            "deviceToken": notification.deviceToken.json, "sentAt": notification.sentAt.iso8601Text.json,
             "payload": (try? JSONValue(parsing: notification.payload))
                 ?? String(decoding: notification.payload, as: UTF8.self).json,
             "topic": notification.topic?.json, "apnsId": notification.apnsID?.json,
             "pushType": notification.pushType?.json, "priority": notification.priority?.json,
             "collapseId": notification.collapseID?.json, "channelId": notification.channelID?.json,
         ]).line
-    }
-
-    private static func time(_ date: Date) -> String {
-        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 }

@@ -1,50 +1,51 @@
 import Foundation
 import PushSupport
 
-/// Rows of text in aligned columns, for people; the same on a terminal and in a pipe.
-struct TextTable {
+/// The columns of a table for people; its text is the same on a terminal and in a pipe.
+struct TextTable: ExpressibleByArrayLiteral, Sendable {
     /// A column with the member of the JSON objects that it shows.
-    struct Column {
-        /// The presentation of a value.
-        enum Style {
-            /// Texts and numbers as they are, lists with commas, booleans as yes or nothing.
-            case plain
-            /// Milliseconds since 1970.
-            case time
-        }
-
+    struct Column: ExpressibleByStringLiteral, Sendable {
         /// The heading, which is shown in capitals.
-        var title: String
+        let title: String
         /// The name of the member, with dots for one of an inner object.
-        var member: String
-        var style: Style
+        let member: String
+        /// A value that is true if the member has milliseconds since 1970.
+        var isTime = false
 
-        init(_ title: String, _ member: String, _ style: Style = .plain) {
-            self.title = title
-            self.member = member
-            self.style = style
+        init(_ title: String, _ member: String) { (self.title, self.member) = (title, member) }
+
+        /// Makes a column whose heading is the name of its member.
+        init(stringLiteral name: String) { self.init(name, name) }
+
+        static func time(_ title: String, _ member: String) -> Column {
+            var column = Column(title, member)
+            column.isTime = true
+            return column
         }
 
-        /// Returns the member of an object.
-        func value(in object: JSONValue) -> JSONValue {
-            self.member.split(separator: ".").reduce(object) { $0[String($1)] }
-        }
-    }
-
-    /// The cells, the headings first.
-    private var rows: [[String]]
-
-    init(_ columns: [Column], _ objects: [JSONValue]) {
-        self.rows = [columns.map { $0.title.uppercased() }]
-        for object in objects {
-            self.rows.append(columns.map { CellText.of($0.value(in: object), $0.style).printable })
+        /// Returns the text of the member of an object.
+        func text(in object: JSONValue) -> String {
+            let value = self.member.split(separator: ".").reduce(object) { $0[String($1)] }
+            return (self.isTime ? value.timeText : value.plainText).printable
         }
     }
 
-    /// The table, with two spaces between columns and none at the end of a line.
-    var text: String {
-        let widths = (self.rows.first ?? []).indices.map { column in self.rows.map { $0[column].count }.max() ?? 0 }
-        let lines = self.rows.map { row in
+    let columns: [Column]
+
+    init(arrayLiteral columns: Column...) { self.columns = columns }
+    init(_ columns: [Column]) { self.columns = columns }
+
+    static func + (table: TextTable, more: TextTable) -> TextTable { TextTable(table.columns + more.columns) }
+
+    /// Returns the table of some objects, with two spaces between columns and none at the end of a line.
+    func text(of objects: [JSONValue]) -> String {
+        let rows =
+            [self.columns.map { $0.title.uppercased() }]
+            + objects.map { object in
+                self.columns.map { $0.text(in: object) }
+            }
+        let widths = self.columns.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let lines = rows.map { row in
             let cells = zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }
             return String(cells.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
         }
@@ -52,36 +53,40 @@ struct TextTable {
     }
 
     /// Returns one object as lines of name and value; members without a value are left out.
-    static func details(_ columns: [Column], _ object: JSONValue) -> String {
-        let width = columns.map(\.title.count).max() ?? 0
-        return columns.compactMap { column in
-            let value = CellText.of(column.value(in: object), column.style).printable
+    func details(of object: JSONValue) -> String {
+        let width = self.columns.map(\.title.count).max() ?? 0
+        return self.columns.compactMap { column in
+            let value = column.text(in: object)
             guard !value.isEmpty else { return nil }
             return "\(column.title.padding(toLength: width, withPad: " ", startingAt: 0))  \(value)"
         }.joined(separator: "\n")
     }
 }
 
-/// A JSON value as the text of a cell.
-enum CellText {
-    /// Returns the text of a value; empty for `null` and `false`.
-    static func of(_ value: JSONValue, _ style: TextTable.Column.Style = .plain) -> String {
-        switch (value, style) {
-        case (.integer(let milliseconds), .time): Self.time(milliseconds)
-        case (.null, _), (.bool(false), _): ""
-        case (.bool(true), _): "yes"
-        case (.integer(let number), _): "\(number)"
-        case (.number(let number), _): "\(number)"
-        case (.string(let text), _): text
-        case (.array(let values), _): values.map { Self.of($0) }.joined(separator: ", ")
-        case (.object(let members), _):
-            members.sorted { $0.key < $1.key }.map { "\($0.key) \(Self.of($0.value))" }.joined(separator: ", ")
+/// Values as people read them.
+extension JSONValue {
+    /// The text of a value: lists with commas, booleans as yes or nothing; empty for `null`.
+    var plainText: String {
+        switch self {
+        case .null, .bool(false): ""
+        case .bool(true): "yes"
+        case .integer(let number): "\(number)"
+        case .number(let number): "\(number)"
+        case .string(let text): text
+        case .array(let values): values.map(\.plainText).joined(separator: ", ")
+        case .object(let members):
+            members.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.plainText)" }.joined(separator: ", ")
         }
     }
 
-    /// Returns a time in ISO 8601 with milliseconds, in UTC.
-    static func time(_ milliseconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-            .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    /// The text of milliseconds since 1970 in ISO 8601, in UTC; the plain text of any other value.
+    var timeText: String {
+        guard let milliseconds = self.integerValue else { return self.plainText }
+        return Date(timeIntervalSince1970: Double(milliseconds) / 1000).iso8601Text
     }
+}
+
+extension Date {
+    /// The time in ISO 8601 with milliseconds, in UTC.
+    var iso8601Text: String { self.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
 }

@@ -21,18 +21,21 @@ struct AppOptions: APIAccess {
 
     /// Returns the settings of a run.
     /// - Parameter flags: the values of the command's own flags.
-    func settings(_ flags: [String: ConfigValue] = [:]) async throws -> Settings {
+    func settings(_ flags: [String: ConfigValue] = [:]) async throws -> SettingsReader {
         try await self.provider.settings(self.flags.values.merging(flags) { $1 })
     }
 
     /// - Throws: a validation error if the settings name no app.
-    static func connection(_ settings: Settings) throws -> APIConnection {
+    static func connection(_ settings: SettingsReader) throws -> APIConnection {
         guard let app = settings.string(AppSettings.app), !app.isEmpty else {
             throw ValidationError("Name the app with --app.")
         }
         return APIConnection(client: try ProviderOptions.authenticated(settings), path: ["apps", app])
     }
 }
+
+/// A kind of record that a provider keeps for one app.
+protocol AppResource: Resource where Access == AppOptions {}
 
 /// The options of commands about one app, or about all where none is named.
 struct OptionalAppOptions: APIAccess {

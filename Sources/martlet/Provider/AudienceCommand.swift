@@ -3,38 +3,30 @@ import PushSupport
 
 /// `martlet audience`: counts and shows the devices of an audience.
 struct AudienceCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "audience",
-        "The devices that an audience would reach.",
-        example: "audience count --app com.example.MyApp --tag beta --locale de",
-        subcommands: [Count.self, Preview.self]
-    )
+    static let configuration = CommandConfiguration("audience").help("The devices that an audience would reach.")
+        .example("audience count --app com.example.MyApp --tag beta --locale de")
+        .subcommands([Count.self, Preview.self])
 
     /// `martlet audience count`: counts the active devices of an audience.
     struct Count: RequestCommand {
-        static let configuration = CommandConfiguration(
-            "count",
-            "Count the active devices of an audience.",
-            example: #"audience count --app com.example.MyApp --query '{"or":[{"tag":"a"},{"tag":"b"}]}'"#
-        )
+        static let configuration = CommandConfiguration("count").help("Count the active devices of an audience.")
+            .example(#"audience count --app com.example.MyApp --query '{"or":[{"tag":"a"},{"tag":"b"}]}'"#)
 
         @OptionGroup var access: AppOptions
         @OptionGroup var audience: AudienceOptions
 
         var request: APIRequest {
-            get throws { APIRequest(.post, ["audience"], action: "count", body: try self.audience.members) }
+            get throws { .post("audience").action("count").body(try self.audience.members) }
         }
 
-        func text(of response: JSONValue) -> String { CellText.of(response["count"]) }
+        func text(of response: JSONValue) -> String { response["count"].plainText }
     }
 
-    /// `martlet audience preview`: counts the active devices.
+    /// `martlet audience preview`: counts the active devices and lists some.
     struct Preview: RequestCommand {
-        static let configuration = CommandConfiguration(
-            "preview",
-            "Count the active devices, and list some, inactive ones too.",
-            example: "audience preview --app com.example.MyApp --attribute plan=gold --limit 5"
-        )
+        static let configuration = CommandConfiguration("preview")
+            .help("Count the active devices, and list some, inactive ones too.")
+            .example("audience preview --app com.example.MyApp --attribute plan=gold --limit 5")
 
         @OptionGroup var access: AppOptions
         @OptionGroup var audience: AudienceOptions
@@ -42,15 +34,15 @@ struct AudienceCommand: AsyncParsableCommand {
 
         var request: APIRequest {
             get throws {
-                let body = try self.audience.members.merging(["limit": self.limit.json]) { $1 }
-                return APIRequest(.post, ["audience"], action: "preview", body: body)
+                let members = try self.audience.members.merging(["limit": self.limit.json]) { $1 }
+                return .post("audience").action("preview").body(members)
             }
         }
 
         func text(of response: JSONValue) -> String {
             let devices = response["devices"].elements
-            let head = "\(CellText.of(response["count"])) active"
-            return devices.isEmpty ? head : "\(head)\n\n\(TextTable(DeviceColumns.short, devices).text)"
+            let head = "\(response["count"].plainText) active"
+            return devices.isEmpty ? head : "\(head)\n\n\(RegisteredDevice.columns.text(of: devices))"
         }
     }
 }

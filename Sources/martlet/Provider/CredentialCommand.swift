@@ -14,38 +14,39 @@ enum CredentialSettings: SettingSection {
 
 /// `martlet credential`: manages the credentials of an app.
 struct CredentialCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "credential",
-        "The credentials that an app pushes with, one for each environment.",
-        example: "credential set production AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app …",
-        subcommands: [ListResources<Credential>.self, Set.self, Remove.self]
-    )
+    static let configuration = CommandConfiguration("credential")
+        .help("The credentials that an app pushes with, one for each environment.")
+        .example("credential set production AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app …")
+        .subcommands([ListResources<Credential>.self, Change.self, RemoveResource<Credential>.self])
 
-    /// The credentials of an app.
-    enum Credential: ListedResource {
-        typealias ListAccess = AppOptions
+    /// The credentials of an app, one for each environment.
+    enum Credential: AppResource, ListableResource, RemovableResource {
+        typealias ID = PushEnvironment
 
-        static let path = ["credentials"]
-        static let columns: [TextTable.Column] = [
-            .init("environment", "environment"), .init("kind", "kind"), .init("team", "teamId"), .init("key", "keyId"),
-            .init("subject", "subject"), .init("topics", "topics"), .init("expires", "expiresAtMs", .time),
-            .init("fault", "fault"),
+        static let path = "credentials"
+        static let id = ArgumentHelp("sandbox or production.", valueName: "environment")
+        static let columns: TextTable = [
+            "environment", "kind", .init("team", "teamId"), .init("key", "keyId"), "subject", "topics",
+            .time("expires", "expiresAtMs"), "fault",
         ]
-        static let list = CommandConfiguration("list", "List all credentials, without their secrets.")
+        static let list = CommandConfiguration("list").help("List all credentials, without their secrets.")
             .example("credential list --app com.example.MyApp")
+        static let remove = CommandConfiguration("remove")
+            .help("Remove a credential: the app cannot push there any more.")
+            .example("credential remove sandbox --app com.example.MyApp")
+
+        static func removed(_ id: PushEnvironment) -> String { "the credential for \(id.rawValue) is removed" }
     }
 
     /// `martlet credential set`: sets the credential of an environment.
-    struct Set: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "set",
-            "Set a credential from a .p8 key, a .p12 archive or a PEM file; it replaces the one before.",
-            "The file is read and checked here, then sent to the provider, which seals it.",
-            example: "credential set sandbox AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app com.example.MyApp"
-        )
+    struct Change: AsyncParsableCommand {
+        static let configuration = CommandConfiguration("set")
+            .help("Set a credential from a .p8 key, a .p12 archive or a PEM file; it replaces the one before.")
+            .detail("The file is read and checked here, then sent to the provider, which seals it.")
+            .example("credential set sandbox AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app com.example.MyApp")
 
         @OptionGroup var access: AppOptions
-        @Argument(help: "sandbox or production.") var environment: PushEnvironment
+        @OptionGroup var credential: ResourceID<Credential>
         @Argument(help: "A .p8 key, a .p12 archive or a PEM file.") var file: String
         @Option(help: "The private key of a PEM certificate, if it is in another file.") var keyFile: String?
         @Option(help: "Team id, for a .p8 key.") var teamID: String?
@@ -56,10 +57,8 @@ struct CredentialCommand: AsyncParsableCommand {
             let settings = try await self.access.settings(self.flags.values)
             let connection = try AppOptions.connection(settings)
             let body = try self.members(passphrase: settings.string(CredentialSettings.passphrase))
-            let path = Credential.path + [self.environment.rawValue]
-            try self.access.print(try await connection.send(APIRequest(.put, path, body: body))) {
-                TextTable.details(Credential.columns, $0)
-            }
+            let response = try await connection.send(self.credential.request(.put).body(body))
+            try self.access.print(response, Credential.columns.details)
         }
 
         /// Returns the members of the request.
@@ -87,21 +86,5 @@ struct CredentialCommand: AsyncParsableCommand {
             let parts = [text, key].compactMap { $0 }.map { $0.hasSuffix("\n") ? $0 : $0 + "\n" }
             return ["certificate": parts.joined().json, "passphrase": passphrase?.json]
         }
-    }
-
-    /// `martlet credential remove`: removes the credential of an environment.
-    struct Remove: RequestCommand {
-        static let configuration = CommandConfiguration(
-            "remove",
-            "Remove a credential: the app cannot push there any more.",
-            example: "credential remove sandbox --app com.example.MyApp"
-        )
-
-        @OptionGroup var access: AppOptions
-        @Argument(help: "sandbox or production.") var environment: PushEnvironment
-
-        var request: APIRequest { APIRequest(.delete, Credential.path + [self.environment.rawValue]) }
-
-        func text(of response: JSONValue) -> String { "the credential for \(self.environment.rawValue) is removed" }
     }
 }

@@ -4,17 +4,17 @@ import PushTypes
 
 /// `martlet device add`: registers a device.
 struct DeviceAddCommand: RequestCommand {
-    static let configuration = CommandConfiguration(
-        "add",
-        "Register a device, or change one: what is left out stays as it was.",
-        example: """
+    static let configuration = CommandConfiguration("add")
+        .help("Register a device, or change one: what is left out stays as it was.")
+        .example(
+            """
             device add 00aa11… --app com.example.MyApp --environment sandbox --user alice --tag beta \
             --attribute plan=gold
             """
-    )
+        )
 
     @OptionGroup var access: AppOptions
-    @OptionGroup var token: TokenArgument
+    @OptionGroup var device: ResourceID<RegisteredDevice>
     @Option(help: "sandbox or production. Default: production.") var environment: PushEnvironment?
     @Option(help: "The user whose device it is.") var user: String?
     @Option(help: "Such as de-AT.") var locale: String?
@@ -25,23 +25,16 @@ struct DeviceAddCommand: RequestCommand {
     @Option(help: "NAME=VALUE; repeat it for several. NAME= removes it.") var attribute: [AttributeValue] = []
 
     var request: APIRequest {
-        get throws {
-            let attributes = self.attribute.map { ($0.name, $0.value == "" ? JSONValue.null : $0.value) }
-            return APIRequest(
-                .post,
-                ["devices"],
-                body: [
-                    "token": try self.token.hex.json, "environment": self.environment?.rawValue.json,
-                    "user": self.user?.json, "locale": self.locale?.json, "timeZone": self.timeZone?.json,
-                    "appVersion": self.appVersion?.json, "installation": self.installation?.json,
-                    "tags": .texts(self.tag),
-                    "attributes": attributes.isEmpty ? nil : .object(Dictionary(attributes) { $1 }),
-                ]
-            )
-        }
+        let attributes = self.attribute.map { ($0.name, $0.value == "" ? JSONValue.null : $0.value) }
+        return .post(RegisteredDevice.path).body([
+            "token": self.device.id.hex.json, "environment": self.environment?.rawValue.json, "user": self.user?.json,
+            "locale": self.locale?.json, "timeZone": self.timeZone?.json, "appVersion": self.appVersion?.json,
+            "installation": self.installation?.json, "tags": .texts(self.tag),
+            "attributes": attributes.isEmpty ? nil : .object(Dictionary(attributes) { $1 }),
+        ])
     }
 
-    func text(of response: JSONValue) -> String { TextTable.details(DeviceColumns.all, response) }
+    func text(of response: JSONValue) -> String { RegisteredDevice.allColumns.details(of: response) }
 }
 
 /// A device attribute as options give it.

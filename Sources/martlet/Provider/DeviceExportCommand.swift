@@ -5,11 +5,9 @@ import NIOCore
 
 /// `martlet device export`: writes the devices of an app to a file.
 struct DeviceExportCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "export",
-        "Write the devices of an app, in the form that import takes.",
-        example: "device export --app com.example.MyApp --output devices.ndjson"
-    )
+    static let configuration = CommandConfiguration("export")
+        .help("Write the devices of an app, in the form that import takes.")
+        .example("device export --app com.example.MyApp --output devices.ndjson")
 
     @OptionGroup var access: AppOptions
     @Option(help: "ndjson or csv. Default: as the name of --output ends, else ndjson.") var format: DeviceFileFormat?
@@ -19,8 +17,8 @@ struct DeviceExportCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try await self.access.connection()
         let format = self.format ?? self.output.flatMap(DeviceFileFormat.init(fileName:)) ?? .ndjson
-        let query = [("format", format.rawValue), ("state", self.state)]
-        let request = APIRequest(.get, ["devices"], action: "export", query: query)
+        let request = APIRequest.get(RegisteredDevice.path).action("export")
+            .query([("format", format.rawValue), ("state", self.state)])
         let body = try await connection.client.stream(connection.absolute(request))
         let file = try self.openOutput()
         let status = StatusLine()

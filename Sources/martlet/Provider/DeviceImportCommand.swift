@@ -6,16 +6,16 @@ import Synchronization
 
 /// `martlet device import`: registers the devices in a file.
 struct DeviceImportCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "import",
-        "Register the devices in a file, one line each; any number of them.",
-        """
-        The file is sent as it is read. At the end the command prints how many devices are new, and which lines were \
-        rejected and why; all others are registered. The status is 0 if none was rejected. Importing a file again changes \
-        nothing.
-        """,
-        example: "device import devices.ndjson --app com.example.MyApp"
-    )
+    static let configuration = CommandConfiguration("import")
+        .help("Register the devices in a file, one line each; any number of them.")
+        .detail(
+            """
+            The file is sent as it is read. At the end the command prints how many devices are new, and which lines were \
+            rejected and why; all others are registered. The status is 0 if none was rejected. Importing a file again changes \
+            nothing.
+            """
+        )
+        .example("device import devices.ndjson --app com.example.MyApp")
 
     @OptionGroup var access: AppOptions
     @Argument(help: "The file; '-' is standard input.") var file: String
@@ -31,7 +31,7 @@ struct DeviceImportCommand: AsyncParsableCommand {
             upload.chunks,
             length: upload.size,
             contentType: format.contentType,
-            to: connection.absolute(APIRequest(.post, ["devices"], action: "import"))
+            to: connection.absolute(.post(RegisteredDevice.path).action("import"))
         )
         upload.status.clear()
         let report = ImportReport(response)
@@ -87,10 +87,8 @@ struct ImportReport {
         }
         let sum = counts.joined(separator: ", ")
         guard !self.rejections.isEmpty else { return sum }
-        let columns: [TextTable.Column] = [
-            .init("line", "line"), .init("code", "code"), .init("field", "field"), .init("message", "message"),
-        ]
-        return "\(TextTable(columns, self.rejections).text)\n\n\(sum)"
+        let columns: TextTable = ["line", "code", "field", "message"]
+        return "\(columns.text(of: self.rejections))\n\n\(sum)"
     }
 }
 

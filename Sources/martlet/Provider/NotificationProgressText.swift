@@ -7,7 +7,7 @@ enum NotificationProgressText {
         let state = notification["state"].stringValue ?? "unknown"
         var parts: [String] = []
         switch state {
-        case "scheduled": parts.append("scheduled for \(CellText.of(notification["startsAtMs"], .time))")
+        case "scheduled": parts.append("scheduled for \(notification["startsAtMs"].timeText)")
         case "paused": parts.append(notification["pauseReason"].stringValue.map { "paused, \($0)" } ?? state)
         default: parts.append(state)
         }

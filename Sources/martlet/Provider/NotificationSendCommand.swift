@@ -1,15 +1,11 @@
 import ArgumentParser
-import Foundation
 import PushSupport
 
 /// `martlet notification send`: sends the notification in a file.
 struct NotificationSendCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "send",
-        "Send the notification in a file.",
-        "Prints the notification's id; 'martlet notification watch' follows it.",
-        example: "notification send campaign.json --app com.example.MyApp --idempotency-key spring-2"
-    )
+    static let configuration = CommandConfiguration("send").help("Send the notification in a file.")
+        .detail("Prints the notification's id; 'martlet notification watch' follows it.")
+        .example("notification send campaign.json --app com.example.MyApp --idempotency-key spring-2")
 
     @OptionGroup var access: AppOptions
     @OptionGroup var request: RequestFileArgument
@@ -18,13 +14,8 @@ struct NotificationSendCommand: AsyncParsableCommand {
     var idempotencyKey: String?
 
     func run() async throws {
-        let request = APIRequest(
-            .post,
-            ProviderNotification.path,
-            headers: [("idempotency-key", self.idempotencyKey ?? UUID().uuidString)],
-            body: try self.request.object
-        )
-        let response = try await self.access.connection().send(request)
+        let request = APIRequest.post(ProviderNotification.path).body(try self.request.object)
+        let response = try await self.access.connection().send(request.idempotencyKey(self.idempotencyKey))
         PreviewText.warn(response)
         try self.access.print(response) { $0["id"].stringValue ?? "" }
     }
@@ -32,11 +23,9 @@ struct NotificationSendCommand: AsyncParsableCommand {
 
 /// `martlet notification preview`: shows what a device would get.
 struct NotificationPreviewCommand: RequestCommand {
-    static let configuration = CommandConfiguration(
-        "preview",
-        "Show what a device would get and how many would, without sending anything.",
-        example: "notification preview campaign.json --app com.example.MyApp --device 00aa11…"
-    )
+    static let configuration = CommandConfiguration("preview")
+        .help("Show what a device would get and how many would, without sending anything.")
+        .example("notification preview campaign.json --app com.example.MyApp --device 00aa11…")
 
     @OptionGroup var access: AppOptions
     @OptionGroup var file: RequestFileArgument
@@ -56,7 +45,7 @@ struct NotificationPreviewCommand: RequestCommand {
                 subject["attributes"] = .object(Dictionary(self.attribute.map { ($0.name, $0.value) }) { $1 })
             }
             if !subject.isEmpty { body["subject"] = .object(subject) }
-            return APIRequest(.post, ProviderNotification.path, action: "preview", body: body)
+            return .post(ProviderNotification.path).action("preview").body(body)
         }
     }
 
@@ -78,12 +67,12 @@ enum PreviewText {
     /// Returns the numbers and the payload, and prints warnings to standard error.
     static func of(_ response: JSONValue) throws -> String {
         self.warn(response)
-        let columns: [TextTable.Column] = [
-            .init("recipients", "recipients"), .init("topic", "topic"), .init("push type", "pushType"),
-            .init("locale", "locale"), .init("size", "size"), .init("limit", "limit"), .init("problem", "problem"),
+        let columns: TextTable = [
+            "recipients", "topic", .init("push type", "pushType"),
+            "locale", "size", "limit", "problem",
         ]
         let payload = response["payload"] == .null ? "" : "\n\n\(try response["payload"].line.printable)"
-        return TextTable.details(columns, response) + payload
+        return columns.details(of: response) + payload
     }
 
     /// Prints to standard error what is allowed and probably not meant.

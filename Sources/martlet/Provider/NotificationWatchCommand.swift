@@ -3,15 +3,15 @@ import Foundation
 
 /// `martlet notification watch`: follows a notification.
 struct NotificationWatchCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "watch",
-        "Follow a notification until it is done or cancelled.",
-        """
-        On a terminal it is a bar with rate and time left, elsewhere a line whenever something has changed, with \
-        --json the whole response. The status is 0 if every push was accepted, 1 if not.
-        """,
-        example: "notification watch 9e1c…"
-    )
+    static let configuration = CommandConfiguration("watch")
+        .help("Follow a notification until it is done or cancelled.")
+        .detail(
+            """
+            On a terminal it is a bar with rate and time left, elsewhere a line whenever something has changed, with \
+            --json the whole response. The status is 0 if every push was accepted, 1 if not.
+            """
+        )
+        .example("notification watch 9e1c…")
 
     @OptionGroup var access: ProviderOptions
     @OptionGroup var notification: ResourceID<ProviderNotification>

@@ -15,7 +15,7 @@ enum APISettings: SettingSection {
 
     /// Returns a client of the provider that the settings name; what `martlet send` reads counts too.
     /// - Throws: ``SettingsError`` for a malformed URL.
-    static func client(_ settings: Settings) throws -> APIClient {
+    static func client(_ settings: SettingsReader) throws -> APIClient {
         let server = settings.string(self.server) ?? settings.string(SendSettings.server)
         let key = settings.string(self.key) ?? settings.string(SendSettings.apiKey)
         try settings.check()
@@ -39,14 +39,17 @@ struct ProviderOptions: APIAccess {
 
     /// Returns the settings of a run.
     /// - Parameter flags: the values of the command's own flags.
-    func settings(_ flags: [String: ConfigValue] = [:]) async throws -> Settings {
+    func settings(_ flags: [String: ConfigValue] = [:]) async throws -> SettingsReader {
         try await self.common.settings(self.api.values, flags)
     }
 
     /// Returns a client that has an API key.
-    static func authenticated(_ settings: Settings) throws -> APIClient {
+    static func authenticated(_ settings: SettingsReader) throws -> APIClient {
         let client = try APISettings.client(settings)
         guard client.apiKey != nil else { throw ValidationError("Give an API key: set MARTLET_API_KEY.") }
         return client
     }
 }
+
+/// A kind of record that a provider keeps for all apps, or under ids that need no app beside them.
+protocol ProviderResource: Resource where Access == ProviderOptions {}

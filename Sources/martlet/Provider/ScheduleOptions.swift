@@ -49,7 +49,7 @@ struct RunsOption: ParsableArguments {
 
     /// Returns the times of runs, a line each.
     func text(of response: JSONValue) -> String {
-        let runs = response["runs"].elements.map { CellText.of($0, .time) }
+        let runs = response["runs"].elements.map(\.timeText)
         return runs.isEmpty ? "(none)" : runs.joined(separator: "\n")
     }
 }

@@ -2,18 +2,16 @@ import ArgumentParser
 
 /// `martlet status`: shows whether a provider is ready.
 struct StatusCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "status",
-        "Show whether a provider is ready: it runs, and its store can be read and written.",
-        "Needs no API key. The status is 0 if it is ready, 1 if not.",
-        example: "status --server http://127.0.0.1:8080"
-    )
+    static let configuration = CommandConfiguration("status")
+        .help("Show whether a provider is ready: it runs, and its store can be read and written.")
+        .detail("Needs no API key. The status is 0 if it is ready, 1 if not.")
+        .example("status --server http://127.0.0.1:8080")
 
     @OptionGroup var access: ProviderOptions
 
     func run() async throws {
         let client = try APISettings.client(try await self.access.settings())
-        let response = try await client.send(APIRequest(.get, []), to: "/ready")
+        let response = try await client.send(.get(), to: "/ready")
         guard response["status"].stringValue == "ready" else { throw client.notAnAPI }
         try self.access.print(response) { _ in "the provider at \(client.baseURL) is ready" }
     }

@@ -3,70 +3,59 @@ import PushSupport
 
 /// `martlet webhook`: manages the webhooks of a provider.
 struct WebhookCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "webhook",
-        "The URLs that a provider posts events to.",
-        example: "webhook add https://hooks.example.com/push --app com.example.MyApp",
-        subcommands: [
-            ListResources<Webhook>.self, ShowResource<Webhook>.self, Add.self, Set.self, RemoveResource<Webhook>.self,
+    static let configuration = CommandConfiguration("webhook").help("The URLs that a provider posts events to.")
+        .example("webhook add https://hooks.example.com/push --app com.example.MyApp")
+        .subcommands([
+            ListResources<Webhook>.self, ShowResource<Webhook>.self, Add.self, Change.self,
+            RemoveResource<Webhook>.self,
             PerformAction<Enable>.self, Replay.self, PerformAction<Rotate>.self, PerformAction<FinishRotation>.self,
-        ]
-    )
+        ])
 
     /// The webhooks of a provider.
-    enum Webhook: ListedResource, ShownResource, RemovedResource {
+    enum Webhook: ProviderResource, ListableResource, ShowableResource, RemovableResource {
         typealias ListAccess = AppOptions
-        typealias Access = ProviderOptions
 
-        static let path = ["webhooks"]
+        static let path = "webhooks"
         static let id = ArgumentHelp("The webhook's id.")
-        static let columns: [TextTable.Column] = [
-            .init("id", "id"), .init("url", "url"), .init("events", "events"), .init("active", "active"),
-            .init("block", "block"), .init("failures", "failures"), .init("last success", "lastSuccessAtMs", .time),
+        static let columns: TextTable = [
+            "id", "url", "events", "active", "block", "failures", .time("last success", "lastSuccessAtMs"),
             .init("last error", "lastError"),
         ]
-        static let list = CommandConfiguration("list", "List the webhooks of an app.")
+        private static let moreColumns: TextTable = [
+            .time("next try", "nextTryAtMs"), .time("since", "createdAtMs"), .init("secret (shown only now)", "secret"),
+        ]
+        static let list = CommandConfiguration("list").help("List the webhooks of an app.")
             .example("webhook list --app com.example.MyApp")
-        static let show = CommandConfiguration("show", "Show a webhook.", example: "webhook show 52c4…")
-        static let remove = CommandConfiguration("remove", "Remove a webhook.", example: "webhook remove 52c4…")
+        static let show = CommandConfiguration("show").help("Show a webhook.").example("webhook show 52c4…")
+        static let remove = CommandConfiguration("remove").help("Remove a webhook.").example("webhook remove 52c4…")
 
-        static func details(_ response: JSONValue) -> String {
-            let more: [TextTable.Column] = [
-                .init("next try", "nextTryAtMs", .time), .init("since", "createdAtMs", .time),
-                .init("secret (shown only now)", "secret"),
-            ]
-            return TextTable.details(Self.columns + more, response)
-        }
+        static func details(_ response: JSONValue) -> String { (self.columns + self.moreColumns).details(of: response) }
 
         static func removed(_ id: String) -> String { "the webhook is removed" }
     }
 
     /// `martlet webhook add`: adds a webhook.
     struct Add: RequestCommand {
-        static let configuration = CommandConfiguration("add", "Add a webhook; its secret is shown only now.")
+        static let configuration = CommandConfiguration("add").help("Add a webhook; its secret is shown only now.")
             .example("webhook add https://hooks.example.com/push --event token --app com.example.MyApp")
 
         @OptionGroup var access: AppOptions
         @Argument(help: "The URL to post to: https.") var url: String
         @Option(help: "delivery or token; repeat it for both. Default: both.") var event: [String] = []
 
-        var request: APIRequest {
-            APIRequest(.post, Webhook.path, body: ["url": self.url.json, "events": .texts(self.event)])
-        }
+        var request: APIRequest { .post(Webhook.path).body(["url": self.url.json, "events": .texts(self.event)]) }
 
         func text(of response: JSONValue) -> String { Webhook.details(response) }
     }
 
     /// `martlet webhook set`: changes the URL or the events of a webhook.
-    struct Set: RequestCommand {
-        static let configuration = CommandConfiguration(
-            "set",
-            "Change the URL or the events of a webhook, or switch it off.",
-            example: "webhook set 52c4… --no-active"
-        )
+    struct Change: ResourceCommand {
+        static let configuration = CommandConfiguration("set")
+            .help("Change the URL or the events of a webhook, or switch it off.")
+            .example("webhook set 52c4… --no-active")
 
         @OptionGroup var access: ProviderOptions
-        @OptionGroup var webhook: ResourceID<Webhook>
+        @OptionGroup var resource: ResourceID<Webhook>
         @Option(help: "The URL to post to: https.") var url: String?
         @Option(help: "delivery or token; repeat it for both.") var event: [String] = []
         @Flag(inversion: .prefixedNo, help: "Whether anything is posted.") var active: Bool?
@@ -78,35 +67,19 @@ struct WebhookCommand: AsyncParsableCommand {
         }
 
         var request: APIRequest {
-            self.webhook.request(
-                .patch,
-                body: [
-                    "url": self.url?.json, "events": .texts(self.event), "active": self.active.map(JSONValue.bool),
-                ]
-            )
+            self.resource.request(.patch)
+                .body(["url": self.url?.json, "events": .texts(self.event), "active": self.active?.json])
         }
-
-        func text(of response: JSONValue) -> String { Webhook.details(response) }
-    }
-
-    /// `martlet webhook enable`: enables a webhook again.
-    enum Enable: ResourceAction {
-        typealias Kind = Webhook
-
-        static let configuration = CommandConfiguration("enable", "Resume where the webhook was disabled.")
-            .example("webhook enable 52c4…")
     }
 
     /// `martlet webhook replay`: posts events again.
-    struct Replay: RequestCommand {
-        static let configuration = CommandConfiguration(
-            "replay",
-            "Post events again, from a time or from a block of events on.",
-            example: "webhook replay 52c4… --since 2026-12-01T08:00:00Z"
-        )
+    struct Replay: ResourceCommand {
+        static let configuration = CommandConfiguration("replay")
+            .help("Post events again, from a time or from a block of events on.")
+            .example("webhook replay 52c4… --since 2026-12-01T08:00:00Z")
 
         @OptionGroup var access: ProviderOptions
-        @OptionGroup var webhook: ResourceID<Webhook>
+        @OptionGroup var resource: ResourceID<Webhook>
         @Option(help: "The time, as 2026-12-01T08:00:00Z.") var since: String?
         @Option(help: "The block: the first number in a post's id.") var block: Int?
 
@@ -117,28 +90,29 @@ struct WebhookCommand: AsyncParsableCommand {
         }
 
         var request: APIRequest {
-            self.webhook.request(.post, action: "replay", body: ["since": self.since?.json, "block": self.block?.json])
+            self.resource.request(.post).action("replay").body(["since": self.since?.json, "block": self.block?.json])
         }
+    }
 
-        func text(of response: JSONValue) -> String { Webhook.details(response) }
+    /// An action on a webhook.
+    protocol Action: ResourceAction where Kind == Webhook {}
+
+    /// `martlet webhook enable`: enables a webhook again.
+    enum Enable: Action {
+        static let configuration = CommandConfiguration("enable").help("Resume where the webhook was disabled.")
+            .example("webhook enable 52c4…")
     }
 
     /// `martlet webhook rotate`: signs with a new secret beside the old one.
-    enum Rotate: ResourceAction {
-        typealias Kind = Webhook
-
-        static let configuration = CommandConfiguration(
-            "rotate",
-            "Sign with a new secret beside the old one; it is shown only now.",
-            example: "webhook rotate 52c4…"
-        )
+    enum Rotate: Action {
+        static let configuration = CommandConfiguration("rotate")
+            .help("Sign with a new secret beside the old one; it is shown only now.")
+            .example("webhook rotate 52c4…")
     }
 
     /// `martlet webhook finish-rotation`: signs with the newest secret only.
-    enum FinishRotation: ResourceAction {
-        typealias Kind = Webhook
-
-        static let configuration = CommandConfiguration("finish-rotation", "Sign with the newest secret only.")
+    enum FinishRotation: Action {
+        static let configuration = CommandConfiguration("finish-rotation").help("Sign with the newest secret only.")
             .example("webhook finish-rotation 52c4…")
     }
 }

@@ -11,7 +11,7 @@ struct DirectDestination {
     let configuration: SenderConfiguration
 
     /// - Throws: ``CredentialError``, ``SettingsError`` or a validation error that names the option.
-    init(_ options: DirectOptions, settings: Settings) throws {
+    init(_ options: DirectOptions, settings: SettingsReader) throws {
         guard let path = options.credential, let service = options.service else {
             throw ValidationError("Give --credential and --service.")
         }

@@ -43,7 +43,7 @@ struct OutcomeText {
     /// The outcome for people.
     var sentence: String {
         let details = ["status", "reason", "detail", "advice"].compactMap { name in
-            (self.fields[name] ?? nil).map { CellText.of($0) }
+            (self.fields[name] ?? nil)?.plainText
         }
         // The push service's words must not control the terminal.
         return "\(self.kind): \(details.joined(separator: ", "))".filter { (" "..."~").contains($0) }

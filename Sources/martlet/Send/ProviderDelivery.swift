@@ -43,7 +43,8 @@ struct ProviderDeliveryOptions: ParsableArguments {
 
     /// Sends a notification and prints the response.
     /// - Returns: whether all pushes were accepted, as far as the command waits for it.
-    func send(_ content: ContentOptions, to target: TargetOptions, app: String, settings: Settings) async throws -> Bool
+    func send(_ content: ContentOptions, to target: TargetOptions, app: String, settings: SettingsReader) async throws
+        -> Bool
     {
         let server = settings.string(SendSettings.server) ?? settings.text(APISettings.server)
         guard let apiKey = settings.string(SendSettings.apiKey) ?? settings.string(APISettings.key) else {
@@ -51,14 +52,9 @@ struct ProviderDeliveryOptions: ParsableArguments {
         }
         try settings.check()
         let client = APIClient(baseURL: server, apiKey: apiKey)
-        var response = try await client.send(
-            APIRequest(
-                .post,
-                ["apps", app, "notifications"],
-                headers: [("idempotency-key", self.idempotencyKey ?? UUID().uuidString)],
-                body: try content.members().merging(["to": target.json]) { $1 }
-            )
-        )
+        let request = APIRequest.post("apps", app, "notifications")
+            .body(try content.members().merging(["to": target.json]) { $1 })
+        var response = try await client.send(request.idempotencyKey(self.idempotencyKey))
         var allAccepted = true
         if self.wait, let id = response["id"].stringValue {
             response = try await client.end(ofNotification: id, within: .seconds(self.waitSeconds))
@@ -79,7 +75,7 @@ extension APIClient {
     func end(ofNotification id: String, within limit: Duration) async throws -> JSONValue {
         let deadline = ContinuousClock.now + limit
         while true {
-            let notification = try await self.send(APIRequest(.get, ["notifications", id]))
+            let notification = try await self.send(.get("notifications", id))
             if notification.hasEnded { return notification }
             if ContinuousClock.now > deadline {
                 throw SettingsError("notification \(id) was not done within \(limit); the provider continues with it")

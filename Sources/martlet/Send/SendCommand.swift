@@ -5,10 +5,10 @@ import PushSender
 
 /// `martlet send`: sends one notification.
 struct SendCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "send",
-        abstract: "Send a notification, through a running provider or straight to a push service.",
-        discussion: """
+    static let configuration = CommandConfiguration("send")
+        .help("Send a notification, through a running provider or straight to a push service.")
+        .detail(
+            """
             Exactly one of --token, --tokens, --user, --tag and --all names the recipients.
 
             Through a provider the response is printed as JSON; with --wait the command ends only when every device has \
@@ -20,7 +20,7 @@ struct SendCommand: AsyncParsableCommand {
             martlet send --credential AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --service sandbox \
             --topic com.example.MyApp --tokens tokens.txt --title Hello
             """
-    )
+        )
 
     @OptionGroup var common: CommonOptions
     @Option(help: "The app's bundle id.") var app: String?
@@ -68,7 +68,7 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     /// Sends without a provider, until every token has its outcome.
-    private func sendDirectly(_ settings: Settings) async throws -> Bool {
+    private func sendDirectly(_ settings: SettingsReader) async throws -> Bool {
         let destination = try DirectDestination(self.direct, settings: settings)
         let log = LogConfiguration(settings, defaultLevel: .warning)
         try settings.check()

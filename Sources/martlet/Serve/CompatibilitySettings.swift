@@ -20,7 +20,7 @@ extension ServeSettings {
 
         /// Returns the configuration of the compatibility forms.
         /// - Throws: ``SettingsError`` that names the setting, never a key.
-        static func configuration(_ settings: Settings) throws -> CompatibilityConfiguration {
+        static func configuration(_ settings: SettingsReader) throws -> CompatibilityConfiguration {
             let keys = try self.pairs(self.doors, settings)
             let accounts = try self.pairs(self.accounts, settings)
             var configuration = CompatibilityConfiguration()
@@ -49,7 +49,7 @@ extension ServeSettings {
         }
 
         /// Splits the texts `APP=VALUE` of a setting into the values of each app.
-        private static func pairs(_ setting: Setting, _ settings: Settings) throws -> [String: [String]] {
+        private static func pairs(_ setting: Setting, _ settings: SettingsReader) throws -> [String: [String]] {
             var pairs: [String: [String]] = [:]
             for text in settings.strings(setting) ?? [] {
                 guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {

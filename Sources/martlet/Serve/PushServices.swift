@@ -13,7 +13,7 @@ struct PushServices {
     let warning: String?
 
     /// - Throws: ``SettingsError`` for a malformed address, or an authority file that cannot be read.
-    init(_ settings: Settings) throws {
+    init(_ settings: SettingsReader) throws {
         let setting = ServeSettings.General.serviceAuthority
         let authority = try settings.string(setting).map { try InputFile.text($0, for: setting.key) }
         var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]

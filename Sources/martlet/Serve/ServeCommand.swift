@@ -7,16 +7,16 @@ import PushSender
 
 /// `martlet serve`: runs a provider.
 struct ServeCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "serve",
-        abstract: "Run the provider: keep devices, take notifications over a REST API, send them.",
-        discussion: """
+    static let configuration = CommandConfiguration("serve")
+        .help("Run the provider: keep devices, take notifications over a REST API, send them.")
+        .detail(
+            """
             The first start prints an admin API key, once, or writes it to --admin-key-file. Without other settings \
             notifications go to Apple; for a Martlet gateway give --sandbox-service localhost:2197 and its \
             authority.pem as --service-authority. Ends on Ctrl-C, when the pages in flight have been sent. \
             'martlet help settings serve' lists all settings.
             """
-    )
+        )
 
     /// The longest time that a push waits for a connection. It is shorter than a graceful shutdown may take; the
     /// dispatcher tries again in any case.
@@ -64,9 +64,9 @@ struct ServeCommand: AsyncParsableCommand {
         try await ServiceRunner.run([pool, server], logger: log.logger("martlet"))
     }
 
-    /// Returns the configuration that the settings describe; ``Settings/check()`` comes after that.
+    /// Returns the configuration that the settings describe; ``SettingsReader/check()`` comes after that.
     /// - Throws: ``SettingsError`` for settings that contradict each other.
-    static func configuration(_ settings: Settings) throws -> ProviderConfiguration {
+    static func configuration(_ settings: SettingsReader) throws -> ProviderConfiguration {
         var configuration = ServeSettings.Storage.configuration(settings)
         ServeSettings.General.apply(settings, to: &configuration)
         ServeSettings.Limits.apply(settings, to: &configuration)

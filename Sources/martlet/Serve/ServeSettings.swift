@@ -25,18 +25,15 @@ enum ServeSettings {
             shared memory, which network file systems do not have. One process can use it at a time.
             """
         )
-        static let masterKey = Setting(
-            "serve.masterKey",
-            flag: "master-key",
-            default: "master.key in the data directory"
-        )
-        .help("File with the 32 bytes that seal the private keys")
-        .detail("It seals passphrases and certificates too, and is made at the first start.")
+        private static let masterKeyText = "master.key in the data directory"
+        static let masterKey = Setting("serve.masterKey", flag: "master-key", default: masterKeyText)
+            .help("File with the 32 bytes that seal the private keys")
+            .detail("It seals passphrases and certificates too, and is made at the first start.")
 
         static let settings = [dataDirectory, masterKey]
 
         /// Returns a configuration with the data directory and the master key of the settings.
-        static func configuration(_ settings: Settings) -> ProviderConfiguration {
+        static func configuration(_ settings: SettingsReader) -> ProviderConfiguration {
             ProviderConfiguration(
                 dataDirectory: settings.text(self.dataDirectory),
                 masterKeyPath: settings.string(self.masterKey)

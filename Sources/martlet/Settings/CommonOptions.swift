@@ -10,8 +10,8 @@ struct CommonOptions: ParsableArguments {
 
     /// Returns the settings of a run: flags over environment over file.
     /// - Parameter flags: the values of the command's own flags.
-    func settings(_ flags: [String: ConfigValue]...) async throws -> Settings {
+    func settings(_ flags: [String: ConfigValue]...) async throws -> SettingsReader {
         let all = flags.reduce(self.log.values) { $0.merging($1) { $1 } }
-        return try await Settings(flags: all, file: self.config)
+        return try await SettingsReader(flags: all, file: self.config)
     }
 }

@@ -43,6 +43,15 @@ struct Setting: Sendable {
         self.defaultText = kind == .toggle ? "off" : defaultText
     }
 
+    /// Makes a setting that is one of the raw values of an enumeration.
+    static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ key: String,
+        flag: String,
+        default value: Choice
+    ) -> Setting {
+        Setting(key, flag: flag, kind: .choice(Choice.allCases.map(\.rawValue)), default: value.rawValue)
+    }
+
     /// Returns the setting with its sentence for `--help`, which has no full stop.
     func help(_ summary: String) -> Setting {
         var setting = self

@@ -18,8 +18,8 @@ protocol ConfigurationSection: SettingSection {
 extension ConfigurationSection {
     static var settings: [Setting] { self.rows.map(\.setting) }
 
-    /// Copies all values that were given to a configuration; ``Settings/check()`` comes after that.
-    static func apply(_ settings: Settings, to target: inout Target) {
+    /// Copies all values that were given to a configuration; ``SettingsReader/check()`` comes after that.
+    static func apply(_ settings: SettingsReader, to target: inout Target) {
         for row in self.rows { row.apply(settings, &target) }
     }
 }

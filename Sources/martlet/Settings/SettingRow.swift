@@ -11,10 +11,10 @@ struct SettingRow<Target: SettingTarget>: Sendable {
     /// The row of the table.
     let setting: Setting
     /// Copies the value, if one was given, to the configuration.
-    let apply: @Sendable (Settings, inout Target) -> Void
+    let apply: @Sendable (SettingsReader, inout Target) -> Void
 
     /// - Parameter apply: copies the value; by default it does nothing, and the command reads the setting by itself.
-    init(_ setting: Setting, apply: @escaping @Sendable (Settings, inout Target) -> Void = { _, _ in }) {
+    init(_ setting: Setting, apply: @escaping @Sendable (SettingsReader, inout Target) -> Void = { _, _ in }) {
         self.setting = setting
         self.apply = apply
     }
@@ -30,39 +30,72 @@ extension SettingRow {
     /// A path from a configuration to one of its values.
     typealias Path<Value> = any WritableKeyPath<Target, Value> & Sendable
 
-    /// A row for a text with a default.
+    /// Returns a row for a text with a default.
     static func text(_ key: String, flag: String, _ path: Path<String>) -> Self {
-        /// The row of the table.
         let setting = Setting(key, flag: flag, default: Target.defaults[keyPath: path])
         return Self(setting) { $1[keyPath: path] = $0.text(setting) }
     }
 
-    /// A row for a text that may be absent.
+    /// Returns a row for a text that may be absent.
     static func text(_ key: String, flag: String, _ path: Path<String?>) -> Self {
-        /// The row of the table.
         let setting = Setting(key, flag: flag, default: Target.defaults[keyPath: path])
         return Self(setting) { $1[keyPath: path] = $0.string(setting) }
     }
 
-    /// A row for a switch that is off by default.
+    /// Returns a row for several texts.
+    static func list(_ key: String, flag: String, _ path: Path<[String]>) -> Self {
+        let texts = Target.defaults[keyPath: path]
+        let setting = Setting(
+            key,
+            flag: flag,
+            kind: .list,
+            default: texts.isEmpty ? nil : texts.joined(separator: ", ")
+        )
+        return Self(setting) { $1[keyPath: path] = $0.strings(setting) ?? texts }
+    }
+
+    /// Returns a row for one of the raw values of an enumeration.
+    static func choice<Choice: RawRepresentable<String> & CaseIterable & SendableMetatype>(
+        _ key: String,
+        flag: String,
+        _ path: Path<Choice>
+    ) -> Self {
+        let setting = Setting.choice(key, flag: flag, default: Target.defaults[keyPath: path])
+        return Self(setting) { $1[keyPath: path] = $0.choice(setting, default: $1[keyPath: path]) }
+    }
+
+    /// Returns a row for a switch that is off by default.
     static func toggle(_ key: String, flag: String, _ path: Path<Bool>) -> Self {
-        /// The row of the table.
         let setting = Setting(key, flag: flag, kind: .toggle)
         return Self(setting) { $1[keyPath: path] = $0.isOn(setting) }
     }
 
-    /// A row for a whole number.
+    /// Returns a row for a whole number in a range.
     static func integer(_ key: String, flag: String, _ range: ClosedRange<Int>, _ path: Path<Int>) -> Self {
-        self.number(key, flag, range, default: Target.defaults[keyPath: path]) { $0[keyPath: path] = $1 }
+        self.number(key, flag, .integer(range), default: Target.defaults[keyPath: path]) { $0[keyPath: path] = $1 }
     }
 
-    /// A row for a share that is given in percent, from 1 to 100.
+    /// Returns a row for one of a few whole numbers.
+    static func integer(_ key: String, flag: String, among numbers: [Int], _ path: Path<Int>) -> Self {
+        let value = Target.defaults[keyPath: path]
+        return self.number(key, flag, .number(among: numbers), default: value) { $0[keyPath: path] = $1 }
+    }
+
+    /// Returns a row for a port.
+    /// - Parameter text: the default in words; `nil` for that of the configuration.
+    static func port(_ key: String, flag: String, _ path: Path<Int>, default text: String? = nil) -> Self {
+        let text = text ?? "\(Target.defaults[keyPath: path])"
+        let setting = Setting(key, flag: flag, kind: Setting.ports, default: text)
+        return Self(setting) { if let port = $0.integer(setting) { $1[keyPath: path] = port } }
+    }
+
+    /// Returns a row for a share that is given in percent, from 1 to 100.
     static func percent(_ key: String, flag: String, _ path: Path<Double>) -> Self {
         let value = Int((Target.defaults[keyPath: path] * 100).rounded())
-        return self.number(key, flag, 1...100, default: value) { $0[keyPath: path] = Double($1) / 100 }
+        return self.number(key, flag, .integer(1...100), default: value) { $0[keyPath: path] = Double($1) / 100 }
     }
 
-    /// A row for a time that is given as a whole number of units.
+    /// Returns a row for a time that is given as a whole number of units.
     /// - Parameter unit: the length of a unit in seconds, such as 86,400 for days.
     static func time(
         _ key: String,
@@ -72,21 +105,18 @@ extension SettingRow {
         _ path: Path<Duration>
     ) -> Self {
         let value = Int(Target.defaults[keyPath: path].components.seconds) / unit
-        return self.number(key, flag, range, default: value) { $0[keyPath: path] = .seconds($1 * unit) }
+        return self.number(key, flag, .integer(range), default: value) { $0[keyPath: path] = .seconds($1 * unit) }
     }
 
-    /// A row for a whole number that a closure copies to the configuration.
+    /// Returns a row for a whole number that a closure copies to the configuration.
     private static func number(
         _ key: String,
         _ flag: String,
-        _ range: ClosedRange<Int>,
+        _ kind: Setting.Kind,
         default value: Int,
         set: @escaping @Sendable (inout Target, Int) -> Void
     ) -> Self {
-        /// The row of the table.
-        let setting = Setting(key, flag: flag, kind: .integer(range), default: "\(value)")
-        return Self(setting) { settings, target in
-            if let number = settings.integer(setting) { set(&target, number) }
-        }
+        let setting = Setting(key, flag: flag, kind: kind, default: "\(value)")
+        return Self(setting) { if let number = $0.integer(setting) { set(&$1, number) } }
     }
 }

@@ -11,7 +11,8 @@ enum SettingTableText {
                 "meaning": .string(Self.meaning(setting, hasDetail: false)),
             ]
         }
-        return TextTable(["setting", "environment", "flag", "default", "meaning"].map { .init($0, $0) }, rows).text
+        let columns: TextTable = ["setting", "environment", "flag", "default", "meaning"]
+        return columns.text(of: rows)
     }
 
     /// Returns `docs/settings.md`.

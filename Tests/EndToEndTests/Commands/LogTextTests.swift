@@ -44,8 +44,8 @@ import Testing
         }
     }
 
-    private static func settings(_ words: [String]) async throws -> Settings {
-        try await Settings(flags: try SettingFlags<ServeSettings.General>.parse(words).values)
+    private static func settings(_ words: [String]) async throws -> SettingsReader {
+        try await SettingsReader(flags: try SettingFlags<ServeSettings.General>.parse(words).values)
     }
 
     private func withAuthority(_ body: (String) async throws -> Void) async throws {

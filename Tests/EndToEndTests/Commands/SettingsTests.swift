@@ -15,9 +15,9 @@ import Testing
 @Suite struct SettingsTests {
     private static let all = SettingTable.all.flatMap(\.settings)
 
-    private func settings<Section>(_ section: Section.Type, _ words: String...) async throws -> Settings
+    private func settings<Section>(_ section: Section.Type, _ words: String...) async throws -> SettingsReader
     where Section: SettingSection {
-        try await Settings(flags: try SettingFlags<Section>.parse(words).values)
+        try await SettingsReader(flags: try SettingFlags<Section>.parse(words).values)
     }
 
     @Test func everySettingIsExplainedAndDeclaredOnce() {
@@ -58,7 +58,7 @@ import Testing
         let commands: [(any ParsableCommand.Type, [String])] = [
             (ServeCommand.self, ["serve", "log"]), (GatewayRunCommand.self, ["gateway"]),
             (DeviceRunCommand.self, ["device"]), (SendCommand.self, ["send"]), (DeviceListCommand.self, ["api"]),
-            (CredentialCommand.Set.self, ["credential"]),
+            (CredentialCommand.Change.self, ["credential"]),
         ]
         for (command, parts) in commands {
             let help = command.helpMessage(columns: 200)
@@ -71,7 +71,7 @@ import Testing
 
     /// What the table shows as a default is what a configuration has in which nothing was set.
     @Test func defaultsAreThoseOfTheConfigurations() async throws {
-        let none = try await Settings()
+        let none = try await SettingsReader()
         var shown: [String: ConfigValue] = [:]
         for setting in Self.all {
             if case .integer = setting.kind, let number = setting.defaultText.flatMap(Int.init) {
@@ -79,7 +79,7 @@ import Testing
             }
         }
         shown = shown.filter { !$0.key.hasPrefix("gateway.rules.") }
-        let explicit = try await Settings(flags: shown)
+        let explicit = try await SettingsReader(flags: shown)
         let provider = "\(ProviderConfiguration.defaults)"
         #expect("\(try ServeCommand.configuration(none))" == provider)
         #expect("\(try ServeCommand.configuration(explicit))" == provider)
@@ -125,7 +125,7 @@ import Testing
 
     @Test func limitsOfTheBreakerComeFromSettings() async throws {
         func limits(_ words: [String]) async throws -> CircuitBreaker.Limits {
-            let settings = try await Settings(flags: try SettingFlags<ServeSettings.Breaker>.parse(words).values)
+            let settings = try await SettingsReader(flags: try SettingFlags<ServeSettings.Breaker>.parse(words).values)
             let limits = try ServeCommand.configuration(settings).breaker
             try settings.check()
             return limits
@@ -152,7 +152,7 @@ import Testing
             "gateway.rules.firstStreams": ConfigValue(.int(7), isSecret: false),
             "gateway.rules.idleSeconds": ConfigValue(.int(0), isSecret: false),
         ]
-        let rules = GatewayRunCommand.configuration(try await Settings(flags: flags)).rules
+        let rules = GatewayRunCommand.configuration(try await SettingsReader(flags: flags)).rules
         #expect(rules.firstStreamLimit == 7 && rules.idleTimeout == nil && rules.requiresJSONObject)
     }
 

@@ -6,7 +6,7 @@ import PushSupport
 ///
 /// A command reads everything that it needs and then calls ``check()``. A value of the wrong type or out of its range
 /// is an error that names its key, not a silent return to the default.
-struct Settings: Sendable {
+struct SettingsReader: Sendable {
     /// The file that is read when no other is named.
     static let defaultFile = "martlet.json"
 

@@ -1,0 +1,31 @@
+import ArgumentParser
+
+/// The parts of a command's help, each added by a call, as for the rows of the table of settings.
+extension CommandConfiguration {
+    /// Makes the configuration of a command from its name.
+    init(_ name: String) { self.init(commandName: name) }
+
+    /// Returns the configuration with the sentence that lists show.
+    func help(_ abstract: String) -> Self { self.with { $0.abstract = abstract } }
+
+    /// Returns the configuration with further sentences, which the help of the command itself shows.
+    func detail(_ discussion: String) -> Self { self.with { $0.discussion = discussion } }
+
+    /// Returns the configuration with an example after all sentences.
+    /// - Parameter words: the words after `martlet`.
+    func example(_ words: String) -> Self {
+        self.with { $0.discussion += "\($0.discussion.isEmpty ? "" : "\n\n")Example: martlet \(words)" }
+    }
+
+    /// Returns the configuration with the commands below this one.
+    func subcommands(_ commands: [any ParsableCommand.Type]) -> Self { self.with { $0.subcommands = commands } }
+
+    /// Returns the configuration with the command that runs where no subcommand is named.
+    func defaultSubcommand(_ command: any ParsableCommand.Type) -> Self { self.with { $0.defaultSubcommand = command } }
+
+    private func with(_ change: (inout Self) -> Void) -> Self {
+        var configuration = self
+        change(&configuration)
+        return configuration
+    }
+}

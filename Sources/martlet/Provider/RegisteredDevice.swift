@@ -1,0 +1,64 @@
+import ArgumentParser
+import PushSupport
+import PushTypes
+
+/// The devices that are registered for an app, by their token: at most one for each environment.
+enum RegisteredDevice: ShowableResource, ResourceWithHistory {
+    static let path = "devices"
+    static let id = ArgumentHelp("Its device token, hex or base64.", valueName: "token")
+    static let show = CommandConfiguration("show")
+        .help("Show the devices with a token: one for each environment at most.")
+        .example("device show 00aa11… --app com.example.MyApp")
+    static let history = CommandConfiguration("history")
+        .help("The deliveries and events of a token, registered or not; newest first.")
+        .example("device history 00aa11… --app com.example.MyApp")
+
+    /// The columns of lists.
+    static let columns: TextTable = [
+        "token", "environment", "state", "user", "locale", .init("version", "appVersion"), "tags",
+        .time("last seen", "registeredAtMs"),
+    ]
+
+    /// The columns of a single device.
+    static let allColumns: TextTable = [
+        "token", "id", "environment", "state", "user", "locale", .init("time zone", "timeZone"),
+        .init("app version", "appVersion"), "installation", "capabilities", "tags", "attributes",
+        .time("since", "createdAtMs"), .time("last seen", "registeredAtMs"),
+    ]
+
+    typealias ID = DeviceToken
+
+    static func details(_ response: JSONValue) -> String {
+        response["devices"].elements.map(self.allColumns.details).joined(separator: "\n\n")
+    }
+}
+
+/// `martlet device list`: lists the devices of an app.
+struct DeviceListCommand: PagedListCommand {
+    static let configuration = CommandConfiguration("list").help("List the devices of an app, inactive ones too.")
+        .example("device list --app com.example.MyApp --tag beta")
+    static let columns = RegisteredDevice.columns
+
+    @OptionGroup var access: AppOptions
+    @OptionGroup var shown: LimitOption
+    @Option(help: "Only those of this user.") var user: String?
+    @Option(help: "Only those with this tag.") var tag: String?
+
+    var request: APIRequest { .get(RegisteredDevice.path).query([("user", self.user), ("tag", self.tag)]) }
+}
+
+/// `martlet device remove`: removes the devices with a token.
+struct DeviceRemoveCommand: RequestCommand {
+    static let configuration = CommandConfiguration("remove").help("Remove the devices with a token.")
+        .example("device remove 00aa11… --app com.example.MyApp --environment sandbox")
+
+    @OptionGroup var access: AppOptions
+    @OptionGroup var device: ResourceID<RegisteredDevice>
+    @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
+
+    var request: APIRequest {
+        self.device.request(.delete).query([("environment", self.environment?.rawValue)])
+    }
+
+    func text(of response: JSONValue) -> String { "the device is forgotten" }
+}
