@@ -27,7 +27,7 @@ struct Martlet: AsyncParsableCommand {
                     TokenInvalidationCommand.self, KeyCommand.self, AuditCommand.self,
                 ]
             ),
-            CommandGroup(
+            .init(
                 name: "Provider database",
                 subcommands: [BackupCommand.self, CheckCommand.self, RestoreCommand.self]
             ),

@@ -48,11 +48,16 @@ protocol RemovableResource: IdentifiedResource {
     static func removed(_ id: ID) -> String
 }
 
-/// The id of one resource, as an argument.
-struct ResourceID<Kind: IdentifiedResource>: ParsableArguments {
+/// The options of every command about one resource: the server, and the id as an argument.
+struct ResourceOptions<Kind: IdentifiedResource>: APIAccess {
+    @OptionGroup var access: Kind.Access
     @Argument(help: Kind.id) var id: Kind.ID
 
-    /// Returns a request about this one.
+    var json: Bool { self.access.json }
+
+    func connection() async throws -> APIConnection { try await self.access.connection() }
+
+    /// Returns a request about this resource.
     /// - Parameter parts: the further parts of the path.
     func request(_ method: APIRequest.Method, _ parts: String...) -> APIRequest {
         APIRequest(method, [Kind.path, self.id.pathPart] + parts)
@@ -69,13 +74,17 @@ struct ListResources<Kind: ListableResource>: ListCommand {
     var request: APIRequest { .get(Kind.path) }
 }
 
-/// A command about one resource, which prints the resource afterwards.
+/// A command about one resource; by default it prints the resource afterwards.
 protocol ResourceCommand: RequestCommand {
-    associatedtype Kind: ShowableResource
-    var resource: ResourceID<Kind> { get }
+    associatedtype Kind: IdentifiedResource
+    var resource: ResourceOptions<Kind> { get }
 }
 
 extension ResourceCommand {
+    var access: ResourceOptions<Kind> { self.resource }
+}
+
+extension ResourceCommand where Kind: ShowableResource {
     func text(of response: JSONValue) -> String { Kind.details(response) }
 }
 
@@ -83,18 +92,16 @@ extension ResourceCommand {
 struct ShowResource<Kind: ShowableResource>: ResourceCommand {
     static var configuration: CommandConfiguration { Kind.show }
 
-    @OptionGroup var access: Kind.Access
-    @OptionGroup var resource: ResourceID<Kind>
+    @OptionGroup var resource: ResourceOptions<Kind>
 
     var request: APIRequest { self.resource.request(.get) }
 }
 
 /// The command that removes one resource.
-struct RemoveResource<Kind: RemovableResource>: RequestCommand {
+struct RemoveResource<Kind: RemovableResource>: ResourceCommand {
     static var configuration: CommandConfiguration { Kind.remove }
 
-    @OptionGroup var access: Kind.Access
-    @OptionGroup var resource: ResourceID<Kind>
+    @OptionGroup var resource: ResourceOptions<Kind>
 
     var request: APIRequest { self.resource.request(.delete) }
 
@@ -115,11 +122,10 @@ extension ResourceAction where Kind: ShowableResource {
 }
 
 /// The command that performs an action on one resource.
-struct PerformAction<Action: ResourceAction>: RequestCommand {
+struct PerformAction<Action: ResourceAction>: ResourceCommand {
     static var configuration: CommandConfiguration { Action.configuration }
 
-    @OptionGroup var access: Action.Kind.Access
-    @OptionGroup var resource: ResourceID<Action.Kind>
+    @OptionGroup var resource: ResourceOptions<Action.Kind>
 
     var request: APIRequest { self.resource.request(.post).action(Action.configuration.commandName ?? "") }
 

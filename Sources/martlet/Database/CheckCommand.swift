@@ -5,15 +5,12 @@ import PushStore
 
 /// `martlet check`: examines a provider's database or a backup.
 struct CheckCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("check")
+    static let configuration = command("check")
         .help("Examine a provider's database or a backup: every page, every reference, every rule of the store.")
-        .detail(
-            """
-            Reads the whole file and changes nothing, also while the provider runs. The status is 0 if it is sound; else \
-            every fault is named. With --at-rest nothing may be in flight either, as after a graceful shutdown: no shard or \
-            retry may be leased and no delivery started.
-            """
-        )
+        .detail("Reads the whole file and changes nothing, also while the provider runs.")
+        .detail("The status is 0 if it is sound; else every fault is named.")
+        .detail("With --at-rest nothing may be in flight either, as after a graceful shutdown:")
+        .detail("no shard or retry may be leased and no delivery started.")
         .example("check /backup/martlet-2026-12-01.sqlite")
 
     @OptionGroup var data: DataDirectoryOptions

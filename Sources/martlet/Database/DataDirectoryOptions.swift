@@ -8,7 +8,7 @@ struct DataDirectoryOptions: ParsableArguments {
 
     /// Returns the paths that `martlet serve` would use.
     func paths() async throws -> ProviderConfiguration {
-        let settings = try await self.common.settings(self.storage.values)
+        let settings = try await self.common.settings([self.storage])
         let paths = ServeSettings.Storage.configuration(settings)
         try settings.check()
         return paths

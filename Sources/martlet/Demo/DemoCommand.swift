@@ -1,17 +1,14 @@
 import ArgumentParser
 import Foundation
 import Logging
+import PushSupport
 
 /// `martlet demo`: runs all roles in one process.
 struct DemoCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("demo")
+    static let configuration = command("demo")
         .help("Run gateway, provider and a device in one process and follow one notification through all of them.")
-        .detail(
-            """
-            Everything listens on free ports of 127.0.0.1 and is kept in a temporary directory that is removed at the end. \
-            Without --exit the demo keeps running and prints commands to try next; Ctrl-C ends it.
-            """
-        )
+        .detail("Everything listens on free ports of 127.0.0.1 and is kept in a temporary directory that is removed")
+        .detail("at the end. Without --exit the demo keeps running and prints commands to try next; Ctrl-C ends it.")
 
     @OptionGroup var common: CommonOptions
     @Flag(help: "End after the first delivery, with status 0.") var exit = false
@@ -20,14 +17,10 @@ struct DemoCommand: AsyncParsableCommand {
         let settings = try await self.common.settings()
         let log = LogConfiguration(settings, defaultLevel: .error)
         try settings.check()
-        let directory = FileManager.default.temporaryDirectory.appending(path: "martlet-demo-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: directory,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let demo = DemoRun(directory: directory.path, endsAfterDelivery: self.exit, log: log)
+        let directory = FileManager.default.temporaryDirectory.appending(path: "martlet-demo-\(UUID().uuidString)").path
+        guard DurableFile.makePrivateFolder(directory) else { throw SettingsError("\(directory) cannot be made") }
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let demo = DemoRun(directory: directory, endsAfterDelivery: self.exit, log: log)
         try await ServiceRunner.run([], until: demo, logger: log.logger("martlet"))
     }
 }

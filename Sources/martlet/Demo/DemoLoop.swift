@@ -18,7 +18,7 @@ struct DemoLoop: Sendable {
     /// The temporary directory for the data of all roles.
     let directory: String
     let log: LogConfiguration
-    let narrator: DemoNarrator
+    let narrator = DemoNarrator()
     /// The key that signs provider tokens, in PEM.
     let privateKey = P256.Signing.PrivateKey().pemRepresentation
 
@@ -28,11 +28,7 @@ struct DemoLoop: Sendable {
     private(set) var deviceID = ""
     private(set) var deviceToken = ""
 
-    init(directory: String, log: LogConfiguration, narrator: DemoNarrator) {
-        self.directory = directory
-        self.log = log
-        self.narrator = narrator
-    }
+    init(directory: String, log: LogConfiguration) { (self.directory, self.log) = (directory, log) }
 
     /// The file of the gateway's authority.
     var authorityFile: String { "\(self.directory)/gateway/authority.pem" }
@@ -47,18 +43,13 @@ struct DemoLoop: Sendable {
         var configuration = GatewayConfiguration(dataDirectory: "\(self.directory)/gateway")
         configuration.listeners = [.sandbox: .free]
         configuration.admin.port = 0
-        let gateway = try Gateway(
-            configuration: configuration,
-            time: SystemTime(),
-            logger: self.log.logger("gateway")
-        )
+        let logger = self.log.logger("gateway")
+        let gateway = try Gateway(configuration: configuration, time: SystemTime(), logger: logger)
         await start(gateway)
         self.gatewayPorts = try await gateway.addresses()
-        let ports = self.gatewayPorts
-        self.narrator.report(
-            .gateway,
-            "open: HTTP/2 on port \(ports.main.http2), devices on \(ports.main.deviceLink), admin on \(ports.admin)"
-        )
+        let (main, admin) = (self.gatewayPorts.main, self.gatewayPorts.admin)
+        let ports = "HTTP/2 on port \(main.http2), devices on \(main.deviceLink), admin on \(admin)"
+        self.narrator.report(.gateway, "open: \(ports)")
         let app = ["teamId": Self.teamID.json, "bundleId": Self.bundleID.json]
         try await self.admin.send(.post("apps").body(app))
         let key = ["teamId": Self.teamID.json, "keyId": Self.keyID.json, "key": self.privateKey.json]
@@ -69,20 +60,14 @@ struct DemoLoop: Sendable {
 
     /// Starts a provider with the app and its credential.
     mutating func startProvider(trusting authority: String, _ start: (any Service) async -> Void) async throws {
-        let endpoint = PushServiceEndpoint(
-            host: "localhost",
-            port: self.gatewayPorts.main.http2,
-            additionalTrustRoots: authority
-        )
+        let port = self.gatewayPorts.main.http2
+        let endpoint = PushServiceEndpoint(host: "localhost", port: port, additionalTrustRoots: authority)
         let pool = try SenderPool(endpoints: [.sandbox: endpoint], logger: self.log.logger("sender"))
         await start(pool)
         var configuration = ProviderConfiguration(dataDirectory: "\(self.directory)/provider")
         configuration.port = 0
-        let server = try await ProviderServer(
-            configuration: configuration,
-            senders: pool,
-            logger: self.log.logger("provider")
-        )
+        let logger = self.log.logger("provider")
+        let server = try await ProviderServer(configuration: configuration, senders: pool, logger: logger)
         self.apiKey = server.firstAdminKey ?? ""
         await start(server)
         self.providerPort = try await server.port()
@@ -99,17 +84,12 @@ struct DemoLoop: Sendable {
         let identity = try await activation.activate(name: "demo device")
         self.deviceID = identity.deviceID
         self.narrator.report(.device, "activated: it has a certificate as \(identity.deviceID)")
-        let device = Device(
-            identity: identity,
-            configuration: DeviceConfiguration(port: self.gatewayPorts.main.deviceLink),
-            logger: self.log.logger("device")
-        )
+        let configuration = DeviceConfiguration(port: self.gatewayPorts.main.deviceLink)
+        let device = Device(identity: identity, configuration: configuration, logger: self.log.logger("device"))
         await start(device)
         self.deviceToken = try await device.deviceToken(for: Self.bundleID)
-        self.narrator.report(
-            .device,
-            "connected; device token \(self.deviceToken.prefix(16))… (\(self.deviceToken.count / 2) bytes)"
-        )
+        let (start, size) = (self.deviceToken.prefix(16), self.deviceToken.count / 2)
+        self.narrator.report(.device, "connected; device token \(start)… (\(size) bytes)")
         let registration = ["token": self.deviceToken.json, "environment": "sandbox", "user": Self.user.json]
         try await self.provider.send(.post("apps", Self.bundleID, "devices").body(registration))
         self.narrator.report(.provider, "registered the device for user \(Self.user)")

@@ -19,11 +19,9 @@ struct DemoRun: Service {
     /// Runs the roles in a group of their own, which ends when the story does.
     func run() async throws {
         let group = ServiceGroup(configuration: .init(services: [any Service](), logger: self.log.logger("demo")))
+        let story = DemoStory(run: self, group: group)
         await group.addServiceUnlessShutdown(
-            .init(
-                service: DemoStory(run: self, group: group),
-                successTerminationBehavior: .gracefullyShutdownGroup
-            )
+            .init(service: story, successTerminationBehavior: .gracefullyShutdownGroup)
         )
         try await group.run()
     }
@@ -41,17 +39,14 @@ struct DemoRun: Service {
     /// Runs the demo.
     /// - Parameter start: runs a service in the group.
     private func perform(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
-        let narrator = DemoNarrator()
         let (loop, device) = try await Self.within(Self.deadline) {
-            var loop = DemoLoop(directory: self.directory, log: self.log, narrator: narrator)
+            var loop = DemoLoop(directory: self.directory, log: self.log)
             let gateway = try await loop.startGateway(start)
             try await loop.startProvider(trusting: gateway.authorityPEM, start)
             let device = try await loop.startDevice(start)
             return (loop, device)
         }
-        let first = try await Self.within(Self.deadline) {
-            try await self.sendFirst(loop, device, narrator)
-        }
+        let first = try await Self.within(Self.deadline) { try await self.sendFirst(loop, device) }
         StandardOutput.line("\n\(NotificationText.plain(first))\n")
         guard !self.endsAfterDelivery else { return }
         StandardOutput.line(try Self.hints(loop))
@@ -63,11 +58,8 @@ struct DemoRun: Service {
     }
 
     /// Sends one notification and follows it to the device and back.
-    private func sendFirst(
-        _ loop: DemoLoop,
-        _ device: Device,
-        _ narrator: DemoNarrator
-    ) async throws -> ReceivedNotification {
+    private func sendFirst(_ loop: DemoLoop, _ device: Device) async throws -> ReceivedNotification {
+        let narrator = loop.narrator
         let request = APIRequest.post("apps", DemoLoop.bundleID, "notifications").body([
             "to": ["user": DemoLoop.user.json], "alert": ["title": "Hello", "body": "This went all the way round."],
         ])

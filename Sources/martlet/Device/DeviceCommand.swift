@@ -2,14 +2,10 @@ import ArgumentParser
 
 /// `martlet device`: is a device, or manages the devices of a provider.
 struct DeviceCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("device")
+    static let configuration = command("device")
         .help("Be a device: activate, connect to a gateway, print each notification; or manage a provider's devices.")
-        .detail(
-            """
-            Without a subcommand it is a device, with the options that 'martlet device run --help' shows. All other \
-            subcommands talk to a running provider about the devices that are registered there.
-            """
-        )
+        .detail("Without a subcommand it is a device, with the options that 'martlet device run --help' shows.")
+        .detail("All other subcommands talk to a running provider about the devices that are registered there.")
         .example("device list --app com.example.MyApp --user alice")
         .subcommands([
             DeviceRunCommand.self, DeviceListCommand.self, ShowResource<RegisteredDevice>.self, DeviceAddCommand.self,

@@ -5,15 +5,10 @@ import ServiceLifecycle
 
 /// `martlet device run`: is a device.
 struct DeviceRunCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("run")
-        .help("Be a device: activate, connect to a gateway, print each notification.")
-        .detail(
-            """
-            The first run activates a new device over the gateway's admin API and keeps its identity in a file; later \
-            runs are the same device with the same device tokens. Notifications go to standard output, everything else \
-            to standard error. Ends on Ctrl-C.
-            """
-        )
+    static let configuration = command("run", "Be a device: activate, connect to a gateway, print each notification.")
+        .detail("The first run activates a new device over the gateway's admin API and keeps its identity in a file;")
+        .detail("later runs are the same device with the same device tokens.")
+        .detail("Notifications go to standard output, everything else to standard error. Ends on Ctrl-C.")
         .example("device --topic com.example.MyApp")
 
     @OptionGroup var common: CommonOptions
@@ -21,7 +16,7 @@ struct DeviceRunCommand: AsyncParsableCommand {
     @Flag(help: "One line of JSON per notification.") var json = false
 
     func run() async throws {
-        let settings = try await self.common.settings(self.flags.values)
+        let settings = try await self.common.settings([self.flags])
         var configuration = DeviceConfiguration.defaults
         DeviceSettings.apply(settings, to: &configuration)
         let topics = settings.strings(DeviceSettings.topics) ?? []

@@ -11,13 +11,12 @@ struct IdentityFile: Sendable {
     func loadOrCreate(_ activate: () async throws -> DeviceIdentity) async throws -> DeviceIdentity {
         if FileManager.default.fileExists(atPath: self.path) {
             do {
-                return try JSONDecoder().decode(
-                    DeviceIdentity.self,
-                    from: Data(contentsOf: URL(filePath: self.path))
-                )
+                let content = try Data(contentsOf: URL(filePath: self.path))
+                return try JSONDecoder().decode(DeviceIdentity.self, from: content)
             } catch {
+                let cause = ErrorDescription.of(error)
                 throw SettingsError(
-                    "\(self.path) has no device identity (remove it to activate a new device): \(ErrorDescription.of(error))"
+                    "\(self.path) has no device identity (remove it to activate a new device): \(cause)"
                 )
             }
         }

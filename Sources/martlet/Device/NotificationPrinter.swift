@@ -21,9 +21,8 @@ struct NotificationPrinter: Service {
         try self.file.save(self.device.identity)
         StandardError.line("waiting for notifications; Ctrl-C ends")
         for await notification in self.device.notifications.cancelOnGracefulShutdown() {
-            StandardOutput.line(
-                self.asJSON ? try NotificationText.json(notification) : NotificationText.plain(notification)
-            )
+            let text = self.asJSON ? try NotificationText.json(notification) : NotificationText.plain(notification)
+            StandardOutput.line(text)
         }
     }
 }

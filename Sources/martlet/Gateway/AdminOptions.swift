@@ -8,7 +8,7 @@ struct AdminOptions: APIAccess {
 
     /// Returns the connection to the gateway's admin API, which needs no key.
     func connection() async throws -> APIConnection {
-        let settings = try await self.common.settings(self.admin.values)
+        let settings = try await self.common.settings([self.admin])
         let url = settings.text(GatewaySettings.Admin.url)
         try settings.check()
         return APIConnection(client: APIClient(baseURL: url, role: .gateway), cursor: "after")

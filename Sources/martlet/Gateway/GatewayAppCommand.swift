@@ -3,7 +3,7 @@ import PushSupport
 
 /// `martlet gateway app`: manages the apps of a gateway.
 struct GatewayAppCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("app").help("The apps that can be pushed to.")
+    static let configuration = command("app", "The apps that can be pushed to.")
         .example("gateway app add com.example.MyApp --team DEF123GHIJ")
         .subcommands([ListResources<App>.self, Add.self, Change.self, RemoveResource<App>.self])
 
@@ -15,20 +15,19 @@ struct GatewayAppCommand: AsyncParsableCommand {
             .init("bundle id", "bundleId"), .init("team", "teamId"), "broadcast",
             .init("token length", "tokenLength"),
         ]
-        static let list = CommandConfiguration("list").help("List all apps.").example("gateway app list")
-        static let remove = CommandConfiguration("remove").help("Remove an app: pushes to it are rejected from now on.")
+        static let list = command("list", "List all apps.").example("gateway app list")
+        static let remove = command("remove", "Remove an app: pushes to it are rejected from now on.")
             .example("gateway app remove com.example.MyApp")
 
         static func removed(_ id: String) -> String { "\(id) is removed" }
     }
 
     /// `martlet gateway app add`: registers an app.
-    struct Add: RequestCommand {
-        static let configuration = CommandConfiguration("add").help("Register an app.")
+    struct Add: ResourceCommand {
+        static let configuration = command("add", "Register an app.")
             .example("gateway app add com.example.MyApp --team DEF123GHIJ --broadcast")
 
-        @OptionGroup var access: AdminOptions
-        @OptionGroup var app: ResourceID<App>
+        @OptionGroup var resource: ResourceOptions<App>
         @Option(help: "The team that it belongs to, 10 letters or digits.") var team: String
 
         @Flag(inversion: .prefixedNo, help: "Whether it may use broadcast channels. Default: as the gateway decides.")
@@ -39,22 +38,21 @@ struct GatewayAppCommand: AsyncParsableCommand {
 
         var request: APIRequest {
             .post(App.path).body([
-                "teamId": self.team.json, "bundleId": self.app.id.json, "broadcast": self.broadcast?.json,
+                "teamId": self.team.json, "bundleId": self.resource.id.json, "broadcast": self.broadcast?.json,
                 "tokenLength": self.tokenLength?.json,
             ])
         }
 
-        func text(of response: JSONValue) -> String { "\(self.app.id) is registered for team \(self.team)" }
+        func text(of response: JSONValue) -> String { "\(self.resource.id) is registered for team \(self.team)" }
     }
 
     /// `martlet gateway app change`: changes an app.
-    struct Change: RequestCommand {
-        static let configuration = CommandConfiguration("change")
+    struct Change: ResourceCommand {
+        static let configuration = command("change")
             .help("Change an app. Devices get tokens of another length when they ask for them next.")
             .example("gateway app change com.example.MyApp --token-length 32")
 
-        @OptionGroup var access: AdminOptions
-        @OptionGroup var app: ResourceID<App>
+        @OptionGroup var resource: ResourceOptions<App>
 
         @Flag(inversion: .prefixedNo, help: "Whether it may use broadcast channels; without, they are deleted.")
         var broadcast: Bool?
@@ -69,9 +67,9 @@ struct GatewayAppCommand: AsyncParsableCommand {
 
         var request: APIRequest {
             let tokenLength = self.tokenLength.map { Int64($0)?.json ?? .null }
-            return self.app.request(.patch).body(["broadcast": self.broadcast?.json, "tokenLength": tokenLength])
+            return self.resource.request(.patch).body(["broadcast": self.broadcast?.json, "tokenLength": tokenLength])
         }
 
-        func text(of response: JSONValue) -> String { "\(self.app.id) is changed" }
+        func text(of response: JSONValue) -> String { "\(self.resource.id) is changed" }
     }
 }

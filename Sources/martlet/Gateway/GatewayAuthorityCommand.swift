@@ -3,7 +3,7 @@ import Foundation
 
 /// `martlet gateway authority`: prints or writes the gateway's authority.
 struct GatewayAuthorityCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("authority")
+    static let configuration = command("authority")
         .help("Print or write the certificate that providers and devices have to trust, in PEM.")
         .example("gateway authority --output authority.pem")
 

@@ -2,8 +2,7 @@ import ArgumentParser
 
 /// `martlet gateway certificate`: manages the certificates of providers.
 struct GatewayCertificateCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("certificate")
-        .help("The certificates by which providers authenticate.")
+    static let configuration = command("certificate", "The certificates by which providers authenticate.")
         .example("gateway certificate create --topic com.example.MyApp")
         .subcommands([
             ListResources<Certificate>.self, GatewayCertificateCreateCommand.self, RemoveResource<Certificate>.self,
@@ -18,10 +17,8 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
             "environments", .time("expires", "expiresAt"),
             .time("revoked", "revokedAt"),
         ]
-        static let list = CommandConfiguration("list").help("List all certificates.")
-            .example("gateway certificate list")
-        static let remove = CommandConfiguration("revoke")
-            .help("Revoke a certificate: connections with it are rejected from now on.")
+        static let list = command("list", "List all certificates.").example("gateway certificate list")
+        static let remove = command("revoke", "Revoke a certificate: connections with it are rejected from now on.")
             .example("gateway certificate revoke 4f2a…")
 
         static func removed(_ id: String) -> String { "certificate \(id) is revoked" }

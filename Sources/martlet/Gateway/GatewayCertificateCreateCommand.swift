@@ -5,7 +5,7 @@ import PushTypes
 
 /// `martlet gateway certificate create`: issues a certificate and writes its files.
 struct GatewayCertificateCreateCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("create")
+    static let configuration = command("create")
         .help("Issue a certificate, as Apple would: PEM files, and a .p12 where the gateway makes the key.")
         .example(
             """

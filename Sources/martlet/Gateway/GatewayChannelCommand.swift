@@ -4,7 +4,7 @@ import PushTypes
 
 /// `martlet gateway channel`: manages the broadcast channels of an app.
 struct GatewayChannelCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("channel").help("Broadcast channels.")
+    static let configuration = command("channel", "Broadcast channels.")
         .example("gateway channel create com.example.MyApp --environment sandbox --stores")
         .subcommands([List.self, Create.self, Delete.self])
 
@@ -16,7 +16,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
 
     /// `martlet gateway channel list`: lists the channels of an app.
     struct List: ListCommand {
-        static let configuration = CommandConfiguration("list").help("List the channels of an app.")
+        static let configuration = command("list", "List the channels of an app.")
             .example("gateway channel list com.example.MyApp --environment sandbox")
         static let columns: TextTable = [
             .init("channel", "channelId"), "policy", .time("created", "createdAt"),
@@ -32,7 +32,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
 
     /// `martlet gateway channel create`: creates a channel.
     struct Create: RequestCommand {
-        static let configuration = CommandConfiguration("create").help("Create a channel and print its id.")
+        static let configuration = command("create", "Create a channel and print its id.")
             .example("gateway channel create com.example.MyApp --environment sandbox --stores")
 
         @OptionGroup var access: AdminOptions
@@ -53,7 +53,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
 
     /// `martlet gateway channel delete`: deletes a channel.
     struct Delete: RequestCommand {
-        static let configuration = CommandConfiguration("delete").help("Delete a channel.")
+        static let configuration = command("delete", "Delete a channel.")
             .example("gateway channel delete com.example.MyApp dHN0… --environment sandbox")
 
         @OptionGroup var access: AdminOptions

@@ -36,7 +36,7 @@ struct SigningRequestOptions: ParsableArguments {
 
 /// `martlet gateway device add`.
 struct GatewayDeviceAddCommand: GatewayActivationCommand {
-    static let configuration = CommandConfiguration("add")
+    static let configuration = command("add")
         .help("Activate a device from its signing request; prints its certificate in PEM.")
         .example("gateway device add device.csr --name 'my device' --output device.pem")
 
@@ -51,29 +51,29 @@ struct GatewayDeviceAddCommand: GatewayActivationCommand {
 
 /// `martlet gateway device reinstall`.
 struct GatewayDeviceReinstallCommand: GatewayActivationCommand {
-    static let configuration = CommandConfiguration("reinstall")
+    static let configuration = command("reinstall")
         .help("Install a device's system anew: a new certificate, and all its tokens are answered with 410.")
         .example("gateway device reinstall 3F1C… device.csr --output device.pem")
 
-    @OptionGroup var access: AdminOptions
-    @OptionGroup var device: ResourceID<GatewayDevice>
+    var access: AdminOptions { self.resource.access }
+    @OptionGroup var resource: ResourceOptions<GatewayDevice>
     @OptionGroup var signingRequest: SigningRequestOptions
 
-    func request(_ csr: JSONValue) -> APIRequest { self.device.request(.post, "reinstall").body(["csr": csr]) }
+    func request(_ csr: JSONValue) -> APIRequest { self.resource.request(.post, "reinstall").body(["csr": csr]) }
 }
 
 /// `martlet gateway device restore`.
 struct GatewayDeviceRestoreCommand: GatewayActivationCommand {
-    static let configuration = CommandConfiguration("restore")
+    static let configuration = command("restore")
         .help("Move a device to new hardware: a new id and certificate; the old device's tokens are answered with 410.")
         .example("gateway device restore 3F1C… new.csr --output new.pem")
 
-    @OptionGroup var access: AdminOptions
-    @OptionGroup var device: ResourceID<GatewayDevice>
+    var access: AdminOptions { self.resource.access }
+    @OptionGroup var resource: ResourceOptions<GatewayDevice>
     @OptionGroup var signingRequest: SigningRequestOptions
     @Option(help: "The new one's name in lists. Default: that of the old one.") var name: String?
 
     func request(_ csr: JSONValue) -> APIRequest {
-        .post(GatewayDevice.path).body(["csr": csr, "name": self.name?.json, "restoreOf": self.device.id.json])
+        .post(GatewayDevice.path).body(["csr": csr, "name": self.name?.json, "restoreOf": self.resource.id.json])
     }
 }

@@ -4,8 +4,7 @@ import PushTypes
 
 /// `martlet gateway device`: manages the devices of a gateway.
 struct GatewayDeviceCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("device")
-        .help("The devices of a gateway. ('martlet device' is one.)")
+    static let configuration = command("device", "The devices of a gateway. ('martlet device' is one.)")
         .example("gateway device list --online")
         .subcommands([
             List.self, ShowResource<GatewayDevice>.self, GatewayDeviceAddCommand.self,
@@ -15,7 +14,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
 
     /// `martlet gateway device list`: lists devices.
     struct List: ListCommand {
-        static let configuration = CommandConfiguration("list").help("List devices, oldest first.")
+        static let configuration = command("list", "List devices, oldest first.")
             .example("gateway device list --topic com.example.MyApp --online")
         static let columns: TextTable = [
             .init("device", "deviceId"), "name", "online", "revoked",
@@ -35,29 +34,26 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
     }
 
     /// `martlet gateway device revoke`: revokes the certificate of a device.
-    struct Revoke: RequestCommand {
-        static let configuration = CommandConfiguration("revoke")
+    struct Revoke: ResourceCommand {
+        static let configuration = command("revoke")
             .help("Revoke its certificate: it cannot connect any more; its tokens stay registered.")
             .example("gateway device revoke 3F1C…")
 
-        @OptionGroup var access: AdminOptions
-        @OptionGroup var device: ResourceID<GatewayDevice>
+        @OptionGroup var resource: ResourceOptions<GatewayDevice>
 
-        var request: APIRequest { self.device.request(.delete, "certificate") }
+        var request: APIRequest { self.resource.request(.delete, "certificate") }
 
-        func text(of response: JSONValue) -> String { "the certificate of \(self.device.id) is revoked" }
+        func text(of response: JSONValue) -> String { "the certificate of \(self.resource.id) is revoked" }
     }
 
     /// `martlet gateway device disconnect`: ends the connections of a device.
-    struct Disconnect: RequestCommand {
-        static let configuration = CommandConfiguration("disconnect")
-            .help("End its connections; it may connect again at once.")
+    struct Disconnect: ResourceCommand {
+        static let configuration = command("disconnect", "End its connections; it may connect again at once.")
             .example("gateway device disconnect 3F1C…")
 
-        @OptionGroup var access: AdminOptions
-        @OptionGroup var device: ResourceID<GatewayDevice>
+        @OptionGroup var resource: ResourceOptions<GatewayDevice>
 
-        var request: APIRequest { self.device.request(.post, "disconnect") }
+        var request: APIRequest { self.resource.request(.post, "disconnect") }
 
         func text(of response: JSONValue) -> String {
             "\(response["connections"].integerValue ?? 0) connection(s) ended"
@@ -65,23 +61,22 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
     }
 
     /// `martlet gateway device remove-app`: removes an app from a device.
-    struct RemoveApp: RequestCommand {
-        static let configuration = CommandConfiguration("remove-app")
+    struct RemoveApp: ResourceCommand {
+        static let configuration = command("remove-app")
             .help("Remove an app from a device: its token is answered with 410 from now on.")
             .example("gateway device remove-app 3F1C… com.example.MyApp --delay 60")
 
-        @OptionGroup var access: AdminOptions
-        @OptionGroup var device: ResourceID<GatewayDevice>
+        @OptionGroup var resource: ResourceOptions<GatewayDevice>
         @Argument(help: "The app's topic.") var topic: String
         @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
         @Option(help: "Seconds until the token is answered with 410; Apple may take hours. Default: 0.") var delay: Int?
 
         var request: APIRequest {
-            self.device.request(.delete, "topics", self.topic)
+            self.resource.request(.delete, "topics", self.topic)
                 .query([("environment", self.environment?.rawValue), ("delaySeconds", self.delay.map { "\($0)" })])
         }
 
-        func text(of response: JSONValue) -> String { "\(self.topic) is removed from \(self.device.id)" }
+        func text(of response: JSONValue) -> String { "\(self.topic) is removed from \(self.resource.id)" }
     }
 }
 
@@ -89,10 +84,9 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
 enum GatewayDevice: GatewayResource, ShowableResource, RemovableResource {
     static let path = "devices"
     static let id = ArgumentHelp("The device's id.")
-    static let show = CommandConfiguration("show").help("Show a device with its device tokens.")
+    static let show = command("show", "Show a device with its device tokens.")
         .example("gateway device show 3F1C… --json")
-    static let remove = CommandConfiguration("remove")
-        .help("Delete a device: its tokens are answered with 410 from now on.")
+    static let remove = command("remove", "Delete a device: its tokens are answered with 410 from now on.")
         .example("gateway device remove 3F1C…")
 
     private static let columns: TextTable = [

@@ -5,11 +5,10 @@ import PushTypes
 
 /// `martlet gateway events`: lists events, or follows them.
 struct GatewayEventsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("events")
+    static let configuration = command("events")
         .help("What happened to notifications and devices, newest first; or as it happens.")
-        .detail(
-            "With --follow, events are printed until Ctrl-C, one line each; with --after, those since then come first."
-        )
+        .detail("With --follow, events are printed until Ctrl-C, one line each;")
+        .detail("with --after, those since then come first.")
         .example("gateway events --token 01a2… --follow")
 
     @OptionGroup var access: AdminOptions
@@ -63,8 +62,7 @@ struct EventFilter: ParsableArguments {
 
 /// `martlet gateway notification`: shows the state and the events of one notification.
 struct GatewayNotificationCommand: RequestCommand {
-    static let configuration = CommandConfiguration("notification")
-        .help("The state of one notification, and its events.")
+    static let configuration = command("notification", "The state of one notification, and its events.")
         .example("gateway notification EC1BF194-B3B2-424A-89A9-5A918A6E6B5D")
 
     @OptionGroup var access: AdminOptions
@@ -80,15 +78,14 @@ struct GatewayNotificationCommand: RequestCommand {
 
 /// `martlet gateway feedback`: shows what waits for the legacy feedback service.
 struct GatewayFeedbackCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("feedback")
+    static let configuration = command("feedback")
         .help("Tokens that wait for a provider to read the legacy feedback service.")
         .example("gateway feedback list --topic com.example.MyApp")
         .subcommands([List.self])
 
     /// `martlet gateway feedback list`: lists the tokens that wait.
     struct List: ListCommand {
-        static let configuration = CommandConfiguration("list")
-            .help("List the tokens; reading them here does not take them away.")
+        static let configuration = command("list", "List the tokens; reading them here does not take them away.")
             .example("gateway feedback list --environment sandbox")
         static let columns: TextTable = [
             .time("since", "sinceMs"), "environment", "topic",

@@ -4,7 +4,7 @@ import PushSupport
 
 /// `martlet gateway fault`: manages the faults of a gateway.
 struct GatewayFaultCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("fault").help("What a gateway does wrong on command.")
+    static let configuration = command("fault", "What a gateway does wrong on command.")
         .example("gateway fault add reason=TooManyRequests,topic=com.example.MyApp,percent=20")
         .subcommands([ListResources<Fault>.self, Add.self, RemoveResource<Fault>.self, Clear.self])
 
@@ -16,17 +16,16 @@ struct GatewayFaultCommand: AsyncParsableCommand {
             .init("id", "rule.id"), .init("fault", "text"), .init("from", "source"), "seen",
             "hits",
         ]
-        static let list = CommandConfiguration("list").help("List all faults, with how often each has struck.")
+        static let list = command("list", "List all faults, with how often each has struck.")
             .example("gateway fault list")
-        static let remove = CommandConfiguration("remove").help("Remove a fault.")
-            .example("gateway fault remove fault-1")
+        static let remove = command("remove", "Remove a fault.").example("gateway fault remove fault-1")
 
         static func removed(_ id: String) -> String { "fault \(id) is off" }
     }
 
     /// `martlet gateway fault add`: adds a fault.
     struct Add: RequestCommand {
-        static let configuration = CommandConfiguration("add").help("Add a fault.")
+        static let configuration = command("add", "Add a fault.")
             .example("gateway fault add latency=50ms..200ms,percent=10")
 
         @OptionGroup var access: AdminOptions
@@ -64,8 +63,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
 
     /// `martlet gateway fault clear`: removes all faults.
     struct Clear: RequestCommand {
-        static let configuration = CommandConfiguration("clear").help("Remove all faults.")
-            .example("gateway fault clear")
+        static let configuration = command("clear", "Remove all faults.").example("gateway fault clear")
 
         @OptionGroup var access: AdminOptions
 

@@ -3,7 +3,7 @@ import PushSupport
 
 /// `martlet gateway key`: manages the keys that sign provider tokens.
 struct GatewayKeyCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("key").help("The keys that sign provider tokens.")
+    static let configuration = command("key", "The keys that sign provider tokens.")
         .example("gateway key create --team DEF123GHIJ")
         .subcommands([ListResources<Key>.self, Create.self, Add.self, RemoveResource<Key>.self])
 
@@ -15,9 +15,8 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             .init("key id", "keyId"), .init("team", "teamId"), "scope",
             "environment", "topics", .time("revoked", "revokedAt"),
         ]
-        static let list = CommandConfiguration("list").help("List all keys.").example("gateway key list")
-        static let remove = CommandConfiguration("revoke")
-            .help("Revoke a key: its provider tokens are rejected from now on.")
+        static let list = command("list", "List all keys.").example("gateway key list")
+        static let remove = command("revoke", "Revoke a key: its provider tokens are rejected from now on.")
             .example("gateway key revoke ABC123DEFG")
 
         static func removed(_ id: String) -> String { "key \(id) is revoked" }
@@ -25,7 +24,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
 
     /// `martlet gateway key create`: makes a key.
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration("create")
+        static let configuration = command("create")
             .help("Make a key, as Apple would issue it: AuthKey_<id>.p8 for the provider.")
             .example("gateway key create --team DEF123GHIJ --scope environment --environment sandbox")
 
@@ -55,8 +54,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
 
     /// `martlet gateway key add`: registers a key that exists.
     struct Add: RequestCommand {
-        static let configuration = CommandConfiguration("add")
-            .help("Register a key that exists; the gateway keeps its public part only.")
+        static let configuration = command("add", "Register a key that exists; the gateway keeps its public part only.")
             .example("gateway key add AuthKey_ABC123DEFG.p8 --key-id ABC123DEFG --team DEF123GHIJ")
 
         @OptionGroup var access: AdminOptions

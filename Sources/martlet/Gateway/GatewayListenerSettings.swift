@@ -20,18 +20,12 @@ extension GatewaySettings {
         /// The difference of production's ports where both environments are served.
         private static let shift = 100
 
-        private static let environment = Setting.choice(
-            "gateway.environment",
-            flag: "environment",
-            default: EnvironmentChoice.both
-        )
-        .help("The environments to serve")
-        private static let host = Setting(
-            "gateway.host",
-            flag: "host",
-            default: GatewayConfiguration.Listeners.defaults.http2.host
-        )
-        .help("Address of all listeners but the admin listener")
+        private static let served = EnvironmentChoice.both
+        private static let environment = Setting.choice("gateway.environment", flag: "environment", default: served)
+            .help("The environments to serve")
+        private static let defaultHost = GatewayConfiguration.Listeners.defaults.http2.host
+        private static let host = Setting("gateway.host", flag: "host", default: defaultHost)
+            .help("Address of all listeners but the admin listener")
         private static let main: [Row] = [
             .port("gateway.http2Port", flag: "http2-port", \.http2.port)
                 .help("Port of the provider API over HTTP/2")
@@ -73,18 +67,19 @@ extension GatewaySettings {
             to configuration: inout GatewayConfiguration
         ) {
             var main = freePorts ? GatewayConfiguration.Listeners.free : .defaults
-            let host = settings.text(self.host)
-            for path in [\GatewayConfiguration.Listeners.http2, \.deviceLink, \.binary, \.feedback] {
-                main[keyPath: path].host = host
-            }
             for row in self.main { row.apply(settings, &main) }
             var production = main
             for path in [\GatewayConfiguration.Listeners.http2, \.deviceLink, \.binary, \.feedback] {
+                main[keyPath: path].host = settings.text(self.host)
                 // A free port of the sandbox means a free port of production.
-                if main[keyPath: path].port != 0 { production[keyPath: path].port += self.shift }
+                let port = main[keyPath: path].port
+                production[keyPath: path] = .init(
+                    host: main[keyPath: path].host,
+                    port: port == 0 ? 0 : port + self.shift
+                )
             }
             for row in self.production { row.apply(settings, &production) }
-            switch settings.choice(self.environment, default: EnvironmentChoice.both) {
+            switch settings.choice(self.environment, default: self.served) {
             case .sandbox: configuration.listeners = [.sandbox: main]
             case .production: configuration.listeners = [.production: main]
             case .both: configuration.listeners = [.sandbox: main, .production: production]

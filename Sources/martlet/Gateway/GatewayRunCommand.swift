@@ -5,14 +5,11 @@ import PushSupport
 
 /// `martlet gateway run`: runs a gateway.
 struct GatewayRunCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("run").help("Run a gateway.")
-        .detail(
-            """
-            The first start makes an authority, certificates and a token key in the data directory. What a provider has to \
-            trust is authority.pem there. Apps, keys and devices are managed over the admin API. Ends on Ctrl-C. \
-            'martlet help settings gateway' lists all settings.
-            """
-        )
+    static let configuration = command("run", "Run a gateway.")
+        .detail("The first start makes an authority, certificates and a token key in the data directory.")
+        .detail("What a provider has to trust is authority.pem there.")
+        .detail("Apps, keys and devices are managed over the admin API. Ends on Ctrl-C.")
+        .detail("'martlet help settings gateway' lists all settings.")
         .example("gateway --environment sandbox --fault reason=TooManyRequests,percent=20")
 
     @OptionGroup var common: CommonOptions
@@ -23,12 +20,9 @@ struct GatewayRunCommand: AsyncParsableCommand {
     @OptionGroup(title: "Admission") var admission: SettingFlags<GatewaySettings.Admission>
 
     func run() async throws {
-        let settings = try await self.common.settings(
-            self.general.values,
-            self.listeners.values,
-            self.behaviour.values,
-            self.admission.values
-        )
+        let settings = try await self.common.settings([
+            self.general, self.listeners, self.behaviour, self.admission,
+        ])
         let configuration = Self.configuration(settings, freePorts: self.freePorts.port != nil)
         let log = LogConfiguration(settings)
         try settings.check()

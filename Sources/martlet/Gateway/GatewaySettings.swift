@@ -39,13 +39,10 @@ enum GatewaySettings {
         private static let strict = Setting("gateway.strict", flag: "strict", kind: .toggle)
             .help("Enforce all rules as Apple does, such as one stream until the first accepted request")
             .detail("Every rule can be set by itself, see `gateway.rules`.")
-        private static let backgroundPerHour = Setting(
-            "gateway.backgroundPerHour",
-            kind: .integer(0...1_000_000),
-            default: "no limit"
-        )
-        .help("Background notifications per hour, device and app")
-        .detail("Only the newest of the others waits.")
+        private static let pushes = Setting.Kind.integer(0...1_000_000)
+        private static let backgroundPerHour = Setting("gateway.backgroundPerHour", kind: pushes, default: "no limit")
+            .help("Background notifications per hour, device and app")
+            .detail("Only the newest of the others waits.")
 
         static let rows: [SettingRow<GatewayConfiguration>] = [
             .list("gateway.faults", flag: "fault", \.faults)

@@ -3,8 +3,7 @@ import PushSupport
 
 /// `martlet gateway status`: shows the gateway and its environments.
 struct GatewayStatusCommand: RequestCommand {
-    static let configuration = CommandConfiguration("status")
-        .help("Show whether a gateway runs, its listeners, and how much it holds.")
+    static let configuration = command("status", "Show whether a gateway runs, its listeners, and how much it holds.")
         .example("gateway status --json")
 
     private static let columns: TextTable = [
@@ -25,7 +24,7 @@ struct GatewayStatusCommand: RequestCommand {
 
 /// `martlet gateway counters`: shows how often each event has happened.
 struct GatewayCountersCommand: RequestCommand {
-    static let configuration = CommandConfiguration("counters")
+    static let configuration = command("counters")
         .help("How often each event happened since the gateway was started, in Apple's words.")
         .example("gateway counters")
 
@@ -41,13 +40,13 @@ struct GatewayCountersCommand: RequestCommand {
 
 /// `martlet gateway token-key`: manages the key that seals device tokens.
 struct GatewayTokenKeyCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("token-key").help("The key that seals device tokens.")
+    static let configuration = command("token-key", "The key that seals device tokens.")
         .example("gateway token-key rotate")
         .subcommands([Rotate.self])
 
     /// `martlet gateway token-key rotate`: makes a new key.
     struct Rotate: RequestCommand {
-        static let configuration = CommandConfiguration("rotate")
+        static let configuration = command("rotate")
             .help(
                 "Make a new key: each device gets new tokens when it asks next; then its old ones are answered with 410."
             )

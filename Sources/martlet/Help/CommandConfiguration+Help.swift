@@ -1,15 +1,19 @@
 import ArgumentParser
 
+/// Makes the configuration of a command from its name and the sentence that lists show.
+func command(_ name: String, _ abstract: String = "") -> CommandConfiguration {
+    CommandConfiguration(commandName: name, abstract: abstract)
+}
+
 /// The parts of a command's help, each added by a call, as for the rows of the table of settings.
 extension CommandConfiguration {
-    /// Makes the configuration of a command from its name.
-    init(_ name: String) { self.init(commandName: name) }
-
     /// Returns the configuration with the sentence that lists show.
     func help(_ abstract: String) -> Self { self.with { $0.abstract = abstract } }
 
-    /// Returns the configuration with further sentences, which the help of the command itself shows.
-    func detail(_ discussion: String) -> Self { self.with { $0.discussion = discussion } }
+    /// Returns the configuration with a further sentence, which the help of the command itself shows.
+    func detail(_ sentence: String) -> Self {
+        self.with { $0.discussion += ($0.discussion.isEmpty ? "" : " ") + sentence }
+    }
 
     /// Returns the configuration with an example after all sentences.
     /// - Parameter words: the words after `martlet`.

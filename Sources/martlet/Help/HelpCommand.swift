@@ -2,8 +2,7 @@ import ArgumentParser
 
 /// `martlet help`: shows the help of a command, or the table of settings.
 struct HelpCommand: ParsableCommand {
-    static let configuration = CommandConfiguration("help")
-        .help("Show the help of a command; 'help settings' lists all settings.")
+    static let configuration = command("help", "Show the help of a command; 'help settings' lists all settings.")
         .detail(
             """
             'martlet help settings serve' lists the settings whose keys begin with serve.
@@ -16,7 +15,7 @@ struct HelpCommand: ParsableCommand {
     @Flag(help: "Print settings as docs/settings.md has them.") var markdown = false
 
     func run() throws {
-        guard self.words.first == "settings" else { throw CleanExit.helpRequest(try Self.command(self.words)) }
+        guard self.words.first == "settings" else { throw CleanExit.helpRequest(try Self.subcommand(self.words)) }
         let parts = SettingTable.parts(matching: self.words.dropFirst().first)
         guard !parts.isEmpty else {
             throw ValidationError("There is no setting \(self.words.dropFirst().joined(separator: " ")).")
@@ -29,7 +28,7 @@ struct HelpCommand: ParsableCommand {
     }
 
     /// Returns the command with these names, beginning below `martlet`. Further names are ignored.
-    private static func command(_ names: [String]) throws -> any ParsableCommand.Type {
+    private static func subcommand(_ names: [String]) throws -> any ParsableCommand.Type {
         var command: any ParsableCommand.Type = Martlet.self
         for name in names {
             let children =

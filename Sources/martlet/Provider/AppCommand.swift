@@ -3,7 +3,7 @@ import PushSupport
 
 /// `martlet app`: manages the apps of a provider.
 struct AppCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("app").help("The apps that a provider sends for.")
+    static let configuration = command("app", "The apps that a provider sends for.")
         .example("app add com.example.MyApp --name 'My App'")
         .subcommands([ListResources<App>.self, ShowResource<App>.self, Add.self, Change.self])
 
@@ -15,17 +15,16 @@ struct AppCommand: AsyncParsableCommand {
             .init("bundle id", "bundleId"), "name", .init("credentials", "environments"), "rate",
             .time("since", "createdAtMs"),
         ]
-        static let list = CommandConfiguration("list").help("List all apps.").example("app list")
-        static let show = CommandConfiguration("show").help("Show an app.").example("app show com.example.MyApp")
+        static let list = command("list", "List all apps.").example("app list")
+        static let show = command("show", "Show an app.").example("app show com.example.MyApp")
     }
 
     /// `martlet app add`: adds an app.
     struct Add: ResourceCommand {
-        static let configuration = CommandConfiguration("add").help("Add an app; nothing happens if it exists already.")
+        static let configuration = command("add", "Add an app; nothing happens if it exists already.")
             .example("app add com.example.MyApp --name 'My App'")
 
-        @OptionGroup var access: ProviderOptions
-        @OptionGroup var resource: ResourceID<App>
+        @OptionGroup var resource: ResourceOptions<App>
         @Option(help: "Its name in lists.") var name: String?
         @Option(help: "Pushes per second of all its campaigns together. Default: as fast as possible.") var rate: Int?
 
@@ -36,11 +35,10 @@ struct AppCommand: AsyncParsableCommand {
 
     /// `martlet app set`: changes the name or the rate of an app.
     struct Change: ResourceCommand {
-        static let configuration = CommandConfiguration("set").help("Change its name or its rate.")
+        static let configuration = command("set", "Change its name or its rate.")
             .example("app set com.example.MyApp --rate 2000")
 
-        @OptionGroup var access: ProviderOptions
-        @OptionGroup var resource: ResourceID<App>
+        @OptionGroup var resource: ResourceOptions<App>
         @Option(help: "Its name in lists.") var name: String?
         @Option(help: "Pushes per second of all its campaigns together.") var rate: Int?
         @Flag(help: "As fast as possible again.") var noRate = false

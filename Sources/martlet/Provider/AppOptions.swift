@@ -1,5 +1,4 @@
 import ArgumentParser
-import Configuration
 
 /// The setting that names an app.
 enum AppSettings: SettingSection {
@@ -20,9 +19,9 @@ struct AppOptions: APIAccess {
     func connection() async throws -> APIConnection { try Self.connection(try await self.settings()) }
 
     /// Returns the settings of a run.
-    /// - Parameter flags: the values of the command's own flags.
-    func settings(_ flags: [String: ConfigValue] = [:]) async throws -> SettingsReader {
-        try await self.provider.settings(self.flags.values.merging(flags) { $1 })
+    /// - Parameter own: the command's own flags.
+    func settings(_ own: [any FlagValues] = []) async throws -> SettingsReader {
+        try await self.provider.common.settings([self.provider.api, self.flags] + own)
     }
 
     /// - Throws: a validation error if the settings name no app.

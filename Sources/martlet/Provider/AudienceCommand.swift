@@ -3,13 +3,13 @@ import PushSupport
 
 /// `martlet audience`: counts and shows the devices of an audience.
 struct AudienceCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("audience").help("The devices that an audience would reach.")
+    static let configuration = command("audience", "The devices that an audience would reach.")
         .example("audience count --app com.example.MyApp --tag beta --locale de")
         .subcommands([Count.self, Preview.self])
 
     /// `martlet audience count`: counts the active devices of an audience.
     struct Count: RequestCommand {
-        static let configuration = CommandConfiguration("count").help("Count the active devices of an audience.")
+        static let configuration = command("count", "Count the active devices of an audience.")
             .example(#"audience count --app com.example.MyApp --query '{"or":[{"tag":"a"},{"tag":"b"}]}'"#)
 
         @OptionGroup var access: AppOptions
@@ -24,8 +24,7 @@ struct AudienceCommand: AsyncParsableCommand {
 
     /// `martlet audience preview`: counts the active devices and lists some.
     struct Preview: RequestCommand {
-        static let configuration = CommandConfiguration("preview")
-            .help("Count the active devices, and list some, inactive ones too.")
+        static let configuration = command("preview", "Count the active devices, and list some, inactive ones too.")
             .example("audience preview --app com.example.MyApp --attribute plan=gold --limit 5")
 
         @OptionGroup var access: AppOptions

@@ -2,8 +2,7 @@ import ArgumentParser
 
 /// `martlet audit`: lists the changes that API keys have made.
 struct AuditCommand: PagedListCommand {
-    static let configuration = CommandConfiguration("audit")
-        .help("List the changes at a provider by API key, newest first.")
+    static let configuration = command("audit", "List the changes at a provider by API key, newest first.")
         .example("audit --limit 20")
     static let member: String? = "entries"
     static let columns: TextTable = [.time("at", "atMs"), .init("key", "keyName"), "action", "status"]

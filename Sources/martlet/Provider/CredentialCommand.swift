@@ -14,7 +14,7 @@ enum CredentialSettings: SettingSection {
 
 /// `martlet credential`: manages the credentials of an app.
 struct CredentialCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("credential")
+    static let configuration = command("credential")
         .help("The credentials that an app pushes with, one for each environment.")
         .example("credential set production AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app …")
         .subcommands([ListResources<Credential>.self, Change.self, RemoveResource<Credential>.self])
@@ -29,10 +29,9 @@ struct CredentialCommand: AsyncParsableCommand {
             "environment", "kind", .init("team", "teamId"), .init("key", "keyId"), "subject", "topics",
             .time("expires", "expiresAtMs"), "fault",
         ]
-        static let list = CommandConfiguration("list").help("List all credentials, without their secrets.")
+        static let list = command("list", "List all credentials, without their secrets.")
             .example("credential list --app com.example.MyApp")
-        static let remove = CommandConfiguration("remove")
-            .help("Remove a credential: the app cannot push there any more.")
+        static let remove = command("remove", "Remove a credential: the app cannot push there any more.")
             .example("credential remove sandbox --app com.example.MyApp")
 
         static func removed(_ id: PushEnvironment) -> String { "the credential for \(id.rawValue) is removed" }
@@ -40,13 +39,12 @@ struct CredentialCommand: AsyncParsableCommand {
 
     /// `martlet credential set`: sets the credential of an environment.
     struct Change: AsyncParsableCommand {
-        static let configuration = CommandConfiguration("set")
+        static let configuration = command("set")
             .help("Set a credential from a .p8 key, a .p12 archive or a PEM file; it replaces the one before.")
             .detail("The file is read and checked here, then sent to the provider, which seals it.")
             .example("credential set sandbox AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app com.example.MyApp")
 
-        @OptionGroup var access: AppOptions
-        @OptionGroup var credential: ResourceID<Credential>
+        @OptionGroup var resource: ResourceOptions<Credential>
         @Argument(help: "A .p8 key, a .p12 archive or a PEM file.") var file: String
         @Option(help: "The private key of a PEM certificate, if it is in another file.") var keyFile: String?
         @Option(help: "Team id, for a .p8 key.") var teamID: String?
@@ -54,11 +52,11 @@ struct CredentialCommand: AsyncParsableCommand {
         @OptionGroup var flags: SettingFlags<CredentialSettings>
 
         func run() async throws {
-            let settings = try await self.access.settings(self.flags.values)
+            let settings = try await self.resource.access.settings([self.flags])
             let connection = try AppOptions.connection(settings)
             let body = try self.members(passphrase: settings.string(CredentialSettings.passphrase))
-            let response = try await connection.send(self.credential.request(.put).body(body))
-            try self.access.print(response, Credential.columns.details)
+            let response = try await connection.send(self.resource.request(.put).body(body))
+            try self.resource.print(response, Credential.columns.details)
         }
 
         /// Returns the members of the request.

@@ -3,9 +3,8 @@ import PushSupport
 import PushTypes
 
 /// `martlet device add`: registers a device.
-struct DeviceAddCommand: RequestCommand {
-    static let configuration = CommandConfiguration("add")
-        .help("Register a device, or change one: what is left out stays as it was.")
+struct DeviceAddCommand: ResourceCommand {
+    static let configuration = command("add", "Register a device, or change one: what is left out stays as it was.")
         .example(
             """
             device add 00aa11… --app com.example.MyApp --environment sandbox --user alice --tag beta \
@@ -13,8 +12,7 @@ struct DeviceAddCommand: RequestCommand {
             """
         )
 
-    @OptionGroup var access: AppOptions
-    @OptionGroup var device: ResourceID<RegisteredDevice>
+    @OptionGroup var resource: ResourceOptions<RegisteredDevice>
     @Option(help: "sandbox or production. Default: production.") var environment: PushEnvironment?
     @Option(help: "The user whose device it is.") var user: String?
     @Option(help: "Such as de-AT.") var locale: String?
@@ -27,7 +25,7 @@ struct DeviceAddCommand: RequestCommand {
     var request: APIRequest {
         let attributes = self.attribute.map { ($0.name, $0.value == "" ? JSONValue.null : $0.value) }
         return .post(RegisteredDevice.path).body([
-            "token": self.device.id.hex.json, "environment": self.environment?.rawValue.json, "user": self.user?.json,
+            "token": self.resource.id.hex.json, "environment": self.environment?.rawValue.json, "user": self.user?.json,
             "locale": self.locale?.json, "timeZone": self.timeZone?.json, "appVersion": self.appVersion?.json,
             "installation": self.installation?.json, "tags": .texts(self.tag),
             "attributes": attributes.isEmpty ? nil : .object(Dictionary(attributes) { $1 }),

@@ -5,8 +5,7 @@ import NIOCore
 
 /// `martlet device export`: writes the devices of an app to a file.
 struct DeviceExportCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("export")
-        .help("Write the devices of an app, in the form that import takes.")
+    static let configuration = command("export", "Write the devices of an app, in the form that import takes.")
         .example("device export --app com.example.MyApp --output devices.ndjson")
 
     @OptionGroup var access: AppOptions

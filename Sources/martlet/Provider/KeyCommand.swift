@@ -3,7 +3,7 @@ import PushSupport
 
 /// `martlet key`: manages the API keys of a provider.
 struct KeyCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("key").help("The API keys of a provider.")
+    static let configuration = command("key", "The API keys of a provider.")
         .example("key create backend --scope send --scope register")
         .subcommands([ListResources<Key>.self, Create.self, RemoveResource<Key>.self])
 
@@ -12,9 +12,8 @@ struct KeyCommand: AsyncParsableCommand {
         static let path = "keys"
         static let id = ArgumentHelp("Its id.")
         static let columns: TextTable = ["id", "name", "scopes", .time("since", "createdAtMs")]
-        static let list = CommandConfiguration("list").help("List all keys, without their texts.").example("key list")
-        static let remove = CommandConfiguration("revoke")
-            .help("Revoke a key: requests with it are rejected from now on.")
+        static let list = command("list", "List all keys, without their texts.").example("key list")
+        static let remove = command("revoke", "Revoke a key: requests with it are rejected from now on.")
             .example("key revoke 9E1C…")
 
         static func removed(_ id: String) -> String { "the key is revoked" }
@@ -22,7 +21,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     /// `martlet key create`: makes a key.
     struct Create: RequestCommand {
-        static let configuration = CommandConfiguration("create").help("Make a key; its text is shown only now.")
+        static let configuration = command("create", "Make a key; its text is shown only now.")
             .example("key create dashboard --scope read")
         private static let columns: TextTable = ["id", "scopes", .init("key (shown only now)", "key")]
 

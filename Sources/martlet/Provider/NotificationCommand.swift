@@ -3,14 +3,10 @@ import PushSupport
 
 /// `martlet notification`: sends, follows and controls notifications.
 struct NotificationCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("notification")
+    static let configuration = command("notification")
         .help("The notifications of a provider: preview, send, follow, stop, look up.")
-        .detail(
-            """
-            'martlet send' makes a notification from options; 'martlet notification send' takes the whole request, with \
-            everything that docs/content.md has.
-            """
-        )
+        .detail("'martlet send' makes a notification from options; 'martlet notification send' takes the whole")
+        .detail("request, with everything that docs/content.md has.")
         .example("notification watch 9e1c…")
         .subcommands([
             List.self, ShowResource<ProviderNotification>.self, NotificationPreviewCommand.self,
@@ -20,7 +16,7 @@ struct NotificationCommand: AsyncParsableCommand {
 
     /// `martlet notification list`: lists notifications.
     struct List: PagedListCommand {
-        static let configuration = CommandConfiguration("list").help("List notifications, newest first.")
+        static let configuration = command("list", "List notifications, newest first.")
             .example("notification list --app com.example.MyApp --state sending")
         static let columns: TextTable = [
             "id", "app", "state", "recipients",
@@ -38,42 +34,40 @@ struct NotificationCommand: AsyncParsableCommand {
 
     /// `martlet notification pause`: stops a notification after the pages in flight.
     enum Pause: ProviderNotification.Action {
-        static let configuration = CommandConfiguration("pause")
+        static let configuration = command("pause")
             .help("Stop a notification after the pages in flight; 'resume' continues there.")
             .example("notification pause 9e1c…")
     }
 
     /// `martlet notification resume`: continues a paused notification.
     enum Resume: ProviderNotification.Action {
-        static let configuration = CommandConfiguration("resume").help("Continue where it was paused.")
+        static let configuration = command("resume", "Continue where it was paused.")
             .example("notification resume 9e1c…")
     }
 
     /// `martlet notification cancel`: stops a notification for good.
     enum Cancel: ProviderNotification.Action {
-        static let configuration = CommandConfiguration("cancel")
-            .help("Stop a notification for good; what was sent stays sent.")
+        static let configuration = command("cancel", "Stop a notification for good; what was sent stays sent.")
             .example("notification cancel 9e1c…")
     }
 
     /// `martlet notification deliveries`: lists the deliveries of a notification.
     struct Deliveries: PagedListCommand {
-        static let configuration = CommandConfiguration("deliveries").help("List the states of its recipients.")
+        static let configuration = command("deliveries", "List the states of its recipients.")
             .example("notification deliveries 9e1c… --state rejected")
         static let columns = HistoryText.deliveries
 
-        @OptionGroup var access: ProviderOptions
-        @OptionGroup var notification: ResourceID<ProviderNotification>
+        var access: ResourceOptions<ProviderNotification> { self.resource }
+        @OptionGroup var resource: ResourceOptions<ProviderNotification>
         @OptionGroup var shown: LimitOption
         @Option(help: "sending, accepted, rejected or failed.") var state: String?
 
-        var request: APIRequest { self.notification.request(.get, "deliveries").query([("state", self.state)]) }
+        var request: APIRequest { self.resource.request(.get, "deliveries").query([("state", self.state)]) }
     }
 
     /// `martlet notification find`: shows the delivery that was sent under an apns-id.
     struct Find: RequestCommand {
-        static let configuration = CommandConfiguration("find")
-            .help("Show the delivery that was sent under an apns-id.")
+        static let configuration = command("find", "Show the delivery that was sent under an apns-id.")
             .example("notification find 3f1c…")
 
         @OptionGroup var access: ProviderOptions
@@ -94,8 +88,7 @@ enum ProviderNotification: ProviderResource, ShowableResource {
 
     static let path = "notifications"
     static let id = ArgumentHelp("The notification's id.")
-    static let show = CommandConfiguration("show").help("Show a notification and its progress.")
-        .example("notification show 9e1c…")
+    static let show = command("show", "Show a notification and its progress.").example("notification show 9e1c…")
     private static let columns: TextTable = [
         "id", "app", "state", .init("paused because", "pauseReason"),
         "to", "environment", "topic", .init("push type", "pushType"),

@@ -3,7 +3,7 @@ import PushSupport
 
 /// `martlet notification send`: sends the notification in a file.
 struct NotificationSendCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("send").help("Send the notification in a file.")
+    static let configuration = command("send", "Send the notification in a file.")
         .detail("Prints the notification's id; 'martlet notification watch' follows it.")
         .example("notification send campaign.json --app com.example.MyApp --idempotency-key spring-2")
 
@@ -23,7 +23,7 @@ struct NotificationSendCommand: AsyncParsableCommand {
 
 /// `martlet notification preview`: shows what a device would get.
 struct NotificationPreviewCommand: RequestCommand {
-    static let configuration = CommandConfiguration("preview")
+    static let configuration = command("preview")
         .help("Show what a device would get and how many would, without sending anything.")
         .example("notification preview campaign.json --app com.example.MyApp --device 00aa11…")
 

@@ -3,18 +3,12 @@ import Foundation
 
 /// `martlet notification watch`: follows a notification.
 struct NotificationWatchCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("watch")
-        .help("Follow a notification until it is done or cancelled.")
-        .detail(
-            """
-            On a terminal it is a bar with rate and time left, elsewhere a line whenever something has changed, with \
-            --json the whole response. The status is 0 if every push was accepted, 1 if not.
-            """
-        )
+    static let configuration = command("watch", "Follow a notification until it is done or cancelled.")
+        .detail("On a terminal it is a bar with rate and time left, elsewhere a line whenever something has changed,")
+        .detail("with --json the whole response. The status is 0 if every push was accepted, 1 if not.")
         .example("notification watch 9e1c…")
 
-    @OptionGroup var access: ProviderOptions
-    @OptionGroup var notification: ResourceID<ProviderNotification>
+    @OptionGroup var resource: ResourceOptions<ProviderNotification>
     @Option(help: "Seconds between two requests.") var interval: Double = 1
 
     func validate() throws {
@@ -22,14 +16,14 @@ struct NotificationWatchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let connection = try await self.access.connection()
+        let connection = try await self.resource.connection()
         let status = StatusLine()
         // A bar on standard error and lines on the same terminal would overwrite each other.
-        let hasBar = !self.access.json && status.isShown && isatty(STDOUT_FILENO) == 1
+        let hasBar = !self.resource.json && status.isShown && isatty(STDOUT_FILENO) == 1
         var last: String?
         while true {
-            let response = try await connection.send(self.notification.request(.get))
-            let text = self.access.json ? try response.line : NotificationProgressText.of(response)
+            let response = try await connection.send(self.resource.request(.get))
+            let text = self.resource.json ? try response.line : NotificationProgressText.of(response)
             if hasBar && !response.hasEnded {
                 status.show(text)
             } else if text != last {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Configuration
 import Foundation
 
 /// The settings that name a provider.
@@ -38,10 +37,7 @@ struct ProviderOptions: APIAccess {
     }
 
     /// Returns the settings of a run.
-    /// - Parameter flags: the values of the command's own flags.
-    func settings(_ flags: [String: ConfigValue] = [:]) async throws -> SettingsReader {
-        try await self.common.settings(self.api.values, flags)
-    }
+    func settings() async throws -> SettingsReader { try await self.common.settings([self.api]) }
 
     /// Returns a client that has an API key.
     static func authenticated(_ settings: SettingsReader) throws -> APIClient {

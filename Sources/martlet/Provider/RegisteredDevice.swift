@@ -6,11 +6,9 @@ import PushTypes
 enum RegisteredDevice: ShowableResource, ResourceWithHistory {
     static let path = "devices"
     static let id = ArgumentHelp("Its device token, hex or base64.", valueName: "token")
-    static let show = CommandConfiguration("show")
-        .help("Show the devices with a token: one for each environment at most.")
+    static let show = command("show", "Show the devices with a token: one for each environment at most.")
         .example("device show 00aa11… --app com.example.MyApp")
-    static let history = CommandConfiguration("history")
-        .help("The deliveries and events of a token, registered or not; newest first.")
+    static let history = command("history", "The deliveries and events of a token, registered or not; newest first.")
         .example("device history 00aa11… --app com.example.MyApp")
 
     /// The columns of lists.
@@ -35,7 +33,7 @@ enum RegisteredDevice: ShowableResource, ResourceWithHistory {
 
 /// `martlet device list`: lists the devices of an app.
 struct DeviceListCommand: PagedListCommand {
-    static let configuration = CommandConfiguration("list").help("List the devices of an app, inactive ones too.")
+    static let configuration = command("list", "List the devices of an app, inactive ones too.")
         .example("device list --app com.example.MyApp --tag beta")
     static let columns = RegisteredDevice.columns
 
@@ -48,16 +46,15 @@ struct DeviceListCommand: PagedListCommand {
 }
 
 /// `martlet device remove`: removes the devices with a token.
-struct DeviceRemoveCommand: RequestCommand {
-    static let configuration = CommandConfiguration("remove").help("Remove the devices with a token.")
+struct DeviceRemoveCommand: ResourceCommand {
+    static let configuration = command("remove", "Remove the devices with a token.")
         .example("device remove 00aa11… --app com.example.MyApp --environment sandbox")
 
-    @OptionGroup var access: AppOptions
-    @OptionGroup var device: ResourceID<RegisteredDevice>
+    @OptionGroup var resource: ResourceOptions<RegisteredDevice>
     @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
 
     var request: APIRequest {
-        self.device.request(.delete).query([("environment", self.environment?.rawValue)])
+        self.resource.request(.delete).query([("environment", self.environment?.rawValue)])
     }
 
     func text(of response: JSONValue) -> String { "the device is forgotten" }

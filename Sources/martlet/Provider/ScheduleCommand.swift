@@ -3,7 +3,7 @@ import PushSupport
 
 /// `martlet schedule`: manages recurring notifications.
 struct ScheduleCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("schedule").help("Recurring notifications.")
+    static let configuration = command("schedule", "Recurring notifications.")
         .example("schedule list --app com.example.MyApp")
         .subcommands([
             List.self, ShowResource<Schedule>.self, Add.self, Change.self, PerformAction<Pause>.self,
@@ -19,10 +19,8 @@ struct ScheduleCommand: AsyncParsableCommand {
             .init("time zone", "schedule.timeZone"), "paused",
             .time("next run", "nextRunAtMs"), .time("last run", "lastRunAtMs"),
         ]
-        static let show = CommandConfiguration("show").help("Show a schedule, with what it sends.")
-            .example("schedule show 7d6f…")
-        static let remove = CommandConfiguration("remove")
-            .help("Remove a schedule; notifications of earlier runs continue.")
+        static let show = command("show", "Show a schedule, with what it sends.").example("schedule show 7d6f…")
+        static let remove = command("remove", "Remove a schedule; notifications of earlier runs continue.")
             .example("schedule remove 7d6f…")
 
         static func details(_ response: JSONValue) -> String {
@@ -34,7 +32,7 @@ struct ScheduleCommand: AsyncParsableCommand {
 
     /// `martlet schedule list`: lists the schedules of an app.
     struct List: PagedListCommand {
-        static let configuration = CommandConfiguration("list").help("List the schedules of an app.")
+        static let configuration = command("list", "List the schedules of an app.")
             .example("schedule list --app com.example.MyApp")
         static let columns = Schedule.columns
 
@@ -46,7 +44,7 @@ struct ScheduleCommand: AsyncParsableCommand {
 
     /// `martlet schedule add`: adds a schedule.
     struct Add: RequestCommand {
-        static let configuration = CommandConfiguration("add").help("Add a schedule.")
+        static let configuration = command("add", "Add a schedule.")
             .example(
                 """
                 schedule add digest.json --name digest --cron '0 9 * * mon-fri' --time-zone Europe/Berlin \
@@ -66,8 +64,7 @@ struct ScheduleCommand: AsyncParsableCommand {
 
     /// `martlet schedule set`: replaces a schedule.
     struct Change: RequestCommand {
-        static let configuration = CommandConfiguration("set")
-            .help("Replace a schedule: its name, when it runs and what it sends.")
+        static let configuration = command("set", "Replace a schedule: its name, when it runs and what it sends.")
             .example(
                 """
                 schedule set digest.json --id 7d6f… --name digest --cron '0 8 * * *' --time-zone Europe/Berlin
@@ -90,7 +87,7 @@ struct ScheduleCommand: AsyncParsableCommand {
 
     /// `martlet schedule pause`: suspends the runs of a schedule.
     enum Pause: Action {
-        static let configuration = CommandConfiguration("pause").help("Suspend all runs until it is resumed.")
+        static let configuration = command("pause", "Suspend all runs until it is resumed.")
             .example("schedule pause 7d6f…")
 
         static func text(of response: JSONValue) -> String { "paused" }
@@ -98,7 +95,7 @@ struct ScheduleCommand: AsyncParsableCommand {
 
     /// `martlet schedule resume`: resumes the runs of a schedule.
     enum Resume: Action {
-        static let configuration = CommandConfiguration("resume")
+        static let configuration = command("resume")
             .help("Continue with the next run; runs that were missed while it was paused are not made up for.")
             .example("schedule resume 7d6f…")
 
@@ -106,22 +103,21 @@ struct ScheduleCommand: AsyncParsableCommand {
     }
 
     /// `martlet schedule runs`: shows the next runs of a schedule.
-    struct Runs: RequestCommand {
-        static let configuration = CommandConfiguration("runs").help("Show the next runs of a schedule.")
+    struct Runs: ResourceCommand {
+        static let configuration = command("runs", "Show the next runs of a schedule.")
             .example("schedule runs 7d6f… --count 3")
 
-        @OptionGroup var access: ProviderOptions
-        @OptionGroup var schedule: ResourceID<Schedule>
+        @OptionGroup var resource: ResourceOptions<Schedule>
         @OptionGroup var shown: RunsOption
 
-        var request: APIRequest { self.schedule.request(.get, "runs").query(self.shown.query) }
+        var request: APIRequest { self.resource.request(.get, "runs").query(self.shown.query) }
 
         func text(of response: JSONValue) -> String { self.shown.text(of: response) }
     }
 
     /// `martlet schedule preview`: shows when a schedule would run.
     struct Preview: RequestCommand {
-        static let configuration = CommandConfiguration("preview").help("Show when a schedule would run.")
+        static let configuration = command("preview", "Show when a schedule would run.")
             .example("schedule preview --cron '0 9 * * 1' --time-zone Asia/Tokyo --app com.example.MyApp")
 
         @OptionGroup var access: AppOptions

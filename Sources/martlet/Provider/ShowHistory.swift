@@ -8,11 +8,10 @@ protocol ResourceWithHistory: AppResource, IdentifiedResource {
 }
 
 /// The command that shows the deliveries and token events of a resource.
-struct ShowHistory<Kind: ResourceWithHistory>: RequestCommand {
+struct ShowHistory<Kind: ResourceWithHistory>: ResourceCommand {
     static var configuration: CommandConfiguration { Kind.history }
 
-    @OptionGroup var access: AppOptions
-    @OptionGroup var resource: ResourceID<Kind>
+    @OptionGroup var resource: ResourceOptions<Kind>
     @OptionGroup var shown: LimitOption
 
     var request: APIRequest { self.resource.request(.get, "history").query([("limit", "\(self.shown.limit)")]) }

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// `martlet status`: shows whether a provider is ready.
 struct StatusCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("status")
+    static let configuration = command("status")
         .help("Show whether a provider is ready: it runs, and its store can be read and written.")
         .detail("Needs no API key. The status is 0 if it is ready, 1 if not.")
         .example("status --server http://127.0.0.1:8080")

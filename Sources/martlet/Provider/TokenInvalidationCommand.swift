@@ -4,22 +4,18 @@ import PushTypes
 
 /// `martlet hygiene`: shows token invalidation and closes its circuit breaker.
 struct TokenInvalidationCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("hygiene")
+    static let configuration = command("hygiene")
         .help("The deactivation of tokens by a provider, and the breaker that stops it.")
-        .detail(
-            """
-            When far more tokens than usual are rejected as dead or bad, the breaker opens and nothing is deactivated until \
-            'apply' or 'discard' decides about the tokens that were withheld.
-            """
-        )
+        .detail("When far more tokens than usual are rejected as dead or bad,")
+        .detail("the breaker opens and nothing is deactivated until 'apply' or 'discard' decides about the tokens")
+        .detail("that were withheld.")
         .example("hygiene show --app com.example.MyApp")
         .subcommands([Show.self, PerformAction<Apply>.self, PerformAction<Discard>.self, Events.self])
         .defaultSubcommand(Show.self)
 
     /// `martlet hygiene show`: shows whether tokens are deactivated.
     struct Show: RequestCommand {
-        static let configuration = CommandConfiguration("show")
-            .help("Show whether tokens are deactivated, for each environment.")
+        static let configuration = command("show", "Show whether tokens are deactivated, for each environment.")
             .example("hygiene show --app com.example.MyApp")
 
         private static let columns: TextTable = ["environment", "breaker", .time("since", "sinceMs"), "reason"]
@@ -47,15 +43,14 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
 
     /// `martlet hygiene apply`: deactivates the tokens that were withheld.
     enum Apply: Breaker.Decision {
-        static let configuration = CommandConfiguration("apply")
-            .help("Deactivate the tokens that were withheld, and close the breaker.")
+        static let configuration = command("apply", "Deactivate the tokens that were withheld, and close the breaker.")
             .example("hygiene apply production --app com.example.MyApp")
         static let result = "deactivated"
     }
 
     /// `martlet hygiene discard`: keeps withheld tokens active.
     enum Discard: Breaker.Decision {
-        static let configuration = CommandConfiguration("discard")
+        static let configuration = command("discard")
             .help("Keep the tokens that were withheld active, and close the breaker.")
             .example("hygiene discard sandbox --app com.example.MyApp")
         static let result = "kept"
@@ -63,8 +58,7 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
 
     /// `martlet hygiene events`: lists what was done to which token and why.
     struct Events: PagedListCommand {
-        static let configuration = CommandConfiguration("events")
-            .help("List what was done to which token and why, newest first.")
+        static let configuration = command("events", "List what was done to which token and why, newest first.")
             .example("hygiene events --app com.example.MyApp --action deactivated")
         static let columns = HistoryText.events
 

@@ -3,7 +3,7 @@ import PushSupport
 
 /// `martlet webhook`: manages the webhooks of a provider.
 struct WebhookCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("webhook").help("The URLs that a provider posts events to.")
+    static let configuration = command("webhook", "The URLs that a provider posts events to.")
         .example("webhook add https://hooks.example.com/push --app com.example.MyApp")
         .subcommands([
             ListResources<Webhook>.self, ShowResource<Webhook>.self, Add.self, Change.self,
@@ -24,10 +24,10 @@ struct WebhookCommand: AsyncParsableCommand {
         private static let moreColumns: TextTable = [
             .time("next try", "nextTryAtMs"), .time("since", "createdAtMs"), .init("secret (shown only now)", "secret"),
         ]
-        static let list = CommandConfiguration("list").help("List the webhooks of an app.")
+        static let list = command("list", "List the webhooks of an app.")
             .example("webhook list --app com.example.MyApp")
-        static let show = CommandConfiguration("show").help("Show a webhook.").example("webhook show 52c4…")
-        static let remove = CommandConfiguration("remove").help("Remove a webhook.").example("webhook remove 52c4…")
+        static let show = command("show", "Show a webhook.").example("webhook show 52c4…")
+        static let remove = command("remove", "Remove a webhook.").example("webhook remove 52c4…")
 
         static func details(_ response: JSONValue) -> String { (self.columns + self.moreColumns).details(of: response) }
 
@@ -36,7 +36,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
     /// `martlet webhook add`: adds a webhook.
     struct Add: RequestCommand {
-        static let configuration = CommandConfiguration("add").help("Add a webhook; its secret is shown only now.")
+        static let configuration = command("add", "Add a webhook; its secret is shown only now.")
             .example("webhook add https://hooks.example.com/push --event token --app com.example.MyApp")
 
         @OptionGroup var access: AppOptions
@@ -50,12 +50,10 @@ struct WebhookCommand: AsyncParsableCommand {
 
     /// `martlet webhook set`: changes the URL or the events of a webhook.
     struct Change: ResourceCommand {
-        static let configuration = CommandConfiguration("set")
-            .help("Change the URL or the events of a webhook, or switch it off.")
+        static let configuration = command("set", "Change the URL or the events of a webhook, or switch it off.")
             .example("webhook set 52c4… --no-active")
 
-        @OptionGroup var access: ProviderOptions
-        @OptionGroup var resource: ResourceID<Webhook>
+        @OptionGroup var resource: ResourceOptions<Webhook>
         @Option(help: "The URL to post to: https.") var url: String?
         @Option(help: "delivery or token; repeat it for both.") var event: [String] = []
         @Flag(inversion: .prefixedNo, help: "Whether anything is posted.") var active: Bool?
@@ -74,12 +72,10 @@ struct WebhookCommand: AsyncParsableCommand {
 
     /// `martlet webhook replay`: posts events again.
     struct Replay: ResourceCommand {
-        static let configuration = CommandConfiguration("replay")
-            .help("Post events again, from a time or from a block of events on.")
+        static let configuration = command("replay", "Post events again, from a time or from a block of events on.")
             .example("webhook replay 52c4… --since 2026-12-01T08:00:00Z")
 
-        @OptionGroup var access: ProviderOptions
-        @OptionGroup var resource: ResourceID<Webhook>
+        @OptionGroup var resource: ResourceOptions<Webhook>
         @Option(help: "The time, as 2026-12-01T08:00:00Z.") var since: String?
         @Option(help: "The block: the first number in a post's id.") var block: Int?
 
@@ -99,20 +95,19 @@ struct WebhookCommand: AsyncParsableCommand {
 
     /// `martlet webhook enable`: enables a webhook again.
     enum Enable: Action {
-        static let configuration = CommandConfiguration("enable").help("Resume where the webhook was disabled.")
+        static let configuration = command("enable", "Resume where the webhook was disabled.")
             .example("webhook enable 52c4…")
     }
 
     /// `martlet webhook rotate`: signs with a new secret beside the old one.
     enum Rotate: Action {
-        static let configuration = CommandConfiguration("rotate")
-            .help("Sign with a new secret beside the old one; it is shown only now.")
+        static let configuration = command("rotate", "Sign with a new secret beside the old one; it is shown only now.")
             .example("webhook rotate 52c4…")
     }
 
     /// `martlet webhook finish-rotation`: signs with the newest secret only.
     enum FinishRotation: Action {
-        static let configuration = CommandConfiguration("finish-rotation").help("Sign with the newest secret only.")
+        static let configuration = command("finish-rotation", "Sign with the newest secret only.")
             .example("webhook finish-rotation 52c4…")
     }
 }

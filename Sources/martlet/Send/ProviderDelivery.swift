@@ -15,8 +15,6 @@ enum SendSettings {
     static let proxy = Setting("send.proxy", flag: "proxy", kind: .secret)
         .help("http://[USER:PASSWORD@]HOST:PORT, a proxy that gives tunnels")
 
-    static let settings = Provider.settings + Direct.settings
-
     /// The settings for sending through a provider.
     enum Provider: SettingSection {
         static let settings = [server, apiKey]

@@ -5,7 +5,7 @@ import PushSender
 
 /// `martlet send`: sends one notification.
 struct SendCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("send")
+    static let configuration = command("send")
         .help("Send a notification, through a running provider or straight to a push service.")
         .detail(
             """
@@ -59,7 +59,7 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try await self.common.settings(self.provider.flags.values, self.direct.flags.values)
+        let settings = try await self.common.settings([self.provider.flags, self.direct.flags])
         let allAccepted =
             self.direct.credential == nil
             ? try await self.provider.send(self.content, to: self.target, app: self.app ?? "", settings: settings)

@@ -7,16 +7,13 @@ import PushSender
 
 /// `martlet serve`: runs a provider.
 struct ServeCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration("serve")
+    static let configuration = command("serve")
         .help("Run the provider: keep devices, take notifications over a REST API, send them.")
-        .detail(
-            """
-            The first start prints an admin API key, once, or writes it to --admin-key-file. Without other settings \
-            notifications go to Apple; for a Martlet gateway give --sandbox-service localhost:2197 and its \
-            authority.pem as --service-authority. Ends on Ctrl-C, when the pages in flight have been sent. \
-            'martlet help settings serve' lists all settings.
-            """
-        )
+        .detail("The first start prints an admin API key, once, or writes it to --admin-key-file.")
+        .detail("Without other settings notifications go to Apple; for a Martlet gateway give --sandbox-service")
+        .detail("localhost:2197 and its authority.pem as --service-authority.")
+        .detail("Ends on Ctrl-C, when the pages in flight have been sent.")
+        .detail("'martlet help settings serve' lists all settings.")
 
     /// The longest time that a push waits for a connection. It is shorter than a graceful shutdown may take; the
     /// dispatcher tries again in any case.
@@ -30,13 +27,9 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: "Forms of older systems") var compatibility: SettingFlags<ServeSettings.Compatibility>
 
     func run() async throws {
-        let settings = try await self.common.settings(
-            self.storage.values,
-            self.general.values,
-            self.limits.values,
-            self.breaker.values,
-            self.compatibility.values
-        )
+        let settings = try await self.common.settings([
+            self.storage, self.general, self.limits, self.breaker, self.compatibility,
+        ])
         let configuration = try Self.configuration(settings)
         let services = try PushServices(settings)
         let log = LogConfiguration(settings)

@@ -19,12 +19,9 @@ enum ServeSettings {
             default: ProviderConfiguration.defaults.dataDirectory
         )
         .help("Directory of the database")
-        .detail(
-            """
-            It holds `provider.sqlite` and `lock`. It must be on a local disk, because SQLite's write-ahead log needs \
-            shared memory, which network file systems do not have. One process can use it at a time.
-            """
-        )
+        .detail("It holds `provider.sqlite` and `lock`. It must be on a local disk,")
+        .detail("because SQLite's write-ahead log needs shared memory, which network file systems do not have.")
+        .detail("One process can use it at a time.")
         private static let masterKeyText = "master.key in the data directory"
         static let masterKey = Setting("serve.masterKey", flag: "master-key", default: masterKeyText)
             .help("File with the 32 bytes that seal the private keys")
@@ -64,12 +61,9 @@ enum ServeSettings {
             SettingRow(sandboxService), SettingRow(productionService), SettingRow(serviceAuthority),
             .text("serve.adminKeyFile", flag: "admin-key-file", \.adminKeyFile)
                 .help("New file for the first admin API key, which is not printed then")
-                .detail(
-                    """
-                    Only its owner can read it. Both the file and the output are written once the port is bound. A file that \
-                    holds such a key of an earlier start is replaced; any other ends the start with an error.
-                    """
-                ),
+                .detail("Only its owner can read it. Both the file and the output are written once the port is bound.")
+                .detail("A file that holds such a key of an earlier start is replaced;")
+                .detail("any other ends the start with an error."),
         ]
     }
 
@@ -97,21 +91,13 @@ enum ServeSettings {
                 .detail("Further ones wait."),
             .time("serve.requestSeconds", flag: "request-seconds", 1...3600, \.limits.request)
                 .help("Seconds from the head of a request to its end")
-                .detail(
-                    """
-                    The same time holds for each 16 KiB of an import, and for a response, an export too, until the client has \
-                    taken its next 64 kB. A client that was faster may rest for as long as it has gained, ten times this time \
-                    at most. Then the connection is closed.
-                    """
-                ),
+                .detail("The same time holds for each 16 KiB of an import, and for a response, an export too,")
+                .detail("until the client has taken its next 64 kB. A client that was faster may rest for as long as")
+                .detail("it has gained, ten times this time at most. Then the connection is closed."),
             .time("serve.questionSeconds", flag: "question-seconds", 1...300, \.limits.query)
                 .help("Seconds that a query over many devices may take")
-                .detail(
-                    """
-                    Counts, previews and histories are such queries. The time in the queue does not count. Then the response is \
-                    503 `query_too_expensive`.
-                    """
-                ),
+                .detail("Counts, previews and histories are such queries. The time in the queue does not count.")
+                .detail("Then the response is 503 `query_too_expensive`."),
             .integer("serve.keyRate", flag: "key-rate", 0...1_000_000, \.limits.keyRate)
                 .help("Requests per second of one API key, 0 for no limit")
                 .detail("Twice as many may come at once; then the response is 429."),

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Configuration
 
 /// The options of every command.
 struct CommonOptions: ParsableArguments {
@@ -9,9 +8,9 @@ struct CommonOptions: ParsableArguments {
     @OptionGroup var log: SettingFlags<LogSettings>
 
     /// Returns the settings of a run: flags over environment over file.
-    /// - Parameter flags: the values of the command's own flags.
-    func settings(_ flags: [String: ConfigValue]...) async throws -> SettingsReader {
-        let all = flags.reduce(self.log.values) { $0.merging($1) { $1 } }
+    /// - Parameter flags: the command's own flags.
+    func settings(_ flags: [any FlagValues] = []) async throws -> SettingsReader {
+        let all = flags.reduce(self.log.values) { $0.merging($1.values) { $1 } }
         return try await SettingsReader(flags: all, file: self.config)
     }
 }

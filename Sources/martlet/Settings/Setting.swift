@@ -59,10 +59,10 @@ struct Setting: Sendable {
         return setting
     }
 
-    /// Returns the setting with further sentences for the documentation.
-    func detail(_ discussion: String) -> Setting {
+    /// Returns the setting with a further sentence for the documentation.
+    func detail(_ sentence: String) -> Setting {
         var setting = self
-        setting.discussion = discussion
+        setting.discussion = self.discussion.map { "\($0) \(sentence)" } ?? sentence
         return setting
     }
 

@@ -24,12 +24,17 @@ extension ConfigurationSection {
     }
 }
 
+/// The values of flags that were given.
+protocol FlagValues {
+    /// The values by the key of their setting.
+    var values: [String: ConfigValue] { get }
+}
+
 /// The flags of one section of the table, as an option group of a command.
 ///
 /// ArgumentParser finds the arguments of a type by reflection. This type reflects an argument for each setting of its
 /// section instead of stored properties, so that no setting is declared a second time.
-struct SettingFlags<Section: SettingSection>: ParsableArguments, CustomReflectable {
-    /// The values of the flags that were given, by the key of their setting.
+struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, CustomReflectable {
     private(set) var values: [String: ConfigValue] = [:]
 
     init() {}

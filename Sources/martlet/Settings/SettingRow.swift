@@ -24,7 +24,7 @@ extension SettingRow {
     /// Returns the row with the sentence for `--help`, which has no full stop.
     func help(_ summary: String) -> Self { Self(self.setting.help(summary), apply: self.apply) }
 
-    /// Returns the row with further sentences for the documentation.
+    /// Returns the row with a further sentence for the documentation.
     func detail(_ discussion: String) -> Self { Self(self.setting.detail(discussion), apply: self.apply) }
 
     /// A path from a configuration to one of its values.
@@ -45,12 +45,8 @@ extension SettingRow {
     /// Returns a row for several texts.
     static func list(_ key: String, flag: String, _ path: Path<[String]>) -> Self {
         let texts = Target.defaults[keyPath: path]
-        let setting = Setting(
-            key,
-            flag: flag,
-            kind: .list,
-            default: texts.isEmpty ? nil : texts.joined(separator: ", ")
-        )
+        let text = texts.isEmpty ? nil : texts.joined(separator: ", ")
+        let setting = Setting(key, flag: flag, kind: .list, default: text)
         return Self(setting) { $1[keyPath: path] = $0.strings(setting) ?? texts }
     }
 

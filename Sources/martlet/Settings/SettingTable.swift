@@ -6,41 +6,45 @@ enum SettingTable {
         let name: String
         /// The commands that read these settings.
         let commands: String
-        let settings: [Setting]
+        var settings: [Setting]
+
+        init(_ name: String, _ commands: String, _ settings: [Setting]) {
+            (self.name, self.commands, self.settings) = (name, commands, settings)
+        }
     }
 
     /// The parts in the order of the documentation.
     static let all = [
         Part(
-            name: "serve",
-            commands: "`martlet serve`; the storage settings `martlet backup`, `check` and `restore` too",
-            settings: ServeSettings.Storage.settings + ServeSettings.General.settings + ServeSettings.Limits.settings
+            "serve",
+            "`martlet serve`; the storage settings `martlet backup`, `check` and `restore` too",
+            ServeSettings.Storage.settings + ServeSettings.General.settings + ServeSettings.Limits.settings
                 + ServeSettings.Breaker.settings + ServeSettings.Compatibility.settings
         ),
         Part(
-            name: "gateway",
-            commands: "`martlet gateway run`; `gateway.adminURL` the commands that manage a gateway",
-            settings: GatewaySettings.General.settings + GatewaySettings.Listeners.settings
-                + GatewaySettings.Behaviour.settings + GatewaySettings.Rules.settings
-                + GatewaySettings.Admission.settings + GatewaySettings.Admin.settings
+            "gateway",
+            "`martlet gateway run`; `gateway.adminURL` the commands that manage a gateway",
+            GatewaySettings.General.settings + GatewaySettings.Listeners.settings + GatewaySettings.Behaviour.settings
+                + GatewaySettings.Rules.settings + GatewaySettings.Admission.settings + GatewaySettings.Admin.settings
         ),
-        Part(name: "device", commands: "`martlet device run`", settings: DeviceSettings.settings),
+        Part("device", "`martlet device run`", DeviceSettings.settings),
         Part(
-            name: "api",
-            commands: "the commands that talk to a provider, such as `martlet app list`",
-            settings: APISettings.settings + AppSettings.settings
+            "api",
+            "the commands that talk to a provider, such as `martlet app list`",
+            APISettings.settings + AppSettings.settings
         ),
-        Part(name: "send", commands: "`martlet send`", settings: SendSettings.settings),
-        Part(name: "credential", commands: "`martlet credential set`", settings: CredentialSettings.settings),
-        Part(name: "log", commands: "every command", settings: LogSettings.settings),
+        Part("send", "`martlet send`", SendSettings.Provider.settings + SendSettings.Direct.settings),
+        Part("credential", "`martlet credential set`", CredentialSettings.settings),
+        Part("log", "every command", LogSettings.settings),
     ]
 
     /// Returns the parts with the settings whose keys begin with a prefix, such as `serve` or `gateway.rules`.
     static func parts(matching prefix: String?) -> [Part] {
         guard let prefix else { return self.all }
         return self.all.compactMap { part in
-            let settings = part.settings.filter { $0.key == prefix || $0.key.hasPrefix("\(prefix).") }
-            return settings.isEmpty ? nil : Part(name: part.name, commands: part.commands, settings: settings)
+            var part = part
+            part.settings.removeAll { $0.key != prefix && !$0.key.hasPrefix("\(prefix).") }
+            return part.settings.isEmpty ? nil : part
         }
     }
 }

@@ -27,10 +27,8 @@ struct SettingsReader: Sendable {
         ]
         if let path = file ?? (FileManager.default.fileExists(atPath: Self.defaultFile) ? Self.defaultFile : nil) {
             do {
-                let location = ConfigReader(
-                    provider: InMemoryProvider(values: ["filePath": .init(stringLiteral: path)])
-                )
-                providers.append(try await FileProvider<JSONSnapshot>(config: location))
+                let location = InMemoryProvider(values: ["filePath": .init(stringLiteral: path)])
+                providers.append(try await FileProvider<JSONSnapshot>(config: ConfigReader(provider: location)))
             } catch {
                 throw SettingsError("the settings in \(path) cannot be read: \(ErrorDescription.of(error))")
             }
