@@ -4,26 +4,21 @@ import PackageDescription
 
 /// The name under which Martlet's modules see each other's `package` declarations: its folder's, as the package manager
 /// spells it. The targets here are compiled under it too (docs/decisions/0020-packages-of-their-own.md).
-let packageName: String = {
-    let folder = URL(filePath: Context.packageDirectory).deletingLastPathComponent().lastPathComponent.lowercased()
-    let name = String(folder.map { $0.isLetter || $0.isNumber ? $0 : "_" })
-    return name.first?.isNumber == true ? "_" + name.dropFirst() : name
-}()
+let packageName = URL(filePath: Context.packageDirectory).deletingLastPathComponent().lastPathComponent.lowercased()
+    .replacing(/\W|^\d/, with: "_")
 
-let settings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    .treatAllWarnings(as: .error),
-    .unsafeFlags(["-package-name", packageName]),
+let features = [
+    "ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility", "NonisolatedNonsendingByDefault",
 ]
+let settings: [SwiftSetting] =
+    features.map { .enableUpcomingFeature($0) }
+    + [.treatAllWarnings(as: .error), .unsafeFlags(["-package-name", packageName])]
 
 extension Target.Dependency {
     static let crypto = product(name: "Crypto", package: "swift-crypto")
+    static let gateway = product(name: "_MartletGateway", package: "martlet")
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioHPACK = product(name: "NIOHPACK", package: "swift-nio-http2")
-    static let gateway = product(name: "_MartletGateway", package: "martlet")
     static let provider = product(name: "_MartletProvider", package: "martlet")
     static let sender = product(name: "PushSender", package: "martlet")
 }
@@ -41,28 +36,30 @@ func fuzz(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     )
 }
 
-// The versions are those that Martlet's manifest asks for.
+/// A package that Martlet uses too, whose manifest decides about the version.
+func shared(_ repository: String) -> Package.Dependency {
+    .package(url: "https://github.com/\(repository)", "0.0.0"..<"999.0.0")
+}
+
 let package = Package(
     name: "martlet-fuzz",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "martlet", path: ".."),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+        .package(name: "martlet", path: ".."), shared("apple/swift-crypto"), shared("apple/swift-nio"),
+        shared("apple/swift-nio-http2"),
     ],
     targets: [
         .target(
             name: "Fuzzing",
-            dependencies: [.nioCore],
+            dependencies: [.nioCore, .nioHPACK],
             path: "Fuzzing",
             packageAccess: false,
             swiftSettings: settings
         ),
         fuzz("AudienceFuzz", [.provider]),
         fuzz("BinaryFrameFuzz", [.sender, .nioCore]),
-        fuzz("DeviceLinkFuzz", [.sender, .nioCore]),
         fuzz("CronFuzz", [.provider]),
+        fuzz("DeviceLinkFuzz", [.sender, .nioCore]),
         fuzz("FormFuzz", [.provider]),
         fuzz("HTTP2Fuzz", [.sender, .nioCore, .nioHPACK]),
         fuzz("PayloadFuzz", [.provider]),

@@ -9,17 +9,13 @@ import PushTypes
 @main
 enum HTTP2Fuzz {
     static func main() {
-        Fuzzer.run(Self.tryOut)
-    }
-
-    private static func tryOut(_ input: [UInt8]) {
-        guard let first = input.first else { return }
-        let rest = Array(input.dropFirst())
-        if first & 3 == 0 {
-            DecoderComparison.run(rest)
-        } else {
-            ConnectionRun.run(rest, startsOpen: first & 1 == 1, firstStreamID: first & 128 == 0 ? 1 : 0x7fff_ff00)
-        }
+        HTTP2Run.start(
+            connection: { input, first in
+                let firstStreamID: UInt32 = first & 128 == 0 ? 1 : 0x7fff_ff00
+                ConnectionRun.run(input, startsOpen: first & 1 == 1, firstStreamID: firstStreamID)
+            },
+            headerBlocks: DecoderComparison.run
+        )
     }
 }
 
@@ -90,23 +86,14 @@ enum ConnectionRun {
     }
 }
 
-/// Compares the header decoder with NIOHPACK: both accept the same blocks and decode them to the same fields.
+/// Compares the header decoder with NIOHPACK: both decode a block to the same fields.
 enum DecoderComparison {
-    static func run(_ input: [UInt8]) {
-        var ours = HeaderBlockDecoder<ResponseHeaderList>()
-        var theirs = HPACKDecoder(allocator: ByteBufferAllocator())
-        theirs.maxHeaderListSize = 100_000
-        var input = input[...]
-        while let length = input.popFirst() {
-            let block = Array(input.prefix(Int(length)))
-            input = input.dropFirst(Int(length))
-            let decoded = try? ours.decode(block.span)
-            var buffer = ByteBuffer(bytes: block)
-            let their = try? theirs.decodeHeaders(from: &buffer)
-            // NIOHPACK also rejects names that HTTP forbids. After a rejection the tables may differ.
-            guard let their else { return }
-            guard let list = decoded else { preconditionFailure("only NIOHPACK takes \(block)") }
-            guard !list.isTooLong else { continue }
+    @Sendable static func run(_ input: [UInt8]) {
+        var decoder = HeaderBlockDecoder<ResponseHeaderList>()
+        HTTP2Run.compareHeaders(input) {
+            try? decoder.decode($0.span)
+        } compare: { list, their, block in
+            guard !list.isTooLong else { return }
             let our = list.head
             precondition(our.id == Self.last("apns-id", their), "apns-id of \(block)")
             precondition(our.uniqueID == Self.last("apns-unique-id", their), "apns-unique-id of \(block)")

@@ -8,17 +8,10 @@ import NIOHPACK
 @main
 enum ProviderHTTP2Fuzz {
     static func main() {
-        Fuzzer.run(Self.tryOut)
-    }
-
-    private static func tryOut(_ input: [UInt8]) {
-        guard let first = input.first else { return }
-        let rest = Array(input.dropFirst())
-        if first & 3 == 0 {
-            DecoderComparison.run(rest)
-        } else {
-            ConnectionRun.run(rest, startsOpen: first & 1 == 1, streams: first & 128 == 0 ? 1000 : 2)
-        }
+        HTTP2Run.start(
+            connection: { ConnectionRun.run($0, startsOpen: $1 & 1 == 1, streams: $1 & 128 == 0 ? 1000 : 2) },
+            headerBlocks: DecoderComparison.run
+        )
     }
 }
 
@@ -111,24 +104,14 @@ enum ConnectionRun {
     }
 }
 
-/// Compares the header decoder with NIOHPACK: both accept the same blocks and decode them to the same fields.
+/// Compares the header decoder with NIOHPACK: both decode a block to the same fields.
 enum DecoderComparison {
-    static func run(_ input: [UInt8]) {
-        var ours = HeaderBlockDecoder<RequestHead>()
-        var theirs = HPACKDecoder(allocator: ByteBufferAllocator())
-        theirs.maxHeaderListSize = 100_000
-        var input = input[...]
-        while let length = input.popFirst() {
-            let block = Array(input.prefix(Int(length)))
-            input = input.dropFirst(Int(length))
-            let head = try? ours.decode(block.span)
-            var buffer = ByteBuffer(bytes: block)
-            let their = try? theirs.decodeHeaders(from: &buffer)
-            // NIOHPACK also rejects names that HTTP forbids. After a rejection the tables may differ.
-            guard let their else { return }
-            guard let head else { preconditionFailure("only NIOHPACK takes \(block)") }
-            guard !head.isMalformed, !head.isTooLong else { continue }
-            Self.compare(head.request, their, block)
+    @Sendable static func run(_ input: [UInt8]) {
+        var decoder = HeaderBlockDecoder<RequestHead>()
+        HTTP2Run.compareHeaders(input) {
+            try? decoder.decode($0.span)
+        } compare: { head, their, block in
+            if !head.isMalformed, !head.isTooLong { Self.compare(head.request, their, block) }
         }
     }
 

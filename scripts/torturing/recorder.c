@@ -93,8 +93,8 @@ static int opened(int file, const char *path, int flags, int existed) {
     return file;
 }
 
-#define OPEN(name)                                                                                                     \
-    int name(const char *path, int flags, ...) {                                                                       \
+#define OPENING(name, parameters, ...)                                                                                 \
+    int name parameters {                                                                                              \
         mode_t mode = 0;                                                                                               \
         if (flags & (O_CREAT | O_TMPFILE)) {                                                                           \
             va_list list;                                                                                              \
@@ -103,35 +103,17 @@ static int opened(int file, const char *path, int flags, int existed) {
             va_end(list);                                                                                              \
         }                                                                                                              \
         NEXT(name);                                                                                                    \
-        if (!is_below(path)) return next(path, flags, mode);                                                           \
+        if (!is_below(path)) return next(__VA_ARGS__, mode);                                                           \
         pthread_mutex_lock(&turn);                                                                                     \
         int existed = access(path, F_OK) == 0;                                                                         \
-        int file = opened(next(path, flags, mode), path, flags, existed);                                              \
+        int file = opened(next(__VA_ARGS__, mode), path, flags, existed);                                              \
         pthread_mutex_unlock(&turn);                                                                                   \
         return file;                                                                                                   \
     }
-OPEN(open)
-OPEN(open64)
-
-#define OPENAT(name)                                                                                                   \
-    int name(int at, const char *path, int flags, ...) {                                                               \
-        mode_t mode = 0;                                                                                               \
-        if (flags & (O_CREAT | O_TMPFILE)) {                                                                           \
-            va_list list;                                                                                              \
-            va_start(list, flags);                                                                                     \
-            mode = va_arg(list, mode_t);                                                                               \
-            va_end(list);                                                                                              \
-        }                                                                                                              \
-        NEXT(name);                                                                                                    \
-        if (!is_below(path)) return next(at, path, flags, mode);                                                       \
-        pthread_mutex_lock(&turn);                                                                                     \
-        int existed = access(path, F_OK) == 0;                                                                         \
-        int file = opened(next(at, path, flags, mode), path, flags, existed);                                          \
-        pthread_mutex_unlock(&turn);                                                                                   \
-        return file;                                                                                                   \
-    }
-OPENAT(openat)
-OPENAT(openat64)
+OPENING(open, (const char *path, int flags, ...), path, flags)
+OPENING(open64, (const char *path, int flags, ...), path, flags)
+OPENING(openat, (int at, const char *path, int flags, ...), at, path, flags)
+OPENING(openat64, (int at, const char *path, int flags, ...), at, path, flags)
 
 int close(int file) {
     NEXT(close);

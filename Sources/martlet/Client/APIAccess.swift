@@ -11,7 +11,7 @@ struct APIConnection {
     var cursor = "cursor"
 
     /// Sends a request whose path begins where the command works.
-    /// - Throws: as ``APIClient/send(_:)``.
+    /// - Throws: as ``APIClient/send(_:to:)``.
     func send(_ request: APIRequest) async throws -> JSONValue {
         try await self.client.send(self.absolute(request))
     }

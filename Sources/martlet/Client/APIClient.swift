@@ -38,51 +38,42 @@ struct APIClient: Sendable {
     }
 
     /// Sends a request and returns the response's JSON; `null` for an empty body.
+    /// - Parameter path: a path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
     /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` where no such API responds.
     @discardableResult
-    func send(_ request: APIRequest) async throws -> JSONValue {
-        try await self.send(request, to: request.path)
-    }
-
-    /// Sends a request to a path of its own, such as `/ready`, which is not below `/v1`.
-    /// - Throws: as ``send(_:)``.
-    func send(_ request: APIRequest, to path: String) async throws -> JSONValue {
-        var message = self.message(request.method, path, headers: request.headers)
-        if let body = request.body { message.body = .bytes(ByteBuffer(bytes: try body.text)) }
+    func send(_ request: APIRequest, to path: String? = nil) async throws -> JSONValue {
+        let message = try self.message(request, path: path)
         return try await self.json(in: try await self.response(to: message, deadline: .now() + Self.timeout))
     }
 
     /// Returns the body of a response as it arrives, without a limit of time.
-    /// - Throws: as ``send(_:)``.
+    /// - Throws: as ``send(_:to:)``.
     func stream(_ request: APIRequest) async throws -> HTTPClientResponse.Body {
-        try await self.response(to: self.message(request.method, request.path), deadline: .distantFuture).body
+        try await self.response(to: try self.message(request), deadline: .distantFuture).body
     }
 
     /// Sends a body as it arrives, without a limit of time.
     /// - Parameter length: the length in bytes; `nil` if it is not known.
-    /// - Throws: as ``send(_:)``.
+    /// - Throws: as ``send(_:to:)``.
     func upload<Body: AsyncSequence & Sendable>(
         _ body: Body,
         length: Int64?,
         contentType: String,
         to request: APIRequest
     ) async throws -> JSONValue where Body.Element == ByteBuffer {
-        var message = self.message(request.method, request.path)
+        var message = try self.message(request)
         message.headers.replaceOrAdd(name: "content-type", value: contentType)
         message.body = .stream(body, length: length.map { .known($0) } ?? .unknown)
         return try await self.json(in: try await self.response(to: message, deadline: .distantFuture))
     }
 
     /// Returns the HTTP request with the headers that every request has.
-    private func message(
-        _ method: APIRequest.Method,
-        _ path: String,
-        headers: [(String, String)] = []
-    ) -> HTTPClientRequest {
-        var message = HTTPClientRequest(url: self.baseURL + path)
-        message.method = HTTPMethod(rawValue: method.rawValue)
-        message.headers = HTTPHeaders(headers + [("content-type", "application/json")])
+    private func message(_ request: APIRequest, path: String? = nil) throws -> HTTPClientRequest {
+        var message = HTTPClientRequest(url: self.baseURL + (path ?? request.path))
+        message.method = HTTPMethod(rawValue: request.method.rawValue)
+        message.headers = HTTPHeaders(request.headers + [("content-type", "application/json")])
         if let apiKey { message.headers.add(name: "authorization", value: "Bearer \(apiKey)") }
+        if let body = request.body { message.body = .bytes(ByteBuffer(bytes: try body.text)) }
         return message
     }
 
@@ -106,11 +97,8 @@ struct APIClient: Sendable {
     private func json(in response: HTTPClientResponse) async throws -> JSONValue {
         let data = Data(try await response.body.collect(upTo: Self.maximumResponseLength).readableBytesView)
         guard !data.isEmpty else { return .null }
-        do {
-            return try JSONValue(parsing: data)
-        } catch {
-            throw self.notAnAPI
-        }
+        guard let value = try? JSONValue(parsing: data) else { throw self.notAnAPI }
+        return value
     }
 
     /// The error for a server at the URL that is not one of ours.
@@ -124,9 +112,7 @@ struct APIClient: Sendable {
         case 401 where self.role == .provider:
             SettingsError("the provider at \(self.baseURL) does not know this API key: check MARTLET_API_KEY")
         case 404 where !error.isFromAPI:
-            SettingsError(
-                "\(self.baseURL) has no such route: is it a Martlet \(self.role) of this version, and the URL right?"
-            )
+            SettingsError("\(self.baseURL) has no such route: is it a Martlet \(self.role) of this version?")
         default: error
         }
     }

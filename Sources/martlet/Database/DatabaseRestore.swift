@@ -35,13 +35,11 @@ struct DatabaseRestore {
         // Broken rules of the store are reported later; such a backup is restored all the same.
         try CheckCommand.expectNone(of: try await source.examine().damage, in: self.backup)
         let lock = try self.lock()
-        defer { withExtendedLifetime(lock) {} }
         let target = self.paths.databasePath
         let replacement = DatabaseReplacement(self.paths)
         guard !replacement.hasOldFiles || self.mayReplace else {
-            throw SettingsError(
-                "\(target) exists already, or a log of it: --replace keeps it under another name and restores the backup"
-            )
+            let advice = "--replace keeps it under another name and restores the backup"
+            throw SettingsError("\(target) exists already, or a log of it: \(advice)")
         }
         guard FileManager.default.fileExists(atPath: self.paths.masterKeyPath) else {
             throw SettingsError("there is no master key at \(self.paths.masterKeyPath): restore it first")
@@ -55,6 +53,8 @@ struct DatabaseRestore {
         // The database is examined as the next start will find it.
         try CheckCommand.expectNone(of: try await SQLiteStoreFile(path: target).examine().damage, in: target)
         try replacement.finish()
+        // Until here no provider may use the directory.
+        _ = consume lock
         return result
     }
 
@@ -64,14 +64,14 @@ struct DatabaseRestore {
     }
 
     /// Takes the lock of the data directory, so that no provider uses it.
-    private func lock() throws -> DataDirectoryLock {
+    private func lock() throws -> DirectoryLock {
         do {
             try FileManager.default.createDirectory(
                 atPath: self.paths.dataDirectory,
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
-            return DataDirectoryLock(lock: try DirectoryLock(folder: self.paths.dataDirectory))
+            return try DirectoryLock(folder: self.paths.dataDirectory)
         } catch DirectoryLock.Failure.taken {
             throw SettingsError("a provider is using \(self.paths.dataDirectory): stop it first")
         } catch {
@@ -97,14 +97,5 @@ struct DatabaseRestore {
             Self.remove(path)
             throw error
         }
-    }
-}
-
-/// Holds a lock for as long as it exists.
-private final class DataDirectoryLock: Sendable {
-    private let lock: DirectoryLock
-
-    init(lock: consuming DirectoryLock) {
-        self.lock = lock
     }
 }

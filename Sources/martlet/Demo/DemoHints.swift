@@ -1,31 +1,32 @@
 import PushGateway
 import PushSender
+import PushSupport
 
-/// The commands that are printed to be tried while the demo runs.
-struct DemoHints {
-    let loop: DemoLoop
-    /// A provider token that the gateway accepts for an hour.
-    let providerToken: String
-
-    var text: String {
-        let (ports, app) = (self.loop.gatewayPorts, DemoLoop.bundleID)
+extension DemoLoop {
+    /// Returns the commands that are printed to be tried while the demo runs, with a provider token that is valid now.
+    func hints() throws -> String {
+        let (ports, app) = (self.gatewayPorts, Self.bundleID)
+        var token = ProviderTokenSigner(
+            key: try ProviderKey(teamID: Self.teamID, keyID: Self.keyID, pem: self.privateKey)
+        )
+        let providerToken = try token.text(now: SystemTime().now)
         return """
 
             The demo keeps running; Ctrl-C ends it. In another terminal:
 
             # through the provider
-            curl -s http://127.0.0.1:\(self.loop.providerPort)/v1/apps/\(app)/notifications \\
-              -H 'authorization: Bearer \(self.loop.apiKey)' -H 'content-type: application/json' \\
-              -d '{"to":{"user":"\(DemoLoop.user)"},"alert":{"title":"Hello again","body":"from curl"}}'
+            curl -s http://127.0.0.1:\(self.providerPort)/v1/apps/\(app)/notifications \\
+              -H 'authorization: Bearer \(self.apiKey)' -H 'content-type: application/json' \\
+              -d '{"to":{"user":"\(Self.user)"},"alert":{"title":"Hello again","body":"from curl"}}'
 
             # straight to the gateway, as any APNs client does
-            curl --http2 --cacert \(self.loop.authorityFile) https://localhost:\(ports.main.http2)/3/device/\(self.loop.deviceToken) \\
+            curl --http2 --cacert \(self.authorityFile) https://localhost:\(ports.main.http2)/3/device/\(self.deviceToken) \\
               -H 'apns-topic: \(app)' -H 'apns-push-type: alert' \\
-              -H 'authorization: bearer \(self.providerToken)' \\
+              -H 'authorization: bearer \(providerToken)' \\
               -d '{"aps":{"alert":"straight to the gateway"}}' -i
 
             # what the gateway did with it
-            curl -s http://127.0.0.1:\(ports.admin)/v1/devices/\(self.loop.deviceID)/events
+            curl -s http://127.0.0.1:\(ports.admin)/v1/devices/\(self.deviceID)/events
 
             """
     }

@@ -49,7 +49,7 @@ struct DemoRun: Service {
         let first = try await Self.within(Self.deadline) { try await self.sendFirst(loop, device) }
         StandardOutput.line("\n\(NotificationText.plain(first))\n")
         guard !self.endsAfterDelivery else { return }
-        StandardOutput.line(try Self.hints(loop))
+        StandardOutput.line(try loop.hints())
         for await notification in device.notifications.cancelOnGracefulShutdown() {
             StandardOutput.line(NotificationText.plain(notification))
         }
@@ -85,13 +85,6 @@ struct DemoRun: Service {
             if names.contains(where: { $0.hasPrefix("Delivered") }) { return names.reversed() }
             try await Task.sleep(for: APIClient.pollInterval)
         }
-    }
-
-    /// Returns the commands to try next, with a provider token that is valid now.
-    private static func hints(_ loop: DemoLoop) throws -> String {
-        let key = try ProviderKey(teamID: DemoLoop.teamID, keyID: DemoLoop.keyID, pem: loop.privateKey)
-        var token = ProviderTokenSigner(key: key)
-        return DemoHints(loop: loop, providerToken: try token.text(now: SystemTime().now)).text
     }
 
     /// Returns the result of some work, or throws when the time is up.

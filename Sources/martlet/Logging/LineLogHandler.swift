@@ -8,11 +8,6 @@ struct LineLogHandler: LogHandler {
     var logLevel = Logger.Level.info
     var metadata: Logger.Metadata = [:]
 
-    init(label: String, format: LogConfiguration.Format) {
-        self.label = label
-        self.format = format
-    }
-
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { self.metadata[key] }
         set { self.metadata[key] = newValue }

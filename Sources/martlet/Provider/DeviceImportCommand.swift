@@ -74,13 +74,8 @@ struct ImportReport {
 
     /// The rejected lines as a table, then all counts.
     var text: String {
-        var counts: [String] = []
-        if case .object(let members) = self.response {
-            counts = members.sorted { $0.key < $1.key }.compactMap { name, value in
-                value.integerValue.map { "\(name) \($0)" }
-            }
-        }
-        let sum = counts.joined(separator: ", ")
+        guard case .object(let members) = self.response else { return "" }
+        let sum = JSONValue.object(members.filter { $0.value.integerValue != nil }).plainText
         guard !self.rejections.isEmpty else { return sum }
         let columns: TextTable = ["line", "code", "field", "message"]
         return "\(columns.text(of: self.rejections))\n\n\(sum)"

@@ -36,11 +36,7 @@ enum NotificationProgressText {
 
 /// The counters of a notification.
 struct NotificationCounts {
-    let accepted: Int
-    let rejected: Int
-    let failed: Int
-    let skipped: Int
-    let retrying: Int
+    let accepted, rejected, failed, skipped, retrying: Int
 
     /// Reads the counters of a notification; those that are missing are 0.
     init(_ notification: JSONValue) {

@@ -15,10 +15,14 @@ enum APISettings: SettingSection {
     /// Returns a client of the provider that the settings name; what `martlet send` reads counts too.
     /// - Throws: ``SettingsError`` for a malformed URL.
     static func client(_ settings: SettingsReader) throws -> APIClient {
-        let server = settings.string(self.server) ?? settings.string(SendSettings.server)
-        let key = settings.string(self.key) ?? settings.string(SendSettings.apiKey)
+        try self.client(settings, [self.server, SendSettings.server], keys: [self.key, SendSettings.apiKey])
+    }
+
+    /// Returns a client of the server and with the key that are given first among some settings.
+    static func client(_ settings: SettingsReader, _ servers: [Setting], keys: [Setting]) throws -> APIClient {
+        let text = servers.lazy.compactMap(settings.string).first ?? self.server.defaultText ?? ""
+        let key = keys.lazy.compactMap(settings.string).first
         try settings.check()
-        let text = server ?? self.server.defaultText ?? ""
         guard let url = URLComponents(string: text), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false
         else { throw SettingsError("api.server: '\(text)' is no URL such as http://127.0.0.1:8080") }
         return APIClient(baseURL: text, apiKey: key)

@@ -41,9 +41,9 @@ actor DirectSendService: Service {
         var page = try self.tokens.next(Self.page)
         while !page.isEmpty, self.report.isOpen, !Task.isShuttingDownGracefully {
             let valid = page.filter { $0.token != nil }
-            for entry in page where entry.token == nil { try self.report.addInvalid(entry) }
+            for entry in page where entry.token == nil { try self.report.add(.invalid, for: entry) }
             for await result in self.sender.results(of: valid.compactMap { $0.token.map(self.push.push(to:)) }) {
-                try self.report.add(result.outcome, for: valid[result.index])
+                try self.report.add(OutcomeText(result.outcome), for: valid[result.index])
             }
             page = try self.tokens.next(Self.page)
         }

@@ -26,16 +26,7 @@ final class OutcomeReport {
     var allAccepted: Bool { self.done > 0 && self.counts["accepted"] == self.done }
 
     /// Adds the outcome of a push to one token.
-    func add(_ outcome: Outcome, for entry: TokenSource.Entry) throws {
-        try self.add(OutcomeText(outcome), for: entry)
-    }
-
-    /// Adds a line that is not a device token.
-    func addInvalid(_ entry: TokenSource.Entry) throws {
-        try self.add(OutcomeText(kind: "invalid", fields: ["detail": "this is not a device token"]), for: entry)
-    }
-
-    private func add(_ text: OutcomeText, for entry: TokenSource.Entry) throws {
+    func add(_ text: OutcomeText, for entry: TokenSource.Entry) throws {
         self.done += 1
         self.counts[text.kind, default: 0] += 1
         if self.asJSON {

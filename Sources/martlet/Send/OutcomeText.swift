@@ -10,28 +10,8 @@ struct OutcomeText {
     /// The members of the JSON line besides line, token and outcome; those without a value are left out.
     let fields: [String: JSONValue?]
 
-    init(kind: String, fields: [String: JSONValue?]) {
-        self.kind = kind
-        self.fields = fields
-    }
-
-    /// Describes the outcome of a push, with the advice that its reason asks for.
-    init(_ outcome: Outcome) {
-        switch outcome {
-        case .accepted(let accepted):
-            self.init(kind: "accepted", fields: ["id": accepted.id.json, "uniqueId": accepted.uniqueID?.json])
-        case .rejected(let rejection):
-            self.init(
-                kind: "rejected",
-                fields: [
-                    "status": rejection.status.json, "reason": rejection.reasonText.json,
-                    "timestamp": rejection.timestamp?.milliseconds.json, "advice": Self.text(of: rejection.advice).json,
-                ]
-            )
-        case .notSent(let failure): self.init(kind: "not sent", fields: ["detail": failure.description.json])
-        case .unknown(let failure): self.init(kind: "unknown", fields: ["detail": failure.description.json])
-        }
-    }
+    /// Describes a line that is not a device token.
+    static let invalid = OutcomeText(kind: "invalid", fields: ["detail": "this is not a device token"])
 
     /// Returns the outcome as one line of JSON.
     func json(line: Int, token: String) throws -> String {
@@ -57,6 +37,26 @@ struct OutcomeText {
         case .suspectToken: "check environment and topic, then drop the token"
         case .fixConfiguration: "fix the configuration"
         case .fixNotification: "fix the notification"
+        }
+    }
+}
+
+extension OutcomeText {
+    /// Describes the outcome of a push, with the advice that its reason asks for.
+    init(_ outcome: Outcome) {
+        switch outcome {
+        case .accepted(let accepted):
+            self.init(kind: "accepted", fields: ["id": accepted.id.json, "uniqueId": accepted.uniqueID?.json])
+        case .rejected(let rejection):
+            self.init(
+                kind: "rejected",
+                fields: [
+                    "status": rejection.status.json, "reason": rejection.reasonText.json,
+                    "timestamp": rejection.timestamp?.milliseconds.json, "advice": Self.text(of: rejection.advice).json,
+                ]
+            )
+        case .notSent(let failure): self.init(kind: "not sent", fields: ["detail": failure.description.json])
+        case .unknown(let failure): self.init(kind: "unknown", fields: ["detail": failure.description.json])
         }
     }
 }

@@ -44,12 +44,11 @@ struct ProviderDeliveryOptions: ParsableArguments {
     func send(_ content: ContentOptions, to target: TargetOptions, app: String, settings: SettingsReader) async throws
         -> Bool
     {
-        let server = settings.string(SendSettings.server) ?? settings.text(APISettings.server)
-        guard let apiKey = settings.string(SendSettings.apiKey) ?? settings.string(APISettings.key) else {
+        let keys = [SendSettings.apiKey, APISettings.key]
+        let client = try APISettings.client(settings, [SendSettings.server, APISettings.server], keys: keys)
+        guard client.apiKey != nil else {
             throw ValidationError("Give an API key: set MARTLET_SEND_API_KEY or MARTLET_API_KEY.")
         }
-        try settings.check()
-        let client = APIClient(baseURL: server, apiKey: apiKey)
         let request = APIRequest.post("apps", app, "notifications")
             .body(try content.members().merging(["to": target.json]) { $1 })
         var response = try await client.send(request.idempotencyKey(self.idempotencyKey))

@@ -20,28 +20,20 @@ struct TokenSource {
     /// The size of a piece that is read, in bytes.
     private static let chunk = 1 << 16
 
-    private let file: FileHandle?
+    /// The file until its end was read; `nil` for none.
+    private var file: FileHandle?
     /// The bytes that were read and not yet split into lines.
-    private var rest: [UInt8]
+    private var rest: [UInt8] = []
     /// The number of the last line.
     private var line = 0
-    private var atEnd: Bool
 
     /// Reads tokens from the command line.
-    init(tokens: [String]) {
-        self.file = nil
-        self.rest = Array(tokens.map { $0 + "\n" }.joined().utf8)
-        self.atEnd = true
-    }
+    init(tokens: [String]) { self.rest = Array(tokens.map { $0 + "\n" }.joined().utf8) }
 
     /// Reads tokens from a file.
     /// - Parameter path: `-` is standard input.
     /// - Throws: ``SettingsError`` for a file that cannot be opened.
-    init(file path: String) throws {
-        self.file = try InputFile.open(path, for: "--tokens")
-        self.rest = []
-        self.atEnd = false
-    }
+    init(file path: String) throws { self.file = try InputFile.open(path, for: "--tokens") }
 
     /// Returns the number of lines of a regular file; `nil` for a pipe, whose lines would be lost by counting them.
     static func count(file path: String) -> Int? {
@@ -78,9 +70,8 @@ struct TokenSource {
 
     /// Reads the next piece of the file; returns `false` at its end.
     private mutating func fill() throws -> Bool {
-        guard !self.atEnd, let file else { return false }
-        guard let data = try file.read(upToCount: Self.chunk), !data.isEmpty else {
-            self.atEnd = true
+        guard let data = try self.file?.read(upToCount: Self.chunk), !data.isEmpty else {
+            self.file = nil
             return false
         }
         // Only the start of an overlong line is kept: it is not a token.
