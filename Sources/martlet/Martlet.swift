@@ -1,4 +1,6 @@
 import ArgumentParser
+import BuildInformation
+import PushSupport
 
 /// The command `martlet`.
 @main
@@ -22,9 +24,9 @@ struct Martlet: AsyncParsableCommand {
             CommandGroup(
                 name: "Provider",
                 subcommands: [
-                    StatusCommand.self, AppCommand.self, CredentialCommand.self, UserCommand.self,
-                    AudienceCommand.self, NotificationCommand.self, ScheduleCommand.self, WebhookCommand.self,
-                    TokenInvalidationCommand.self, KeyCommand.self, AuditCommand.self,
+                    StatusCommand.self, AppCommand.self, CredentialCommand.self, UserCommand.self, AudienceCommand.self,
+                    NotificationCommand.self, ScheduleCommand.self, WebhookCommand.self, TokenInvalidationCommand.self,
+                    KeyCommand.self, AuditCommand.self,
                 ]
             ),
             .init(
@@ -33,4 +35,13 @@ struct Martlet: AsyncParsableCommand {
             ),
         ]
     )
+}
+
+/// The version of the program.
+enum Version {
+    /// The version, and the commit if the build knew it, such as `0.1.0 (1a2b3c4d5)`.
+    static let text: String = {
+        let commit = String(cString: martlet_build_commit())
+        return commit.isEmpty ? MartletVersion.number : "\(MartletVersion.number) (\(commit))"
+    }()
 }

@@ -46,15 +46,13 @@ struct APIClient: Sendable {
         return try await self.json(in: try await self.response(to: message, deadline: .now() + Self.timeout))
     }
 
-    /// Returns the body of a response as it arrives, without a limit of time.
-    /// - Throws: as ``send(_:to:)``.
+    /// Returns the body of a response as it arrives, without a limit of time. Throws as ``send(_:to:)``.
     func stream(_ request: APIRequest) async throws -> HTTPClientResponse.Body {
         try await self.response(to: try self.message(request), deadline: .distantFuture).body
     }
 
-    /// Sends a body as it arrives, without a limit of time.
+    /// Sends a body as it arrives, without a limit of time. Throws as ``send(_:to:)``.
     /// - Parameter length: the length in bytes; `nil` if it is not known.
-    /// - Throws: as ``send(_:to:)``.
     func upload<Body: AsyncSequence & Sendable>(
         _ body: Body,
         length: Int64?,

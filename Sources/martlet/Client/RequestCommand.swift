@@ -7,14 +7,14 @@ protocol RequestCommand: AsyncParsableCommand {
     /// The options by which the command reaches the server.
     var access: Access { get }
     /// The request; an error here is one of the arguments.
-    var request: APIRequest { get throws }
+    func request() throws -> APIRequest
     /// Returns what people see of the response.
     func text(of response: JSONValue) throws -> String
 }
 
 extension RequestCommand {
     mutating func run() async throws {
-        let request = try self.request
+        let request = try self.request()
         let response = try await self.access.connection().send(request)
         try self.access.print(response, self.text)
     }
@@ -29,7 +29,7 @@ protocol ListCommand: AsyncParsableCommand {
     /// The member of the response that has the entries; by default it has the name of the path's last part.
     static var member: String? { get }
     /// The request for the first page.
-    var request: APIRequest { get }
+    func request() -> APIRequest
     /// The most entries that are shown; `nil` for all.
     var limit: Int? { get }
 }
@@ -39,7 +39,7 @@ extension ListCommand {
     var limit: Int? { nil }
 
     mutating func run() async throws {
-        let request = self.request
+        let request = self.request()
         let member = Self.member ?? request.parts.last ?? ""
         try await self.access.list(member, request, limit: self.limit, Self.columns)
     }

@@ -71,7 +71,7 @@ struct ListResources<Kind: ListableResource>: ListCommand {
 
     @OptionGroup var access: Kind.ListAccess
 
-    var request: APIRequest { .get(Kind.path) }
+    func request() -> APIRequest { .get(Kind.path) }
 }
 
 /// A command about one resource; by default it prints the resource afterwards.
@@ -94,7 +94,7 @@ struct ShowResource<Kind: ShowableResource>: ResourceCommand {
 
     @OptionGroup var resource: ResourceOptions<Kind>
 
-    var request: APIRequest { self.resource.request(.get) }
+    func request() -> APIRequest { self.resource.request(.get) }
 }
 
 /// The command that removes one resource.
@@ -103,7 +103,7 @@ struct RemoveResource<Kind: RemovableResource>: ResourceCommand {
 
     @OptionGroup var resource: ResourceOptions<Kind>
 
-    var request: APIRequest { self.resource.request(.delete) }
+    func request() -> APIRequest { self.resource.request(.delete) }
 
     func text(of response: JSONValue) -> String { Kind.removed(self.resource.id) }
 }
@@ -127,7 +127,7 @@ struct PerformAction<Action: ResourceAction>: ResourceCommand {
 
     @OptionGroup var resource: ResourceOptions<Action.Kind>
 
-    var request: APIRequest { self.resource.request(.post).action(Action.configuration.commandName ?? "") }
+    func request() -> APIRequest { self.resource.request(.post).action(Action.configuration.commandName ?? "") }
 
     func text(of response: JSONValue) -> String { Action.text(of: response) }
 }

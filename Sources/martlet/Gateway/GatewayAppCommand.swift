@@ -12,8 +12,7 @@ struct GatewayAppCommand: AsyncParsableCommand {
         static let path = "apps"
         static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
         static let columns: TextTable = [
-            .init("bundle id", "bundleId"), .init("team", "teamId"), "broadcast",
-            .init("token length", "tokenLength"),
+            .init("bundle id", "bundleId"), .init("team", "teamId"), "broadcast", .init("token length", "tokenLength"),
         ]
         static let list = command("list", "List all apps.").example("gateway app list")
         static let remove = command("remove", "Remove an app: pushes to it are rejected from now on.")
@@ -29,14 +28,12 @@ struct GatewayAppCommand: AsyncParsableCommand {
 
         @OptionGroup var resource: ResourceOptions<App>
         @Option(help: "The team that it belongs to, 10 letters or digits.") var team: String
-
         @Flag(inversion: .prefixedNo, help: "Whether it may use broadcast channels. Default: as the gateway decides.")
         var broadcast: Bool?
-
         @Option(help: "Bytes of its device tokens: 32, or 0 for varying ones. Default: as the gateway decides.")
         var tokenLength: Int?
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             .post(App.path).body([
                 "teamId": self.team.json, "bundleId": self.resource.id.json, "broadcast": self.broadcast?.json,
                 "tokenLength": self.tokenLength?.json,
@@ -53,10 +50,8 @@ struct GatewayAppCommand: AsyncParsableCommand {
             .example("gateway app change com.example.MyApp --token-length 32")
 
         @OptionGroup var resource: ResourceOptions<App>
-
         @Flag(inversion: .prefixedNo, help: "Whether it may use broadcast channels; without, they are deleted.")
         var broadcast: Bool?
-
         @Option(help: "Bytes of its device tokens: 32, 0 for varying ones, or 'default' for what the gateway decides.")
         var tokenLength: String?
 
@@ -65,7 +60,7 @@ struct GatewayAppCommand: AsyncParsableCommand {
             throw ValidationError("--token-length is 32, 0 or default.")
         }
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             let tokenLength = self.tokenLength.map { Int64($0)?.json ?? .null }
             return self.resource.request(.patch).body(["broadcast": self.broadcast?.json, "tokenLength": tokenLength])
         }

@@ -18,14 +18,12 @@ struct GatewayChannelCommand: AsyncParsableCommand {
     struct List: ListCommand {
         static let configuration = command("list", "List the channels of an app.")
             .example("gateway channel list com.example.MyApp --environment sandbox")
-        static let columns: TextTable = [
-            .init("channel", "channelId"), "policy", .time("created", "createdAt"),
-        ]
+        static let columns: TextTable = [.init("channel", "channelId"), "policy", .time("created", "createdAt")]
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var app: App
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             .get("channels").query([("environment", self.app.environment.rawValue), ("bundleId", self.app.bundleID)])
         }
     }
@@ -37,11 +35,10 @@ struct GatewayChannelCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var app: App
-
         @Flag(help: "Keep the newest broadcast for devices that are away (message storage policy 1).")
         var stores = false
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             .post("channels").body([
                 "environment": self.app.environment.rawValue.json, "bundleId": self.app.bundleID.json,
                 "policy": .integer(self.stores ? 1 : 0),
@@ -60,7 +57,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
         @OptionGroup var app: App
         @Argument(help: "The channel's id, in base64.") var channel: String
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             .delete("channels", self.app.environment.rawValue, self.app.bundleID, self.channel)
         }
 

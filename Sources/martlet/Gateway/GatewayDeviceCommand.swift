@@ -17,8 +17,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         static let configuration = command("list", "List devices, oldest first.")
             .example("gateway device list --topic com.example.MyApp --online")
         static let columns: TextTable = [
-            .init("device", "deviceId"), "name", "online", "revoked",
-            .time("last seen", "lastSeenAt"), "topics",
+            .init("device", "deviceId"), "name", "online", "revoked", .time("last seen", "lastSeenAt"), "topics",
         ]
 
         @OptionGroup var access: AdminOptions
@@ -27,7 +26,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         @Option(help: "Only those with this in their name.") var name: String?
         @Option(help: "The most entries to show.") var limit: Int?
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             .get(GatewayDevice.path)
                 .query([("online", self.online.map { "\($0)" }), ("topic", self.topic), ("name", self.name)])
         }
@@ -41,7 +40,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
 
         @OptionGroup var resource: ResourceOptions<GatewayDevice>
 
-        var request: APIRequest { self.resource.request(.delete, "certificate") }
+        func request() -> APIRequest { self.resource.request(.delete, "certificate") }
 
         func text(of response: JSONValue) -> String { "the certificate of \(self.resource.id) is revoked" }
     }
@@ -53,7 +52,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
 
         @OptionGroup var resource: ResourceOptions<GatewayDevice>
 
-        var request: APIRequest { self.resource.request(.post, "disconnect") }
+        func request() -> APIRequest { self.resource.request(.post, "disconnect") }
 
         func text(of response: JSONValue) -> String {
             "\(response["connections"].integerValue ?? 0) connection(s) ended"
@@ -71,7 +70,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
         @Option(help: "Seconds until the token is answered with 410; Apple may take hours. Default: 0.") var delay: Int?
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             self.resource.request(.delete, "topics", self.topic)
                 .query([("environment", self.environment?.rawValue), ("delaySeconds", self.delay.map { "\($0)" })])
         }

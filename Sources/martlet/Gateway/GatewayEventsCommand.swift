@@ -68,7 +68,7 @@ struct GatewayNotificationCommand: RequestCommand {
     @OptionGroup var access: AdminOptions
     @Argument(help: "Its apns-id, or the apns-request-id of a broadcast.") var apnsID: String
 
-    var request: APIRequest { .get("notifications", self.apnsID) }
+    func request() -> APIRequest { .get("notifications", self.apnsID) }
 
     func text(of response: JSONValue) -> String {
         let state = response["state"].stringValue?.printable ?? ""
@@ -87,16 +87,13 @@ struct GatewayFeedbackCommand: AsyncParsableCommand {
     struct List: ListCommand {
         static let configuration = command("list", "List the tokens; reading them here does not take them away.")
             .example("gateway feedback list --environment sandbox")
-        static let columns: TextTable = [
-            .time("since", "sinceMs"), "environment", "topic",
-            "token",
-        ]
+        static let columns: TextTable = [.time("since", "sinceMs"), "environment", "topic", "token"]
 
         @OptionGroup var access: AdminOptions
         @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
         @Option(help: "Only those of this topic.") var topic: String?
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             .get("feedback").query([("environment", self.environment?.rawValue), ("topic", self.topic)])
         }
     }

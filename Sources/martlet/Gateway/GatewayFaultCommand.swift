@@ -13,8 +13,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
         static let path = "faults"
         static let id = ArgumentHelp("Its id.")
         static let columns: TextTable = [
-            .init("id", "rule.id"), .init("fault", "text"), .init("from", "source"), "seen",
-            "hits",
+            .init("id", "rule.id"), .init("fault", "text"), .init("from", "source"), "seen", "hits",
         ]
         static let list = command("list", "List all faults, with how often each has struck.")
             .example("gateway fault list")
@@ -31,12 +30,10 @@ struct GatewayFaultCommand: AsyncParsableCommand {
         @OptionGroup var access: AdminOptions
         @Argument(help: "The fault as name=value,name=value,…, or a JSON file with one fault.") var fault: String
 
-        var request: APIRequest {
-            get throws {
-                let isFile = FileManager.default.fileExists(atPath: self.fault)
-                let body: [String: JSONValue?] = isFile ? try InputFile.object(self.fault) : Self.members(self.fault)
-                return .post(Fault.path).body(body)
-            }
+        func request() throws -> APIRequest {
+            let isFile = FileManager.default.fileExists(atPath: self.fault)
+            let body: [String: JSONValue?] = isFile ? try InputFile.object(self.fault) : Self.members(self.fault)
+            return .post(Fault.path).body(body)
         }
 
         func text(of response: JSONValue) -> String { "fault \(response["rule"]["id"].plainText.printable) is on" }
@@ -67,7 +64,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AdminOptions
 
-        var request: APIRequest { .delete(Fault.path) }
+        func request() -> APIRequest { .delete(Fault.path) }
 
         func text(of response: JSONValue) -> String { "all faults are off" }
     }

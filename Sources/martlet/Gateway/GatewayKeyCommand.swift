@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushSupport
+import PushTypes
 
 /// `martlet gateway key`: manages the keys that sign provider tokens.
 struct GatewayKeyCommand: AsyncParsableCommand {
@@ -12,8 +13,8 @@ struct GatewayKeyCommand: AsyncParsableCommand {
         static let path = "keys"
         static let id = ArgumentHelp("Its id.", valueName: "key-id")
         static let columns: TextTable = [
-            .init("key id", "keyId"), .init("team", "teamId"), "scope",
-            "environment", "topics", .time("revoked", "revokedAt"),
+            .init("key id", "keyId"), .init("team", "teamId"), "scope", "environment", "topics",
+            .time("revoked", "revokedAt"),
         ]
         static let list = command("list", "List all keys.").example("gateway key list")
         static let remove = command("revoke", "Revoke a key: its provider tokens are rejected from now on.")
@@ -62,13 +63,34 @@ struct GatewayKeyCommand: AsyncParsableCommand {
         @Argument(help: "The .p8 file, or a public key in PEM.") var file: String
         @Option(help: "Its id, 10 letters or digits.") var keyID: String
 
-        var request: APIRequest {
-            get throws {
-                let key = ["keyId": self.keyID.json, "key": try InputFile.text(self.file).json]
-                return .post(Key.path).body(self.scope.members.merging(key) { $1 })
-            }
+        func request() throws -> APIRequest {
+            let key = ["keyId": self.keyID.json, "key": try InputFile.text(self.file).json]
+            return .post(Key.path).body(self.scope.members.merging(key) { $1 })
         }
 
         func text(of response: JSONValue) -> String { "key \(self.keyID) is registered for team \(self.scope.team)" }
+    }
+}
+
+/// The options that bound the use of a provider key.
+struct KeyScopeOptions: ParsableArguments {
+    /// The scopes of keys that Apple issues (reference 2.1).
+    enum Scope: String, CaseIterable, ExpressibleByArgument {
+        case team, environment, topics
+    }
+
+    @Option(help: "The team that the key belongs to.") var team: String
+    @Option(help: "What the key may be used for: all of a team, one environment, or some topics.")
+    var scope: Scope = .team
+    @Option(help: "sandbox or production, for the scopes environment and topics.") var environment: PushEnvironment?
+    @Option(help: "A topic of the scope topics; repeat it for several.") var topic: [String] = []
+    @Option(help: "The id of an earlier key that this one, of scope topics, takes the place of.") var related: String?
+
+    /// The members of the request.
+    var members: [String: JSONValue?] {
+        [
+            "teamId": self.team.json, "scope": self.scope.rawValue.json, "environment": self.environment?.rawValue.json,
+            "topics": .texts(self.topic), "relatedKeyId": self.related?.json,
+        ]
     }
 }

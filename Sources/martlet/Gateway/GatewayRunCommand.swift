@@ -20,9 +20,7 @@ struct GatewayRunCommand: AsyncParsableCommand {
     @OptionGroup(title: "Admission") var admission: SettingFlags<GatewaySettings.Admission>
 
     func run() async throws {
-        let settings = try await self.common.settings([
-            self.general, self.listeners, self.behaviour, self.admission,
-        ])
+        let settings = try await self.common.settings([self.general, self.listeners, self.behaviour, self.admission])
         let configuration = Self.configuration(settings, freePorts: self.freePorts.port != nil)
         let log = LogConfiguration(settings)
         try settings.check()

@@ -15,7 +15,7 @@ struct GatewayStatusCommand: RequestCommand {
 
     @OptionGroup var access: AdminOptions
 
-    var request: APIRequest { .get("status") }
+    func request() -> APIRequest { .get("status") }
 
     func text(of status: JSONValue) -> String {
         "\(Self.columns.details(of: status))\n\n\(Self.environments.text(of: status["environments"].elements))"
@@ -30,7 +30,7 @@ struct GatewayCountersCommand: RequestCommand {
 
     @OptionGroup var access: AdminOptions
 
-    var request: APIRequest { .get("counters") }
+    func request() -> APIRequest { .get("counters") }
 
     func text(of response: JSONValue) -> String {
         let columns: TextTable = ["environment", "event", "count"]
@@ -54,7 +54,7 @@ struct GatewayTokenKeyCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AdminOptions
 
-        var request: APIRequest { .post("token-keys") }
+        func request() -> APIRequest { .post("token-keys") }
 
         func text(of response: JSONValue) -> String {
             "token key \(response["tokenKeyId"].integerValue ?? 0) seals from now on"

@@ -1,11 +1,10 @@
 import Foundation
 import PushSupport
 
-/// Files that commands read for their user; `-` is standard input.
+/// Files that commands read for their user; `-` is standard input. All functions throw ``SettingsError``.
 enum InputFile {
     /// Returns the bytes of a file.
     /// - Parameter option: the option or setting that names the file, for the error; `nil` if that is clear.
-    /// - Throws: ``SettingsError``.
     static func data(_ path: String, for option: String? = nil) throws -> Data {
         try self.reading(path, for: option) {
             path == "-"
@@ -14,13 +13,11 @@ enum InputFile {
     }
 
     /// Returns the text of a file in UTF-8.
-    /// - Throws: ``SettingsError``.
     static func text(_ path: String, for option: String? = nil) throws -> String {
         try self.reading(path, for: option) { try String(contentsOfFile: path, encoding: .utf8) }
     }
 
     /// Opens a file for reading it in pieces.
-    /// - Throws: ``SettingsError``.
     static func open(_ path: String, for option: String? = nil) throws -> FileHandle {
         try self.reading(path, for: option) {
             path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
@@ -28,7 +25,6 @@ enum InputFile {
     }
 
     /// Returns the JSON object in a file.
-    /// - Throws: ``SettingsError``.
     static func object(_ path: String, for option: String? = nil) throws -> [String: JSONValue] {
         let name = path == "-" ? "standard input" : path
         return try self.object(try self.data(path, for: option), named: option.map { "\($0): \(name)" } ?? name)
@@ -36,7 +32,6 @@ enum InputFile {
 
     /// Returns the JSON object in a text.
     /// - Parameter name: the source of the text, for the error.
-    /// - Throws: ``SettingsError``.
     static func object(_ data: Data, named name: String) throws -> [String: JSONValue] {
         do {
             guard case .object(let members) = try JSONValue(parsing: data) else {

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import PushSupport
 
 /// Writes each log entry as one line to standard error.
 struct LineLogHandler: LogHandler {
@@ -22,5 +23,59 @@ struct LineLogHandler: LogHandler {
             message: "\(event.message)"
         )
         if let text = self.format == .json ? line.json : line.text { StandardError.line(text) }
+    }
+}
+
+/// A log entry as a line of text or of JSON.
+struct LogLine {
+    /// The time in ISO 8601.
+    let time: String
+    let level: Logger.Level
+    /// The label of the logger, such as `provider`.
+    let label: String
+    let metadata: Logger.Metadata
+    let message: String
+
+    /// The entry as text: time, level, label, metadata, message.
+    ///
+    /// Messages and metadata may have text from outside. Line breaks and other control characters are written as `\n`
+    /// or `\u{1B}`, so that such text can neither add a line to the log nor control the terminal that shows it.
+    var text: String {
+        let pairs = self.metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        return Self.escaped("\(self.time) \(self.level) \(self.label):\(pairs) \(self.message)")
+    }
+
+    /// The entry as JSON: `time`, `level`, `label`, `message`, `metadata`; `nil` for one that cannot be encoded.
+    var json: String? {
+        let metadata = self.metadata.isEmpty ? nil : JSONValue.object(self.metadata.mapValues { $0.description.json })
+        let entry = JSONValue.members([
+            "time": self.time.json, "level": self.level.rawValue.json, "label": self.label.json,
+            "message": self.message.json, "metadata": metadata,
+        ])
+        return try? entry.line
+    }
+
+    /// Returns the text without control characters, line separators and marks that change the direction of writing.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": escaped += "\\n"
+            case "\r": escaped += "\\r"
+            case "\t": escaped += "\\t"
+            case _ where Self.isHarmful(scalar): escaped += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// Returns whether a character could add a line, hide text or reverse it.
+    private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        case .format: (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+        default: false
+        }
     }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import PushSupport
 
-/// Files that commands write for their user. An existing file is never overwritten.
+/// Files that commands write for their user. An existing file is never overwritten: that is a ``SettingsError``, as is
+/// a file that cannot be written.
 enum OutputFile {
     /// Creates a file.
     /// - Parameter isSecret: whether only the owner can read the file.
-    /// - Throws: ``SettingsError``.
     static func write(_ content: Data, to path: String, isSecret: Bool) throws {
         guard !FileManager.default.fileExists(atPath: path) else {
             throw SettingsError("\(path) exists already: move it away or name another file with --output")
@@ -17,7 +17,6 @@ enum OutputFile {
     }
 
     /// Creates a PEM file. It ends with a line break, so that PEM files can be concatenated.
-    /// - Throws: ``SettingsError``.
     static func write(pem text: String, to path: String, isSecret: Bool) throws {
         try Self.write(Data(PEMText.file(text).utf8), to: path, isSecret: isSecret)
     }

@@ -90,3 +90,12 @@ extension Date {
     /// The time in ISO 8601 with milliseconds, in UTC.
     var iso8601Text: String { self.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
 }
+
+extension String {
+    /// The text without control characters, because text from elsewhere must not control the terminal.
+    var printable: String {
+        String(
+            String.UnicodeScalarView(self.unicodeScalars.map { $0.properties.generalCategory == .control ? "�" : $0 })
+        )
+    }
+}

@@ -28,7 +28,7 @@ struct AppCommand: AsyncParsableCommand {
         @Option(help: "Its name in lists.") var name: String?
         @Option(help: "Pushes per second of all its campaigns together. Default: as fast as possible.") var rate: Int?
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             .post(App.path).body(["bundleId": self.resource.id.json, "name": self.name?.json, "rate": self.rate?.json])
         }
     }
@@ -50,7 +50,7 @@ struct AppCommand: AsyncParsableCommand {
             }
         }
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             let rate = self.noRate ? JSONValue.null : self.rate?.json
             return self.resource.request(.patch).body(["name": self.name?.json, "rate": rate])
         }

@@ -15,9 +15,7 @@ struct AudienceCommand: AsyncParsableCommand {
         @OptionGroup var access: AppOptions
         @OptionGroup var audience: AudienceOptions
 
-        var request: APIRequest {
-            get throws { .post("audience").action("count").body(try self.audience.members) }
-        }
+        func request() throws -> APIRequest { .post("audience").action("count").body(try self.audience.members) }
 
         func text(of response: JSONValue) -> String { response["count"].plainText }
     }
@@ -31,11 +29,9 @@ struct AudienceCommand: AsyncParsableCommand {
         @OptionGroup var audience: AudienceOptions
         @Option(help: "The most devices to show, up to 1000.") var limit: Int = 10
 
-        var request: APIRequest {
-            get throws {
-                let members = try self.audience.members.merging(["limit": self.limit.json]) { $1 }
-                return .post("audience").action("preview").body(members)
-            }
+        func request() throws -> APIRequest {
+            let members = try self.audience.members.merging(["limit": self.limit.json]) { $1 }
+            return .post("audience").action("preview").body(members)
         }
 
         func text(of response: JSONValue) -> String {

@@ -10,10 +10,8 @@ struct AudienceOptions: ParsableArguments {
     @Flag(help: "All devices of the app.") var all = false
     @Option(help: "Of one of these users; repeat it for several.") var user: [String] = []
     @Option(help: "With this tag; repeat it where several must be there.") var tag: [String] = []
-
     @Option(help: "NAME=VALUE: with this attribute; repeat it where several must fit.")
     var attribute: [AttributeValue] = []
-
     @Option(help: "With this locale, such as de, which de-AT is too.") var locale: String?
     @Option(help: "Of at least this app version.") var atLeastVersion: String?
     @Option(help: "Below this app version.") var belowVersion: String?

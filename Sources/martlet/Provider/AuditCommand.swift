@@ -10,5 +10,5 @@ struct AuditCommand: PagedListCommand {
     @OptionGroup var access: ProviderOptions
     @OptionGroup var shown: LimitOption
 
-    var request: APIRequest { .get("audit") }
+    func request() -> APIRequest { .get("audit") }
 }

@@ -22,7 +22,7 @@ struct DeviceAddCommand: ResourceCommand {
     @Option(help: "A tag; repeat it for several. They are all that the device has from now on.") var tag: [String] = []
     @Option(help: "NAME=VALUE; repeat it for several. NAME= removes it.") var attribute: [AttributeValue] = []
 
-    var request: APIRequest {
+    func request() -> APIRequest {
         let attributes = self.attribute.map { ($0.name, $0.value == "" ? JSONValue.null : $0.value) }
         return .post(RegisteredDevice.path).body([
             "token": self.resource.id.hex.json, "environment": self.environment?.rawValue.json, "user": self.user?.json,

@@ -29,7 +29,7 @@ struct KeyCommand: AsyncParsableCommand {
         @Argument(help: "Its name in lists and in the audit.") var name: String
         @Option(help: "admin (everything), send, register or read; repeat it for several.") var scope: [String]
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             .post(Key.path).body(["name": self.name.json, "scopes": .array(self.scope.map(\.json))])
         }
 

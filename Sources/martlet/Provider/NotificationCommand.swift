@@ -19,17 +19,17 @@ struct NotificationCommand: AsyncParsableCommand {
         static let configuration = command("list", "List notifications, newest first.")
             .example("notification list --app com.example.MyApp --state sending")
         static let columns: TextTable = [
-            "id", "app", "state", "recipients",
-            .init("accepted", "counters.accepted"), .init("rejected", "counters.rejected"),
-            .init("failed", "counters.failed"), .init("skipped", "counters.skipped"),
-            .init("retrying", "counters.retrying"), .time("created", "createdAtMs"),
+            "id", "app", "state", "recipients", .init("accepted", "counters.accepted"),
+            .init("rejected", "counters.rejected"), .init("failed", "counters.failed"),
+            .init("skipped", "counters.skipped"), .init("retrying", "counters.retrying"),
+            .time("created", "createdAtMs"),
         ]
 
         @OptionGroup var access: OptionalAppOptions
         @OptionGroup var shown: LimitOption
         @Option(help: "scheduled, accepted, sending, paused, cancelled or done.") var state: String?
 
-        var request: APIRequest { .get(ProviderNotification.path).query([("state", self.state)]) }
+        func request() -> APIRequest { .get(ProviderNotification.path).query([("state", self.state)]) }
     }
 
     /// `martlet notification pause`: stops a notification after the pages in flight.
@@ -62,7 +62,7 @@ struct NotificationCommand: AsyncParsableCommand {
         @OptionGroup var shown: LimitOption
         @Option(help: "sending, accepted, rejected or failed.") var state: String?
 
-        var request: APIRequest { self.resource.request(.get, "deliveries").query([("state", self.state)]) }
+        func request() -> APIRequest { self.resource.request(.get, "deliveries").query([("state", self.state)]) }
     }
 
     /// `martlet notification find`: shows the delivery that was sent under an apns-id.
@@ -73,7 +73,7 @@ struct NotificationCommand: AsyncParsableCommand {
         @OptionGroup var access: ProviderOptions
         @Argument(help: "The apns-id.") var apnsID: String
 
-        var request: APIRequest { .get("deliveries", self.apnsID) }
+        func request() -> APIRequest { .get("deliveries", self.apnsID) }
 
         func text(of response: JSONValue) -> String {
             (HistoryText.deliveries + [.init("device", "deviceId")]).details(of: response)
@@ -90,17 +90,14 @@ enum ProviderNotification: ProviderResource, ShowableResource {
     static let id = ArgumentHelp("The notification's id.")
     static let show = command("show", "Show a notification and its progress.").example("notification show 9e1c…")
     private static let columns: TextTable = [
-        "id", "app", "state", .init("paused because", "pauseReason"),
-        "to", "environment", "topic", .init("push type", "pushType"),
-        "priority", .init("collapse id", "collapseId"), "lane",
-        "guarantee", "when", "pace",
-        "recipients", .init("accepted", "counters.accepted"),
-        .init("rejected", "counters.rejected"), .init("failed", "counters.failed"),
-        .init("skipped", "counters.skipped"), .init("retrying", "counters.retrying"),
-        .init("per second", "ratePerSecond"), .init("seconds left", "secondsLeft"),
-        .init("sent in this wave", "wave.sent"), .init("schedule", "schedule.id"),
-        .time("created", "createdAtMs"), .time("starts", "startsAtMs"),
-        .time("started", "startedAtMs"), .time("finished", "finishedAtMs"),
+        "id", "app", "state", .init("paused because", "pauseReason"), "to", "environment", "topic",
+        .init("push type", "pushType"), "priority", .init("collapse id", "collapseId"), "lane", "guarantee", "when",
+        "pace", "recipients", .init("accepted", "counters.accepted"), .init("rejected", "counters.rejected"),
+        .init("failed", "counters.failed"), .init("skipped", "counters.skipped"),
+        .init("retrying", "counters.retrying"), .init("per second", "ratePerSecond"),
+        .init("seconds left", "secondsLeft"), .init("sent in this wave", "wave.sent"), .init("schedule", "schedule.id"),
+        .time("created", "createdAtMs"), .time("starts", "startsAtMs"), .time("started", "startedAtMs"),
+        .time("finished", "finishedAtMs"),
     ]
 
     static func details(_ response: JSONValue) -> String { self.columns.details(of: response) }

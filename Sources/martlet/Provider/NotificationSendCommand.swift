@@ -9,7 +9,6 @@ struct NotificationSendCommand: AsyncParsableCommand {
 
     @OptionGroup var access: AppOptions
     @OptionGroup var request: RequestFileArgument
-
     @Option(help: "Repeat it to send the same notification only once; default: a new one for each call.")
     var idempotencyKey: String?
 
@@ -31,22 +30,19 @@ struct NotificationPreviewCommand: RequestCommand {
     @OptionGroup var file: RequestFileArgument
     @Option(help: "The token of a registered device that it is rendered for.") var device: String?
     @Option(help: "The locale of a made-up device that it is rendered for.") var locale: String?
-
     @Option(help: "NAME=VALUE: an attribute of the made-up device; repeat it for several.")
     var attribute: [AttributeValue] = []
 
-    var request: APIRequest {
-        get throws {
-            var body = try self.file.object
-            body["device"] = self.device?.json
-            var subject: [String: JSONValue] = [:]
-            subject["locale"] = self.locale?.json
-            if !self.attribute.isEmpty {
-                subject["attributes"] = .object(Dictionary(self.attribute.map { ($0.name, $0.value) }) { $1 })
-            }
-            if !subject.isEmpty { body["subject"] = .object(subject) }
-            return .post(ProviderNotification.path).action("preview").body(body)
+    func request() throws -> APIRequest {
+        var body = try self.file.object
+        body["device"] = self.device?.json
+        var subject: [String: JSONValue] = [:]
+        subject["locale"] = self.locale?.json
+        if !self.attribute.isEmpty {
+            subject["attributes"] = .object(Dictionary(self.attribute.map { ($0.name, $0.value) }) { $1 })
         }
+        if !subject.isEmpty { body["subject"] = .object(subject) }
+        return .post(ProviderNotification.path).action("preview").body(body)
     }
 
     func text(of response: JSONValue) throws -> String { try PreviewText.of(response) }
@@ -68,8 +64,7 @@ enum PreviewText {
     static func of(_ response: JSONValue) throws -> String {
         self.warn(response)
         let columns: TextTable = [
-            "recipients", "topic", .init("push type", "pushType"),
-            "locale", "size", "limit", "problem",
+            "recipients", "topic", .init("push type", "pushType"), "locale", "size", "limit", "problem",
         ]
         let payload = response["payload"] == .null ? "" : "\n\n\(try response["payload"].line.printable)"
         return columns.details(of: response) + payload

@@ -42,7 +42,7 @@ struct DeviceListCommand: PagedListCommand {
     @Option(help: "Only those of this user.") var user: String?
     @Option(help: "Only those with this tag.") var tag: String?
 
-    var request: APIRequest { .get(RegisteredDevice.path).query([("user", self.user), ("tag", self.tag)]) }
+    func request() -> APIRequest { .get(RegisteredDevice.path).query([("user", self.user), ("tag", self.tag)]) }
 }
 
 /// `martlet device remove`: removes the devices with a token.
@@ -53,9 +53,7 @@ struct DeviceRemoveCommand: ResourceCommand {
     @OptionGroup var resource: ResourceOptions<RegisteredDevice>
     @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
 
-    var request: APIRequest {
-        self.resource.request(.delete).query([("environment", self.environment?.rawValue)])
-    }
+    func request() -> APIRequest { self.resource.request(.delete).query([("environment", self.environment?.rawValue)]) }
 
     func text(of response: JSONValue) -> String { "the device is forgotten" }
 }

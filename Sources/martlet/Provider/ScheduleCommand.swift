@@ -15,8 +15,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         static let path = "schedules"
         static let id = ArgumentHelp("The schedule's id.")
         static let columns: TextTable = [
-            "id", "name", .init("cron", "schedule.cron"),
-            .init("time zone", "schedule.timeZone"), "paused",
+            "id", "name", .init("cron", "schedule.cron"), .init("time zone", "schedule.timeZone"), "paused",
             .time("next run", "nextRunAtMs"), .time("last run", "lastRunAtMs"),
         ]
         static let show = command("show", "Show a schedule, with what it sends.").example("schedule show 7d6f…")
@@ -39,7 +38,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         @OptionGroup var access: AppOptions
         @OptionGroup var shown: LimitOption
 
-        var request: APIRequest { .get(Schedule.path) }
+        func request() -> APIRequest { .get(Schedule.path) }
     }
 
     /// `martlet schedule add`: adds a schedule.
@@ -55,9 +54,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         @OptionGroup var access: AppOptions
         @OptionGroup var schedule: ScheduleOptions
 
-        var request: APIRequest {
-            get throws { .post(Schedule.path).body(try self.schedule.members) }
-        }
+        func request() throws -> APIRequest { .post(Schedule.path).body(try self.schedule.members) }
 
         func text(of response: JSONValue) -> String { Schedule.columns.details(of: response) }
     }
@@ -75,9 +72,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         @OptionGroup var schedule: ScheduleOptions
         @Option(help: "The schedule's id.") var id: String
 
-        var request: APIRequest {
-            get throws { .put(Schedule.path, self.id).body(try self.schedule.members) }
-        }
+        func request() throws -> APIRequest { .put(Schedule.path, self.id).body(try self.schedule.members) }
 
         func text(of response: JSONValue) -> String { Schedule.columns.details(of: response) }
     }
@@ -110,7 +105,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         @OptionGroup var resource: ResourceOptions<Schedule>
         @OptionGroup var shown: RunsOption
 
-        var request: APIRequest { self.resource.request(.get, "runs").query(self.shown.query) }
+        func request() -> APIRequest { self.resource.request(.get, "runs").query(self.shown.query) }
 
         func text(of response: JSONValue) -> String { self.shown.text(of: response) }
     }
@@ -124,7 +119,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         @OptionGroup var rule: ScheduleRule
         @OptionGroup var shown: RunsOption
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             .post(Schedule.path).action("preview").query(self.shown.query).body(["schedule": self.rule.json])
         }
 

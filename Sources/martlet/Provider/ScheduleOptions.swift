@@ -5,10 +5,8 @@ import PushSupport
 struct ScheduleRule: ParsableArguments {
     @Option(help: "Minute, hour, day, month and weekday, such as '0 9 * * mon-fri'.") var cron: String
     @Option(help: "Such as Europe/Berlin.") var timeZone: String
-
     @Option(help: "skip, runOnce or runAll: what happens to runs that were missed while the provider was down.")
     var missedRuns: String?
-
     @Option(help: "No run before this time, as 2026-12-01T00:00:00Z.") var from: String?
     @Option(help: "No run after this time.") var until: String?
 
@@ -25,7 +23,6 @@ struct ScheduleRule: ParsableArguments {
 struct ScheduleOptions: ParsableArguments {
     @OptionGroup var rule: ScheduleRule
     @Option(help: "Its name in lists.") var name: String
-
     @Argument(help: "A file with what it sends, as for 'martlet notification send'; '-' is standard input.")
     var file: String
 

@@ -14,7 +14,7 @@ struct ShowHistory<Kind: ResourceWithHistory>: ResourceCommand {
     @OptionGroup var resource: ResourceOptions<Kind>
     @OptionGroup var shown: LimitOption
 
-    var request: APIRequest { self.resource.request(.get, "history").query([("limit", "\(self.shown.limit)")]) }
+    func request() -> APIRequest { self.resource.request(.get, "history").query([("limit", "\(self.shown.limit)")]) }
 
     func text(of response: JSONValue) -> String { HistoryText.of(response) }
 }
@@ -27,9 +27,7 @@ enum HistoryText {
     ]
 
     /// The columns of token events.
-    static let events: TextTable = [
-        .time("at", "atMs"), "action", "reason", "token", "environment", "notification",
-    ]
+    static let events: TextTable = [.time("at", "atMs"), "action", "reason", "token", "environment", "notification"]
 
     /// Returns the tables.
     static func of(_ response: JSONValue) -> String {

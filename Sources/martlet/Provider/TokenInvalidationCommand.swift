@@ -22,7 +22,7 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AppOptions
 
-        var request: APIRequest { .get(Breaker.path) }
+        func request() -> APIRequest { .get(Breaker.path) }
 
         func text(of response: JSONValue) -> String { Self.columns.text(of: response["environments"].elements) }
     }
@@ -67,7 +67,7 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
         @Option(help: "Such as deactivated, withheld, suspected, reactivated or moved.") var action: String?
         @Option(help: "Only of this token, in hex.") var token: String?
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             .get("tokens", "events").query([("action", self.action), ("token", self.token)])
         }
     }

@@ -23,7 +23,7 @@ struct UserCommand: AsyncParsableCommand {
         @OptionGroup var resource: ResourceOptions<User>
         @Option(help: "The count from now on.") var set: Int?
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             guard let set else { return self.resource.request(.get, "badge") }
             return self.resource.request(.put, "badge").body(["count": set.json])
         }

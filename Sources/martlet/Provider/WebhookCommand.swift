@@ -7,8 +7,8 @@ struct WebhookCommand: AsyncParsableCommand {
         .example("webhook add https://hooks.example.com/push --app com.example.MyApp")
         .subcommands([
             ListResources<Webhook>.self, ShowResource<Webhook>.self, Add.self, Change.self,
-            RemoveResource<Webhook>.self,
-            PerformAction<Enable>.self, Replay.self, PerformAction<Rotate>.self, PerformAction<FinishRotation>.self,
+            RemoveResource<Webhook>.self, PerformAction<Enable>.self, Replay.self, PerformAction<Rotate>.self,
+            PerformAction<FinishRotation>.self,
         ])
 
     /// The webhooks of a provider.
@@ -43,7 +43,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @Argument(help: "The URL to post to: https.") var url: String
         @Option(help: "delivery or token; repeat it for both. Default: both.") var event: [String] = []
 
-        var request: APIRequest { .post(Webhook.path).body(["url": self.url.json, "events": .texts(self.event)]) }
+        func request() -> APIRequest { .post(Webhook.path).body(["url": self.url.json, "events": .texts(self.event)]) }
 
         func text(of response: JSONValue) -> String { Webhook.details(response) }
     }
@@ -64,7 +64,7 @@ struct WebhookCommand: AsyncParsableCommand {
             }
         }
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             self.resource.request(.patch)
                 .body(["url": self.url?.json, "events": .texts(self.event), "active": self.active?.json])
         }
@@ -85,7 +85,7 @@ struct WebhookCommand: AsyncParsableCommand {
             }
         }
 
-        var request: APIRequest {
+        func request() -> APIRequest {
             self.resource.request(.post).action("replay").body(["since": self.since?.json, "block": self.block?.json])
         }
     }

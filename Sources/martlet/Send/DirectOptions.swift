@@ -8,22 +8,16 @@ struct DirectOptions: ParsableArguments {
     @Option(help: "The private key of a PEM certificate, if it is in another file.") var credentialKey: String?
     @Option(help: "Team id, for a .p8 key.") var teamID: String?
     @Option(help: "Key id, for a .p8 key; default: from the file name AuthKey_<key id>.p8.") var keyID: String?
-
     @Option(help: "production or sandbox for Apple's services (port 2197: production:2197), else HOST:PORT.")
     var service: String?
-
     @Option(help: "PEM file with an authority to trust besides the system's, such as a gateway's.")
     var authority: String?
-
     @Option(help: "The topic; default: --app with the suffix of the push type, or the certificate's own topic.")
     var topic: String?
-
     @Option(help: "A file with one device token per line; '-' is standard input.") var tokens: String?
     @Option(help: "apns-id, for a single token; default: a new one for each.") var id: String?
-
     @Option(help: "NAME=VALUE, a request header; replaces one of the same name. Repeat it for several.")
     var header: [String] = []
-
     @OptionGroup var flags: SettingFlags<SendSettings.Direct>
     @Option(help: "The most connections.") var connections = 1
     @Option(help: "The most requests in flight per connection.") var inFlight = 1000

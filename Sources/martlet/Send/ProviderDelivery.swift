@@ -29,10 +29,8 @@ enum SendSettings {
 /// The options for sending through a running provider.
 struct ProviderDeliveryOptions: ParsableArguments {
     @OptionGroup var flags: SettingFlags<SendSettings.Provider>
-
     @Option(help: "Repeat it to send the same notification only once; default: a new one for each call.")
     var idempotencyKey: String?
-
     @Flag(help: "Wait until every device has its outcome.") var wait = false
     @Option(help: "The most seconds to wait.") var waitSeconds: Int = 60
 

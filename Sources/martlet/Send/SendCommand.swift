@@ -32,8 +32,7 @@ struct SendCommand: AsyncParsableCommand {
     func validate() throws {
         let tokenCount = self.target.token.count
         let given = [
-            tokenCount > 0, self.direct.tokens != nil, self.target.user != nil, self.target.tag != nil,
-            self.target.all,
+            tokenCount > 0, self.direct.tokens != nil, self.target.user != nil, self.target.tag != nil, self.target.all,
         ]
         guard given.count(where: { $0 }) == 1 else {
             throw ValidationError("Give exactly one of --token, --tokens, --user, --tag and --all.")

@@ -24,10 +24,8 @@ struct ContentOptions: ParsableArguments {
     @Option(help: "Text of the alert.") var body: String?
     @Option(help: "Number on the app's icon; 0 removes it.") var badge: Int?
     @Option(help: "Sound file in the app, or 'default'.") var sound: String?
-
     @Option(help: "A file with the whole payload in JSON, instead of the above; '-' is standard input.")
     var payload: String?
-
     @Option(help: "apns-push-type, such as alert or background.") var pushType: String?
     @Option(help: "apns-priority: 10, 5 or 1.") var priority: Int?
     @Option(help: "apns-expiration: UNIX seconds, 0 for one attempt.") var expiration: Int?

@@ -4,7 +4,6 @@ import ArgumentParser
 struct CommonOptions: ParsableArguments {
     @Option(help: "Settings in JSON. Default: martlet.json in the working directory, if there is one.")
     var config: String?
-
     @OptionGroup var log: SettingFlags<LogSettings>
 
     /// Returns the settings of a run: flags over environment over file.
