@@ -212,11 +212,17 @@ let package = Package(
             ]
         ),
         tests(
-            "EndToEndTests",
+            "MartletTests",
             [
                 "ProviderAPI", "PushDevice", "PushGateway", "PushProvider", "PushSender", "PushStore", "PushSupport",
-                "PushTesting", "PushTypes", "PushWire", "martlet", .argumentParser, .asyncHTTPClient, .configuration,
-                .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
+                "PushTesting", "PushTypes", "martlet", .argumentParser, .configuration, .logging,
+            ]
+        ),
+        tests(
+            "EndToEndTests",
+            [
+                "PushDevice", "PushGateway", "PushSender", "PushSupport", "PushTesting", "PushTypes", .asyncHTTPClient,
+                .crypto, .nioCore, .nioHTTP1, .nioSSL,
             ]
         ),
     ],

@@ -12,9 +12,7 @@ struct APIConnection {
 
     /// Sends a request whose path begins where the command works.
     /// - Throws: as ``APIClient/send(_:to:)``.
-    func send(_ request: APIRequest) async throws -> JSONValue {
-        try await self.client.send(self.absolute(request))
-    }
+    func send(_ request: APIRequest) async throws -> JSONValue { try await self.client.send(self.absolute(request)) }
 
     /// Returns the request with its whole path.
     func absolute(_ request: APIRequest) -> APIRequest {

@@ -35,27 +35,21 @@ struct APIRequest: Sendable {
     static func delete(_ parts: String...) -> APIRequest { APIRequest(.delete, parts) }
 
     /// Returns the request for an action, such as `pause`.
-    func action(_ name: String) -> APIRequest { self.with { $0.action = name } }
+    func action(_ name: String) -> APIRequest { changed(self) { $0.action = name } }
 
     /// Returns the request with further items of the query; those without a value are left out.
     func query(_ items: [(String, String?)]) -> APIRequest {
-        self.with { $0.query += items.compactMap { name, value in value.map { (name, $0) } } }
+        changed(self) { $0.query += items.compactMap { name, value in value.map { (name, $0) } } }
     }
 
     /// Returns the request with a key by which the server carries out a repeated one only once.
     /// - Parameter key: the key; `nil` for a new one.
     func idempotencyKey(_ key: String?) -> APIRequest {
-        self.with { $0.headers.append(("idempotency-key", key ?? UUID().uuidString)) }
+        changed(self) { $0.headers.append(("idempotency-key", key ?? UUID().uuidString)) }
     }
 
     /// Returns the request with a JSON object of these members; those without a value are left out, `.null` is sent.
-    func body(_ members: [String: JSONValue?]) -> APIRequest { self.with { $0.body = .members(members) } }
-
-    private func with(_ change: (inout APIRequest) -> Void) -> APIRequest {
-        var request = self
-        change(&request)
-        return request
-    }
+    func body(_ members: [String: JSONValue?]) -> APIRequest { changed(self) { $0.body = .members(members) } }
 
     /// Path and query, percent-encoded.
     var path: String {

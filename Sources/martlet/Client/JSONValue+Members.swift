@@ -9,29 +9,19 @@ extension JSONValue {
     }
 
     /// The value of a text; `nil` for any other value.
-    var stringValue: String? {
-        if case .string(let text) = self { text } else { nil }
-    }
+    var stringValue: String? { if case .string(let text) = self { text } else { nil } }
 
     /// The value of a whole number; `nil` for any other value.
-    var integerValue: Int64? {
-        if case .integer(let value) = self { value } else { nil }
-    }
+    var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
 
     /// The value of any number, whole ones included.
-    var numberValue: Double? {
-        if case .number(let value) = self { value } else { self.integerValue.map(Double.init) }
-    }
+    var numberValue: Double? { if case .number(let value) = self { value } else { self.integerValue.map(Double.init) } }
 
     /// The elements of an array; empty for any other value.
-    var elements: [JSONValue] {
-        if case .array(let values) = self { values } else { [] }
-    }
+    var elements: [JSONValue] { if case .array(let values) = self { values } else { [] } }
 
     /// The value as one line of JSON.
-    var line: String {
-        get throws { String(decoding: try self.text, as: UTF8.self) }
-    }
+    var line: String { get throws { String(decoding: try self.text, as: UTF8.self) } }
 
     /// The value as indented JSON.
     var indented: String {

@@ -6,24 +6,20 @@ import PushSupport
 /// Replaces a database by another.
 ///
 /// After a crash at any time either the old database is where it was, or ``ProviderConfiguration/replacementMarker``
-/// exists and no provider starts. The next attempt then continues, and keeps the files of the old database under one
-/// name.
+/// exists and no provider starts. The next attempt then continues and keeps all files of the old one under one name.
 struct DatabaseReplacement {
     /// The suffixes of the database and of the files that may be beside it, in the order in which they are moved. A log
     /// without its database is as dangerous as the database, because SQLite would replay it over the new one.
     static let suffixes = ["", "-wal", "-shm", "-journal"]
 
-    /// The path of the database.
-    private let target: String
-    /// The path of the marker, which holds the name that the old database is kept under.
-    private let marker: String
-    private let directory: String
+    /// The paths of the provider's data.
+    let paths: ProviderConfiguration
 
-    init(_ paths: ProviderConfiguration) {
-        self.target = paths.databasePath
-        self.marker = paths.replacementMarker
-        self.directory = paths.dataDirectory
-    }
+    /// The path of the database.
+    private var target: String { self.paths.databasePath }
+    /// The path of the marker, which holds the name that the old database is kept under.
+    private var marker: String { self.paths.replacementMarker }
+    private var directory: String { self.paths.dataDirectory }
 
     /// A value that is true if any file of a database exists.
     var hasOldFiles: Bool { Self.hasFiles(at: self.target) }

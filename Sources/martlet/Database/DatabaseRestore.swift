@@ -36,7 +36,7 @@ struct DatabaseRestore {
         try CheckCommand.expectNone(of: try await source.examine().damage, in: self.backup)
         let lock = try self.lock()
         let target = self.paths.databasePath
-        let replacement = DatabaseReplacement(self.paths)
+        let replacement = DatabaseReplacement(paths: self.paths)
         guard !replacement.hasOldFiles || self.mayReplace else {
             let advice = "--replace keeps it under another name and restores the backup"
             throw SettingsError("\(target) exists already, or a log of it: \(advice)")

@@ -24,9 +24,7 @@ struct DemoLoop: Sendable {
 
     private(set) var gatewayPorts = GatewayAddresses()
     private(set) var providerPort = 0
-    private(set) var apiKey = ""
-    private(set) var deviceID = ""
-    private(set) var deviceToken = ""
+    private(set) var apiKey = "", deviceID = "", deviceToken = ""
 
     init(directory: String, log: LogConfiguration) { (self.directory, self.log) = (directory, log) }
 

@@ -31,9 +31,7 @@ struct DemoRun: Service {
         let run: DemoRun
         let group: ServiceGroup
 
-        func run() async throws {
-            try await self.run.perform { await self.group.addServiceUnlessShutdown($0) }
-        }
+        func run() async throws { try await self.run.perform { await self.group.addServiceUnlessShutdown($0) } }
     }
 
     /// Runs the demo.

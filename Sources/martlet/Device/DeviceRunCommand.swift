@@ -30,9 +30,7 @@ struct DeviceRunCommand: AsyncParsableCommand {
             throw ValidationError("Name at least one app with --topic, or a channel with --channel.")
         }
 
-        let identity = try await file.loadOrCreate {
-            try await DeviceActivation(adminURL: admin).activate(name: name)
-        }
+        let identity = try await file.loadOrCreate { try await DeviceActivation(adminURL: admin).activate(name: name) }
         let device = Device(identity: identity, configuration: configuration, logger: log.logger("device"))
         let printer = NotificationPrinter(
             device: device,

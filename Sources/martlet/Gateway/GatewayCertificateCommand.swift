@@ -57,7 +57,7 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let request = APIRequest.post(Certificate.path).body(try self.members)
+            let request = APIRequest.post(Certificate.path).body(try self.members())
             let response = try await self.access.connection().send(request)
             let base = self.output ?? self.topic
             var files: [String] = []
@@ -76,20 +76,15 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
             }
         }
 
-        private var members: [String: JSONValue?] {
-            get throws {
-                let environments: [String] =
-                    switch self.environment {
-                    case .sandbox, .production: [self.environment.rawValue]
-                    case .both: PushEnvironment.allCases.map(\.rawValue)
-                    }
-                return [
-                    "topic": self.topic.json, "environments": .texts(environments),
-                    "topics": .texts(self.additionalTopic),
-                    "csr": try self.csr.map { try InputFile.text($0).json }, "keyType": self.keyType?.rawValue.json,
-                    "passphrase": self.passphrase?.json,
-                ]
-            }
+        private func members() throws -> [String: JSONValue?] {
+            let all = PushEnvironment.allCases.map(\.rawValue)
+            let environments = self.environment == .both ? all : [self.environment.rawValue]
+            return [
+                "topic": self.topic.json, "environments": .texts(environments),
+                "topics": .texts(self.additionalTopic),
+                "csr": try self.csr.map { try InputFile.text($0).json }, "keyType": self.keyType?.rawValue.json,
+                "passphrase": self.passphrase?.json,
+            ]
         }
     }
 }

@@ -61,22 +61,15 @@ extension GatewaySettings {
 
         /// Copies the addresses of all listeners to a configuration.
         /// - Parameter freePorts: whether ports that no setting names are free ones, rather than the usual ones.
-        static func apply(
-            _ settings: SettingsReader,
-            freePorts: Bool,
-            to configuration: inout GatewayConfiguration
-        ) {
+        static func apply(_ settings: SettingsReader, freePorts: Bool, to configuration: inout GatewayConfiguration) {
             var main = freePorts ? GatewayConfiguration.Listeners.free : .defaults
             for row in self.main { row.apply(settings, &main) }
             var production = main
             for path in [\GatewayConfiguration.Listeners.http2, \.deviceLink, \.binary, \.feedback] {
                 main[keyPath: path].host = settings.text(self.host)
+                production[keyPath: path] = main[keyPath: path]
                 // A free port of the sandbox means a free port of production.
-                let port = main[keyPath: path].port
-                production[keyPath: path] = .init(
-                    host: main[keyPath: path].host,
-                    port: port == 0 ? 0 : port + self.shift
-                )
+                if main[keyPath: path].port != 0 { production[keyPath: path].port += self.shift }
             }
             for row in self.production { row.apply(settings, &production) }
             switch settings.choice(self.environment, default: self.served) {

@@ -1,5 +1,12 @@
 import ArgumentParser
 
+/// Returns a value with a change, for calls that add one part after the other.
+func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
+    var value = value
+    change(&value)
+    return value
+}
+
 /// Makes the configuration of a command from its name and the sentence that lists show.
 func command(_ name: String, _ abstract: String = "") -> CommandConfiguration {
     CommandConfiguration(commandName: name, abstract: abstract)
@@ -8,28 +15,24 @@ func command(_ name: String, _ abstract: String = "") -> CommandConfiguration {
 /// The parts of a command's help, each added by a call, as for the rows of the table of settings.
 extension CommandConfiguration {
     /// Returns the configuration with the sentence that lists show.
-    func help(_ abstract: String) -> Self { self.with { $0.abstract = abstract } }
+    func help(_ abstract: String) -> Self { changed(self) { $0.abstract = abstract } }
 
     /// Returns the configuration with a further sentence, which the help of the command itself shows.
     func detail(_ sentence: String) -> Self {
-        self.with { $0.discussion += ($0.discussion.isEmpty ? "" : " ") + sentence }
+        changed(self) { $0.discussion += ($0.discussion.isEmpty ? "" : " ") + sentence }
     }
 
     /// Returns the configuration with an example after all sentences.
     /// - Parameter words: the words after `martlet`.
     func example(_ words: String) -> Self {
-        self.with { $0.discussion += "\($0.discussion.isEmpty ? "" : "\n\n")Example: martlet \(words)" }
+        changed(self) { $0.discussion += "\($0.discussion.isEmpty ? "" : "\n\n")Example: martlet \(words)" }
     }
 
     /// Returns the configuration with the commands below this one.
-    func subcommands(_ commands: [any ParsableCommand.Type]) -> Self { self.with { $0.subcommands = commands } }
+    func subcommands(_ commands: [any ParsableCommand.Type]) -> Self { changed(self) { $0.subcommands = commands } }
 
     /// Returns the configuration with the command that runs where no subcommand is named.
-    func defaultSubcommand(_ command: any ParsableCommand.Type) -> Self { self.with { $0.defaultSubcommand = command } }
-
-    private func with(_ change: (inout Self) -> Void) -> Self {
-        var configuration = self
-        change(&configuration)
-        return configuration
+    func defaultSubcommand(_ command: any ParsableCommand.Type) -> Self {
+        changed(self) { $0.defaultSubcommand = command }
     }
 }

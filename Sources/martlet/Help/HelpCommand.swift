@@ -20,11 +20,8 @@ struct HelpCommand: ParsableCommand {
         guard !parts.isEmpty else {
             throw ValidationError("There is no setting \(self.words.dropFirst().joined(separator: " ")).")
         }
-        if self.markdown {
-            StandardOutput.line(SettingTableText.markdown(parts), terminator: "")
-        } else {
-            StandardOutput.line(SettingTableText.plain(parts))
-        }
+        let text = self.markdown ? SettingTableText.markdown(parts) : SettingTableText.plain(parts) + "\n"
+        StandardOutput.line(text, terminator: "")
     }
 
     /// Returns the command with these names, beginning below `martlet`. Further names are ignored.

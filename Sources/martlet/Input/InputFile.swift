@@ -43,8 +43,7 @@ enum InputFile {
         }
     }
 
-    /// Returns the size in bytes of a regular file; `nil` for a pipe or standard input, whose size cannot be known
-    /// before its end.
+    /// Returns the size in bytes of a regular file; `nil` for a pipe or standard input, whose size is not known.
     static func size(_ path: String) -> Int64? {
         guard path != "-" else { return nil }
         let target = URL(filePath: path).resolvingSymlinksInPath().path

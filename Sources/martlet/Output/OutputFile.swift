@@ -1,8 +1,7 @@
 import Foundation
 import PushSupport
 
-/// Files that commands write for their user. An existing file is never overwritten: that is a ``SettingsError``, as is
-/// a file that cannot be written.
+/// Files that commands write for their user. An existing one is not overwritten: that is a ``SettingsError``.
 enum OutputFile {
     /// Creates a file.
     /// - Parameter isSecret: whether only the owner can read the file.

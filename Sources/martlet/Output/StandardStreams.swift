@@ -14,11 +14,7 @@ enum StandardOutput {
 
 /// Standard error, for everything but results.
 enum StandardError {
-    static func line(_ text: String) {
-        self.write("\(text)\n")
-    }
+    static func line(_ text: String) { self.write("\(text)\n") }
 
-    static func write(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
-    }
+    static func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
 }

@@ -24,9 +24,7 @@ final class StatusLine: Sendable {
     }
 
     /// Removes the line.
-    func clear() {
-        if self.isShown { StandardError.write("\r\u{1b}[K") }
-    }
+    func clear() { if self.isShown { StandardError.write("\r\u{1b}[K") } }
 }
 
 /// A progress bar with numbers.

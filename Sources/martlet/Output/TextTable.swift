@@ -18,9 +18,7 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
         init(stringLiteral name: String) { self.init(name, name) }
 
         static func time(_ title: String, _ member: String) -> Column {
-            var column = Column(title, member)
-            column.isTime = true
-            return column
+            changed(Column(title, member)) { $0.isTime = true }
         }
 
         /// Returns the text of the member of an object.

@@ -21,15 +21,13 @@ struct AudienceOptions: ParsableArguments {
 
     /// The members of the request.
     var members: [String: JSONValue?] {
-        get throws { ["audience": try self.audience, "environment": self.environment?.rawValue.json] }
+        get throws { ["audience": try self.audience(), "environment": self.environment?.rawValue.json] }
     }
 
     /// The conditions of the flags, each an object of its own.
     private var conditions: [JSONValue] {
         var conditions: [JSONValue] = []
-        func add(_ name: String, _ value: JSONValue?) {
-            if let value { conditions.append([name: value]) }
-        }
+        func add(_ name: String, _ value: JSONValue?) { if let value { conditions.append([name: value]) } }
         if self.user.count > 1 {
             add("users", .texts(self.user))
         } else {
@@ -48,18 +46,16 @@ struct AudienceOptions: ParsableArguments {
     }
 
     /// The audience, which must be given in one of the four ways.
-    private var audience: JSONValue {
-        get throws {
-            let conditions = self.conditions
-            let given = [self.query != nil, self.file != nil, self.all, !conditions.isEmpty]
-            guard given.count(where: { $0 }) == 1 else {
-                throw ValidationError("Name the audience: --query, --file, --all, or conditions such as --tag.")
-            }
-            if let query { return .object(try InputFile.object(Data(query.utf8), named: "--query")) }
-            if let file { return .object(try InputFile.object(file)) }
-            if self.all { return ["all": true] }
-            if let only = conditions.first, conditions.count == 1 { return only }
-            return ["and": .array(conditions)]
+    private func audience() throws -> JSONValue {
+        let conditions = self.conditions
+        let given = [self.query != nil, self.file != nil, self.all, !conditions.isEmpty]
+        guard given.count(where: { $0 }) == 1 else {
+            throw ValidationError("Name the audience: --query, --file, --all, or conditions such as --tag.")
         }
+        if let query { return .object(try InputFile.object(Data(query.utf8), named: "--query")) }
+        if let file { return .object(try InputFile.object(file)) }
+        if self.all { return ["all": true] }
+        if let only = conditions.first, conditions.count == 1 { return only }
+        return ["and": .array(conditions)]
     }
 }

@@ -54,11 +54,7 @@ struct AttributeValue: ExpressibleByArgument, Hashable, Sendable {
         if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") {
             return .string(String(text.dropFirst().dropLast()))
         }
-        switch text {
-        case "true": return true
-        case "false": return false
-        default: break
-        }
+        if let flag = Bool(String(text)) { return .bool(flag) }
         if let whole = Int64(text) { return .integer(whole) }
         // Names such as "nan" and "infinity" are numbers to Swift.
         if text.first.map({ $0.isNumber || $0 == "-" }) == true, let number = Double(text), number.isFinite {

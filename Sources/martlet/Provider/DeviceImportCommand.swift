@@ -52,12 +52,7 @@ enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     }
 
     /// The media type of the request.
-    var contentType: String {
-        switch self {
-        case .ndjson: "application/x-ndjson"
-        case .csv: "text/csv"
-        }
-    }
+    var contentType: String { self == .csv ? "text/csv" : "application/x-ndjson" }
 }
 
 /// The result of an import as text.

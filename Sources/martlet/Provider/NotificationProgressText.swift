@@ -40,9 +40,7 @@ struct NotificationCounts {
 
     /// Reads the counters of a notification; those that are missing are 0.
     init(_ notification: JSONValue) {
-        func count(_ name: String) -> Int {
-            notification["counters"][name].integerValue.map { Int(clamping: $0) } ?? 0
-        }
+        func count(_ name: String) -> Int { notification["counters"][name].integerValue.map { Int(clamping: $0) } ?? 0 }
         (self.accepted, self.rejected) = (count("accepted"), count("rejected"))
         (self.failed, self.skipped, self.retrying) = (count("failed"), count("skipped"), count("retrying"))
     }
@@ -50,8 +48,7 @@ struct NotificationCounts {
     /// The number of recipients in a final state.
     var finished: Int { [self.accepted, self.rejected, self.failed, self.skipped].reduce(0, &+) }
 
-    /// A value that is true if everything that could be sent was accepted. A skipped recipient is a device that has
-    /// left, not a failure.
+    /// A value that is true if everything that could be sent was accepted. A skipped recipient is no failure.
     var allAccepted: Bool { self.rejected == 0 && self.failed == 0 }
 }
 

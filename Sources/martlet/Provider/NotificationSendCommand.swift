@@ -36,11 +36,11 @@ struct NotificationPreviewCommand: RequestCommand {
     func request() throws -> APIRequest {
         var body = try self.file.object
         body["device"] = self.device?.json
-        var subject: [String: JSONValue] = [:]
-        subject["locale"] = self.locale?.json
-        if !self.attribute.isEmpty {
-            subject["attributes"] = .object(Dictionary(self.attribute.map { ($0.name, $0.value) }) { $1 })
-        }
+        let attributes = self.attribute.map { ($0.name, $0.value) }
+        let subject = [
+            "locale": self.locale?.json,
+            "attributes": attributes.isEmpty ? nil : .object(Dictionary(attributes) { $1 }),
+        ].compactMapValues { $0 }
         if !subject.isEmpty { body["subject"] = .object(subject) }
         return .post(ProviderNotification.path).action("preview").body(body)
     }
@@ -53,9 +53,7 @@ struct RequestFileArgument: ParsableArguments {
     @Argument(help: "A file with the request as JSON; '-' is standard input.") var file: String
 
     /// The members of the request.
-    var object: [String: JSONValue] {
-        get throws { try InputFile.object(self.file) }
-    }
+    var object: [String: JSONValue] { get throws { try InputFile.object(self.file) } }
 }
 
 /// A preview as text.

@@ -31,10 +31,8 @@ struct NotificationWatchCommand: AsyncParsableCommand {
                 guard StandardOutput.line(text) else { throw ExitCode.failure }
             }
             last = text
-            if response.hasEnded {
-                guard response.isDoneAndAccepted else { throw ExitCode.failure }
-                return
-            }
+            if response.isDoneAndAccepted { return }
+            if response.hasEnded { throw ExitCode.failure }
             try await Task.sleep(for: .seconds(self.interval))
         }
     }

@@ -54,7 +54,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         @OptionGroup var access: AppOptions
         @OptionGroup var schedule: ScheduleOptions
 
-        func request() throws -> APIRequest { .post(Schedule.path).body(try self.schedule.members) }
+        func request() throws -> APIRequest { .post(Schedule.path).body(try self.schedule.members()) }
 
         func text(of response: JSONValue) -> String { Schedule.columns.details(of: response) }
     }
@@ -62,17 +62,13 @@ struct ScheduleCommand: AsyncParsableCommand {
     /// `martlet schedule set`: replaces a schedule.
     struct Change: RequestCommand {
         static let configuration = command("set", "Replace a schedule: its name, when it runs and what it sends.")
-            .example(
-                """
-                schedule set digest.json --id 7d6f… --name digest --cron '0 8 * * *' --time-zone Europe/Berlin
-                """
-            )
+            .example("schedule set digest.json --id 7d6f… --name digest --cron '0 8 * * *' --time-zone Europe/Berlin")
 
         @OptionGroup var access: ProviderOptions
         @OptionGroup var schedule: ScheduleOptions
         @Option(help: "The schedule's id.") var id: String
 
-        func request() throws -> APIRequest { .put(Schedule.path, self.id).body(try self.schedule.members) }
+        func request() throws -> APIRequest { .put(Schedule.path, self.id).body(try self.schedule.members()) }
 
         func text(of response: JSONValue) -> String { Schedule.columns.details(of: response) }
     }

@@ -27,13 +27,11 @@ struct ScheduleOptions: ParsableArguments {
     var file: String
 
     /// The members of the request.
-    var members: [String: JSONValue?] {
-        get throws {
-            [
-                "name": self.name.json, "schedule": self.rule.json,
-                "notification": .object(try InputFile.object(self.file)),
-            ]
-        }
+    func members() throws -> [String: JSONValue?] {
+        [
+            "name": self.name.json, "schedule": self.rule.json,
+            "notification": .object(try InputFile.object(self.file)),
+        ]
     }
 }
 

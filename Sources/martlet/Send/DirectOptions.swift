@@ -35,9 +35,7 @@ struct DirectOptions: ParsableArguments {
             }
             return
         }
-        guard self.service != nil else {
-            throw ValidationError("Give --service: production, sandbox or HOST:PORT.")
-        }
+        guard self.service != nil else { throw ValidationError("Give --service: production, sandbox or HOST:PORT.") }
         guard (1...64).contains(self.connections) else { throw ValidationError("--connections is 1 to 64.") }
         guard (1...10_000).contains(self.inFlight) else { throw ValidationError("--in-flight is 1 to 10000.") }
         guard (1...3600).contains(self.patience) else { throw ValidationError("--patience is 1 to 3600 seconds.") }

@@ -31,7 +31,7 @@ struct DirectPush {
         self.id = options.id
         self.notification = PushNotification(
             id: "",
-            topic: try Self.topic(options, type: type ?? .alert, app: app, credential: credential),
+            topic: try options.topic(for: type ?? .alert, app: app, credential: credential),
             pushType: type ?? .alert,
             priority: priority ?? (type == .background ? .powerAware : .immediate),
             expiration: expiration ?? .servicePolicy,
@@ -46,15 +46,12 @@ struct DirectPush {
         notification.id = self.id ?? UUID().uuidString.lowercased()
         return Push(notification, to: token, additionalHeaders: self.headers)
     }
+}
 
+extension DirectOptions {
     /// Returns the topic that the options name, else the one of the certificate.
-    private static func topic(
-        _ options: DirectOptions,
-        type: PushType,
-        app: String?,
-        credential: PushCredential
-    ) throws -> Topic {
-        if let text = options.topic ?? app.map({ $0 + type.topicSuffix }) {
+    func topic(for type: PushType, app: String?, credential: PushCredential) throws -> Topic {
+        if let text = self.topic ?? app.map({ $0 + type.topicSuffix }) {
             guard let topic = Topic(text) else { throw ValidationError("'\(text)' is not a topic.") }
             return topic
         }

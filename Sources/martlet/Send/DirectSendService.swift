@@ -23,8 +23,7 @@ actor DirectSendService: Service {
     /// A value that is true if a push to every token was accepted, and every outcome was printed.
     var allAccepted: Bool { self.isComplete && self.report.allAccepted && self.report.isOpen }
 
-    /// Sends until every token has its outcome. A graceful shutdown waits for what is in flight and leaves out the
-    /// rest.
+    /// Sends until every token has its outcome. A graceful shutdown waits for what is in flight only.
     func run() async throws {
         let sender = self.sender
         try await withGracefulShutdownHandler {

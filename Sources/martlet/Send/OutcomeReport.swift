@@ -37,27 +37,22 @@ final class OutcomeReport {
             let token = entry.token.map { "\($0)" } ?? "'\(entry.text.prefix(12))…'"
             self.print("line \(entry.line), \(token): \(text.sentence)")
         }
-        self.status.show(ProgressText.of(done: self.done, total: self.total, rate: self.rate))
+        self.status.show(ProgressText.of(done: self.done, total: self.total, rate: Double(self.done) / self.seconds))
     }
 
     /// Prints the sum to standard error.
     func finish() {
         self.status.clear()
-        let seconds = max(0.001, (ContinuousClock.now - self.start) / .seconds(1))
         let parts = self.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-        StandardError.line(
-            "\(parts.isEmpty ? "nothing sent" : parts.joined(separator: ", ")) in "
-                + "\(seconds.formatted(.number.precision(.fractionLength(2)))) s"
-        )
+        let sum = parts.isEmpty ? "nothing sent" : parts.joined(separator: ", ")
+        StandardError.line("\(sum) in \(self.seconds.formatted(.number.precision(.fractionLength(2)))) s")
     }
 
     /// Prints a line and notes if standard output is closed.
-    private func print(_ line: String) {
-        if !StandardOutput.line(line) { self.isOpen = false }
-    }
+    private func print(_ line: String) { if !StandardOutput.line(line) { self.isOpen = false } }
 
-    /// The outcomes per second since the start.
-    private var rate: Double { Double(self.done) / max(0.001, (.now - self.start) / .seconds(1)) }
+    /// The seconds since the start; never 0.
+    private var seconds: Double { max(0.001, (.now - self.start) / .seconds(1)) }
 }
 
 /// An outcome in words and as JSON.
@@ -72,16 +67,13 @@ struct OutcomeText {
 
     /// Returns the outcome as one line of JSON.
     func json(line: Int, token: String) throws -> String {
-        try JSONValue.members(
-            self.fields.merging(["line": line.json, "token": token.json, "outcome": self.kind.json]) { $1 }
-        ).line
+        let own: [String: JSONValue?] = ["line": line.json, "token": token.json, "outcome": self.kind.json]
+        return try JSONValue.members(self.fields.merging(own) { $1 }).line
     }
 
     /// The outcome for people.
     var sentence: String {
-        let details = ["status", "reason", "detail", "advice"].compactMap { name in
-            (self.fields[name] ?? nil)?.plainText
-        }
+        let details = ["status", "reason", "detail", "advice"].compactMap { (self.fields[$0] ?? nil)?.plainText }
         // The push service's words must not control the terminal.
         return "\(self.kind): \(details.joined(separator: ", "))".filter { (" "..."~").contains($0) }
     }
@@ -105,13 +97,11 @@ extension OutcomeText {
         case .accepted(let accepted):
             self.init(kind: "accepted", fields: ["id": accepted.id.json, "uniqueId": accepted.uniqueID?.json])
         case .rejected(let rejection):
-            self.init(
-                kind: "rejected",
-                fields: [
-                    "status": rejection.status.json, "reason": rejection.reasonText.json,
-                    "timestamp": rejection.timestamp?.milliseconds.json, "advice": Self.text(of: rejection.advice).json,
-                ]
-            )
+            let fields = [
+                "status": rejection.status.json, "reason": rejection.reasonText.json,
+                "timestamp": rejection.timestamp?.milliseconds.json, "advice": Self.text(of: rejection.advice).json,
+            ]
+            self.init(kind: "rejected", fields: fields)
         case .notSent(let failure): self.init(kind: "not sent", fields: ["detail": failure.description.json])
         case .unknown(let failure): self.init(kind: "unknown", fields: ["detail": failure.description.json])
         }

@@ -38,10 +38,8 @@ struct SendCommand: AsyncParsableCommand {
             throw ValidationError("Give exactly one of --token, --tokens, --user, --tag and --all.")
         }
         if self.direct.credential == nil {
-            guard self.app != nil else {
-                throw ValidationError("Give --app, or --credential to send without a provider.")
-            }
-            return
+            if self.app != nil { return }
+            throw ValidationError("Give --app, or --credential to send without a provider.")
         }
         guard tokenCount > 0 || self.direct.tokens != nil else {
             throw ValidationError("Only a provider knows users, tags and all devices: give --token or --tokens.")
@@ -71,16 +69,8 @@ struct SendCommand: AsyncParsableCommand {
         let destination = try DirectDestination(self.direct, settings: settings)
         let log = LogConfiguration(settings, defaultLevel: .warning)
         try settings.check()
-        let push = try DirectPush(
-            self.direct,
-            content: self.content,
-            app: self.app,
-            credential: destination.credential
-        )
-        let tokens =
-            if let file = self.direct.tokens { try TokenSource(file: file) } else {
-                TokenSource(tokens: self.target.token)
-            }
+        let push = try DirectPush(self.direct, content: self.content, app: self.app, credential: destination.credential)
+        let tokens = try self.direct.tokens.map(TokenSource.init(file:)) ?? TokenSource(tokens: self.target.token)
         let total = self.direct.tokens.map(TokenSource.count(file:)) ?? self.target.token.count
         let sender = try Sender(
             to: destination.endpoint,
@@ -88,12 +78,8 @@ struct SendCommand: AsyncParsableCommand {
             configuration: destination.configuration,
             logger: log.logger("sender")
         )
-        let service = DirectSendService(
-            sender: sender,
-            push: push,
-            tokens: tokens,
-            report: OutcomeReport(asJSON: self.direct.json, total: total)
-        )
+        let report = OutcomeReport(asJSON: self.direct.json, total: total)
+        let service = DirectSendService(sender: sender, push: push, tokens: tokens, report: report)
         try await ServiceRunner.run([], until: service, logger: log.logger("send"))
         return await service.allAccepted
     }

@@ -4,6 +4,8 @@ import PushTypes
 extension ServeSettings {
     /// The apps that may register devices through the forms of older systems.
     enum Compatibility: SettingSection {
+        private typealias FormAccess = CompatibilityConfiguration.FormAccess
+
         static let doors = Setting("serve.compatibility.doors", flag: "door", kind: .list)
             .help("APP=KEY: opens the forms of older systems for an app; repeat it")
             .detail("The key is a part of the path and has at least 16 letters, digits,")
@@ -26,18 +28,9 @@ extension ServeSettings {
                 }
                 let own = keys[app] ?? []
                 guard own.count <= 1 else { throw SettingsError("serve.compatibility.doors: give \(app) one key") }
-                guard
-                    let access = CompatibilityConfiguration.FormAccess(
-                        key: own.first,
-                        accounts: Set(accounts[app] ?? [])
-                    )
-                else {
-                    throw SettingsError(
-                        """
-                        serve.compatibility: the key of \(app) needs at least \
-                        \(CompatibilityConfiguration.FormAccess.minimumKey) letters, digits, hyphens or underscores
-                        """
-                    )
+                guard let access = FormAccess(key: own.first, accounts: Set(accounts[app] ?? [])) else {
+                    let form = "at least \(FormAccess.minimumKey) letters, digits, hyphens or underscores"
+                    throw SettingsError("serve.compatibility: the key of \(app) needs \(form)")
                 }
                 configuration.apps[topic] = access
             }

@@ -7,6 +7,8 @@ import PushTypes
 ///
 /// The additional authority counts for the named services only. Otherwise its holder could pretend to be Apple.
 struct PushServices {
+    private typealias General = ServeSettings.General
+
     /// The push service of each environment.
     let endpoints: [PushEnvironment: PushServiceEndpoint]
     /// A warning about settings that have no effect; `nil` if all have one.
@@ -14,15 +16,11 @@ struct PushServices {
 
     /// - Throws: ``SettingsError`` for a malformed address, or an authority file that cannot be read.
     init(_ settings: SettingsReader) throws {
-        let setting = ServeSettings.General.serviceAuthority
+        let setting = General.serviceAuthority
         let authority = try settings.string(setting).map { try InputFile.text($0, for: setting.key) }
         var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]
         for environment in PushEnvironment.allCases {
-            let service =
-                switch environment {
-                case .sandbox: ServeSettings.General.sandboxService
-                case .production: ServeSettings.General.productionService
-                }
+            let service = environment == .sandbox ? General.sandboxService : General.productionService
             var endpoint = PushServiceEndpoint.apple(environment)
             if let address = settings.string(service) {
                 guard let parsed = ServiceAddress(address), let port = parsed.port else {
@@ -35,9 +33,7 @@ struct PushServices {
         }
         self.endpoints = endpoints
         let hasEffect = authority == nil || endpoints.values.contains { $0.additionalTrustRoots != nil }
-        self.warning =
-            hasEffect
-            ? nil
-            : "serve.serviceAuthority has no effect: it counts for serve.sandboxService and serve.productionService"
+        let warning = "serve.serviceAuthority has no effect: it counts for \(General.sandboxService.key)"
+        self.warning = hasEffect ? nil : "\(warning) and \(General.productionService.key)"
     }
 }

@@ -127,12 +127,8 @@ enum ServeSettings {
         /// - Throws: ``SettingsError`` for limits with which the breaker could never open.
         static func check(_ limits: CircuitBreaker.Limits) throws {
             guard limits.memory >= limits.minimum else {
-                throw SettingsError(
-                    """
-                    serve.breaker.memory: \(limits.memory) is less than serve.breaker.minimum, \(limits.minimum): too few \
-                    responses would be remembered for the breaker to open
-                    """
-                )
+                let fault = "\(limits.memory) is less than serve.breaker.minimum, \(limits.minimum)"
+                throw SettingsError("serve.breaker.memory: \(fault): the breaker could never open")
             }
         }
     }

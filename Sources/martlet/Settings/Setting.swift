@@ -53,17 +53,11 @@ struct Setting: Sendable {
     }
 
     /// Returns the setting with its sentence for `--help`, which has no full stop.
-    func help(_ summary: String) -> Setting {
-        var setting = self
-        setting.summary = summary
-        return setting
-    }
+    func help(_ summary: String) -> Setting { changed(self) { $0.summary = summary } }
 
     /// Returns the setting with a further sentence for the documentation.
     func detail(_ sentence: String) -> Setting {
-        var setting = self
-        setting.discussion = self.discussion.map { "\($0) \(sentence)" } ?? sentence
-        return setting
+        changed(self) { $0.discussion = self.discussion.map { "\($0) \(sentence)" } ?? sentence }
     }
 
     /// The environment variable, such as `MARTLET_SERVE_DISPATCH_PAGE`, as swift-configuration derives it from the key:

@@ -40,24 +40,23 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, Cus
     init() {}
 
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: FlagName.self)
+        let flags = try decoder.container(keyedBy: FlagName.self)
         for setting in Section.settings {
             guard let name = setting.flag.map(FlagName.init) else { continue }
             let content: ConfigContent? =
                 switch setting.kind {
-                case .integer, .number: try container.decodeIfPresent(Int.self, forKey: name).map { .int($0) }
+                case .integer, .number: try flags.decodeIfPresent(Int.self, forKey: name).map { .int($0) }
                 // A flag that was not given leaves the setting to the environment and the file.
-                case .toggle: try container.decodeIfPresent(Bool.self, forKey: name) == true ? .bool(true) : nil
-                case .list: try Self.list(container.decodeIfPresent([String].self, forKey: name))
+                case .toggle: try flags.decodeIfPresent(Bool.self, forKey: name) == true ? .bool(true) : nil
+                case .list:
+                    try flags.decodeIfPresent([String].self, forKey: name).flatMap {
+                        $0.isEmpty ? nil : .stringArray($0)
+                    }
                 case .text, .secret, .choice:
-                    try container.decodeIfPresent(String.self, forKey: name).map { .string($0) }
+                    try flags.decodeIfPresent(String.self, forKey: name).map { .string($0) }
                 }
             self.values[setting.key] = content.map { ConfigValue($0, isSecret: setting.kind == .secret) }
         }
-    }
-
-    private static func list(_ texts: [String]?) -> ConfigContent? {
-        texts.flatMap { $0.isEmpty ? nil : .stringArray($0) }
     }
 
     /// Returns whether the flag of a setting was given.

@@ -12,7 +12,7 @@ import Testing
 @testable import martlet
 
 /// The table of settings, and what comes from it.
-@Suite struct SettingsTests {
+@Suite struct SettingTableTests {
     private static let all = SettingTable.all.flatMap(\.settings)
 
     private func settings<Section>(_ section: Section.Type, _ words: String...) async throws -> SettingsReader

@@ -1,10 +1,11 @@
 import Foundation
+import PushSupport
 import PushTesting
 import Testing
 
 @testable import martlet
 
-@Suite(.timeLimit(.minutes(5))) struct DeviceTransferCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceImportCommandTests {
     @Test func devicesComeFromAFileAndGoToOne() async throws {
         try await withTemporaryDirectory { directory in
             let (file, copy) = ("\(directory)/devices.ndjson", "\(directory)/copy.csv")
@@ -24,5 +25,23 @@ import Testing
                 #expect(again.contains("added 0") && again.contains("refreshed 2") && again.contains("refused 0"))
             }
         }
+    }
+
+    @Test func anImportReportHasCountsAndRejectedLines() throws {
+        let json = #"{"lines":3,"added":1,"refused":1,"refusals":[{"line":2,"code":"invalid_token","message":"bad"}]}"#
+        let report = ImportReport(try JSONValue(parsing: Data(json.utf8)))
+        #expect(report.hasRejections)
+        #expect(report.text.contains("2     invalid_token"))
+        #expect(report.text.hasSuffix("added 1, lines 3, refused 1"))
+        #expect(
+            !ImportReport(try JSONValue(parsing: Data(#"{"lines":1,"refused":0,"refusals":[]}"#.utf8))).hasRejections
+        )
+    }
+
+    @Test(arguments: [
+        ("a.ndjson", DeviceFileFormat.ndjson), ("a.JSONL", .ndjson), ("b.csv", .csv), ("c.txt", nil), ("-", nil),
+    ])
+    func theExtensionOfAFileIsItsFormat(name: String, format: DeviceFileFormat?) {
+        #expect(DeviceFileFormat(fileName: name) == format)
     }
 }

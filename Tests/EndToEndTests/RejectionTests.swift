@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// What the push service refuses, as the provider's ledger tells it.
-@Suite(.timeLimit(.minutes(5))) struct RefusalTests {
+@Suite(.timeLimit(.minutes(5))) struct RejectionTests {
     let time = ManualTime(SystemTime().now)
 
     @Test func aTokenThatNobodyMintedIsBadButStaysRegistered() async throws {

@@ -40,7 +40,7 @@ extension RunningProvider {
     @discardableResult
     func martlet(_ words: String...) async throws -> String {
         let access = ["--server", self.api.baseURL, "--api-key", self.api.apiKey ?? ""]
-        return try await EndToEndTests.martlet(words + access)
+        return try await MartletTests.martlet(words + access)
     }
 }
 

@@ -1,0 +1,18 @@
+import ArgumentParser
+import PushSupport
+import Testing
+
+@testable import martlet
+
+@Suite struct MartletCommandTests {
+    @Test func deviceWithoutASubcommandIsTheDeviceSimulator() throws {
+        let command = try Martlet.parseAsRoot(["device", "--topic", "com.example.MyApp", "--json"])
+        let device = try #require(command as? DeviceRunCommand)
+        #expect(device.flags.has(DeviceSettings.topics) && !device.flags.has(DeviceSettings.name) && device.json)
+        #expect(try Martlet.parseAsRoot(["device", "list", "--app", "x"]) is DeviceListCommand)
+    }
+
+    @Test func theVersionIsTheReleaseAndPerhapsTheCommit() {
+        #expect(Martlet.configuration.version.hasPrefix(MartletVersion.number))
+    }
+}
