@@ -227,10 +227,3 @@ extension RecurringSchedule {
         return runs
     }
 }
-
-extension ScheduleRecord {
-    /// The parsed rule; `nil` if the stored one cannot be read.
-    fileprivate var recurring: RecurringSchedule? {
-        (try? JSONValue(parsing: self.rule)).flatMap { try? RecurringSchedule(stored: $0) }
-    }
-}
