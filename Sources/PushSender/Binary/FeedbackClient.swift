@@ -33,7 +33,7 @@ public struct FeedbackClient: Sendable {
 
     /// Connects and returns the tuples as they arrive. The stream ends when the service has sent the whole list.
     ///
-    /// The stream fails with ``FeedbackError``, or with an error of NIO when there is no connection.
+    /// The stream fails with `FeedbackError`, or with an error of NIO when there is no connection.
     public func tuples() -> AsyncThrowingStream<FeedbackTuple, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: FeedbackTuple.self,
