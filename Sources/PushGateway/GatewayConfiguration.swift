@@ -22,7 +22,7 @@ package struct PerListener<Value: Hashable & Sendable>: Hashable, Sendable {
     /// The provider API over HTTP/2: device pushes, broadcasts, channels.
     package var http2: Value
     package var deviceLink: Value
-    /// The legacy binary interface.
+    /// The binary protocol.
     package var binary: Value
     /// The legacy feedback service.
     package var feedback: Value

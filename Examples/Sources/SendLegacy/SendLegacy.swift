@@ -3,7 +3,7 @@ import Logging
 import PushSender
 import PushTypes
 
-/// Sends one push over the legacy binary interface of a gateway, then reads its feedback:
+/// Sends one push over the binary protocol of a gateway, then reads its feedback:
 ///
 ///     swift run SendLegacy push.p12 PASSPHRASE gateway.example.com com.example.MyApp 302bd38c…
 @main

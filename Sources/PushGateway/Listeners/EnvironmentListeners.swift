@@ -22,7 +22,7 @@ struct EnvironmentListeners: Sendable {
     let http2: Listener
     /// Accepts devices (device link reference 1).
     let deviceLink: Listener
-    /// Accepts providers with the legacy binary interface (reference 5).
+    /// Accepts providers with the binary protocol (reference 5).
     let binary: Listener
     /// Accepts readers of the feedback service (reference 6).
     let feedback: Listener

@@ -11,7 +11,7 @@ extension BinarySender {
             channel.close(promise: nil)
             return
         }
-        self.logger.info("connected to the legacy push service", metadata: ["host": "\(self.connector.endpoint.host)"])
+        self.logger.info("connected to the push service", metadata: ["host": "\(self.connector.endpoint.host)"])
         self.connection = .open(channel)
         self.lastFailure = nil
         self.stateMachine.connected()
@@ -32,7 +32,7 @@ extension BinarySender {
         self.lastFailure = error.map { "\($0)" }
         self.logger.log(
             level: wasOpen && error == nil ? .info : .warning,
-            "no connection to the legacy push service",
+            "no connection to the push service",
             metadata: ["error": "\(self.lastFailure ?? "closed by the push service")"]
         )
         self.connection = .none

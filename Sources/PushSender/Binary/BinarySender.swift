@@ -6,16 +6,16 @@ public import PushTypes
 import PushWire
 public import ServiceLifecycle
 
-/// Sends pushes over the legacy binary interface, for gateways that still offer it (reference 5).
+/// Sends pushes over the binary protocol, for gateways that still offer it (reference 5).
 ///
-/// The interface confirms nothing: a push counts as accepted once no error packet has come for a quiet period. After an
+/// The protocol confirms nothing: a push counts as accepted once no error packet has come for a quiet period. After an
 /// error packet, what the server discarded is sent again on a new connection, from a bounded memory. There is one
 /// connection at a time, opened when there is something to send. The client certificate determines the topic; a push's
 /// topic, push type, collapse id and additional headers are not transmitted.
 ///
 /// A `BinarySender` is a `Service`. Without a `ServiceGroup`, call ``close()`` in the end.
 public actor BinarySender: NotificationSender, Service {
-    /// The port of the legacy interface.
+    /// The port of the binary protocol.
     public static let defaultPort = 2195
     /// The number of bytes that are gathered into one write.
     static let writeLength = 32 * 1024
@@ -73,7 +73,7 @@ public actor BinarySender: NotificationSender, Service {
 
     /// Creates a sender; it connects once there is something to send.
     /// - Parameters:
-    ///   - endpoint: The address of the legacy interface; its port is usually ``defaultPort``.
+    ///   - endpoint: The address of the binary protocol; its port is usually ``defaultPort``.
     ///   - certificate: The provider's certificate, which determines topic and environment.
     ///   - configuration: The format, limits and deadlines.
     ///   - logger: Gets a line for each connection that begins or ends.
@@ -173,7 +173,7 @@ extension BinarySender {
                     metadata: ["count": "\(count)", "status": "\(status)"]
                 )
             case .close(let reason):
-                self.logger.notice("connection to the legacy push service ended", metadata: ["reason": "\(reason)"])
+                self.logger.notice("connection to the push service ended", metadata: ["reason": "\(reason)"])
                 self.lastFailure = "\(reason)"
                 self.disconnect()
             }

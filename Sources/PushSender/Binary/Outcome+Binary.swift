@@ -2,7 +2,7 @@ import PushTypes
 import PushWire
 
 extension Outcome {
-    /// Converts a final state of the legacy interface.
+    /// Converts a final state of the binary protocol.
     /// - Parameter lastFailure: The error of the last connection; `nil` if there was none.
     init(_ state: BinaryClientStateMachine.FinalState, id: String, lastFailure: String?) {
         self =
@@ -24,7 +24,7 @@ extension Outcome {
                     .init("\(packet.status.text), for a notification that is not remembered: \(packet.identifier)")
                 )
             case .unknown(.malformedPacket):
-                .unknown(.init("the server does not speak the legacy interface"))
+                .unknown(.init("the server does not speak the binary protocol"))
             }
     }
 }

@@ -1,7 +1,7 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides the final state of each notification that a provider sends over the legacy interface (reference 5.3).
+/// Decides the final state of each notification that a provider sends over the binary protocol (reference 5.3).
 ///
 /// The server confirms nothing. One error packet covers everything that was written before and after the notification
 /// it names. The state machine numbers notifications, remembers those written last, and gives each exactly one final
@@ -312,7 +312,7 @@ extension BinaryClientStateMachine.CloseReason: CustomStringConvertible {
     package var description: String {
         switch self {
         case .errorPacket(let packet): "\(packet.status.text), notification \(packet.identifier)"
-        case .malformedPacket: "the server does not speak the legacy interface"
+        case .malformedPacket: "the server does not speak the binary protocol"
         case .stalled: "the server reads no more bytes"
         }
     }

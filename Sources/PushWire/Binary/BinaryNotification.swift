@@ -1,7 +1,7 @@
 package import NIOCore
 package import PushTypes
 
-/// A notification as the legacy interface carries it (reference 5). Its topic is that of the connection's certificate.
+/// A notification as the binary protocol carries it (reference 5). Its topic is that of the connection's certificate.
 package struct BinaryNotification: Hashable, Sendable {
     package var token: [UInt8]
     /// The JSON text, as bytes.
@@ -24,7 +24,7 @@ package struct BinaryNotification: Hashable, Sendable {
         (self.expiration, self.priority) = (expiration, priority)
     }
 
-    /// Converts a notification. Its collapse id, push type and topic have no field in the legacy interface.
+    /// Converts a notification. Its collapse id, push type and topic have no field in the binary protocol.
     ///
     /// An expiration after 2106 becomes the last second that fits. Priority 1, which the interface lacks, becomes 5.
     package init(_ notification: PushNotification, to token: DeviceToken) {

@@ -33,7 +33,7 @@ extension GatewaySettings {
             .port("gateway.courierPort", flag: "courier-port", \.deviceLink.port)
                 .help("Port for devices"),
             .port("gateway.binaryPort", flag: "binary-port", \.binary.port)
-                .help("Port of the legacy binary interface"),
+                .help("Port of the binary protocol"),
             .port("gateway.feedbackPort", flag: "feedback-port", \.feedback.port)
                 .help("Port of the legacy feedback service"),
         ]
@@ -43,7 +43,7 @@ extension GatewaySettings {
             higher("productionCourierPort", flag: "production-courier-port", \.deviceLink.port)
                 .help("Production's port for devices, beside a sandbox"),
             higher("productionBinaryPort", flag: "production-binary-port", \.binary.port)
-                .help("Production's port of the binary interface, beside a sandbox"),
+                .help("Production's port of the binary protocol, beside a sandbox"),
             higher("productionFeedbackPort", flag: "production-feedback-port", \.feedback.port)
                 .help("Production's port of the feedback service, beside a sandbox"),
         ]

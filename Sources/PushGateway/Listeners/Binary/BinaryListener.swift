@@ -5,7 +5,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The listener of the legacy binary interface, port 2195 (reference 5): what its connections share, and the checks of
+/// The listener of the binary protocol, port 2195 (reference 5): what its connections share, and the checks of
 /// a notification.
 ///
 /// The handshake fails for a client without a certificate, and for one with a certificate of another authority. A
