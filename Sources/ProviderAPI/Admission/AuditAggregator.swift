@@ -92,7 +92,8 @@ struct AuditAggregator {
         return self.pending
     }
 
-    /// Moves the counts of minutes that are over to the pending ones; those of all minutes if too many keys are tracked.
+    /// Moves the counts of minutes that are over to the pending ones, and those of all minutes if too many keys are
+    /// tracked.
     private mutating func forget(_ now: ContinuousClock.Instant) {
         let isFull = self.minutes.count >= Self.maximumKeys
         for (key, minute) in self.minutes where isFull || now >= minute.began + Self.window {

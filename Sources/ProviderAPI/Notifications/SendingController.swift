@@ -65,7 +65,7 @@ struct SendingController: Controller {
         try await self.checkCredentials(app, wanted)
         let (notification, acceptance) = try await self.acceptor.accept(wanted, app: app.id, idempotency: idempotency)
         switch acceptance {
-        case .accepted: return try self.accepted(notification, app, wanted.warnings)
+        case .accepted: return try self.accepted(notification, app, warnings: wanted.warnings)
         case .repeated(let earlier): return try self.repeated(earlier, app, body)
         case .conflict, .scheduleChanged: throw Self.conflict
         }
@@ -80,18 +80,16 @@ struct SendingController: Controller {
     /// Returns the response to a repeated request, with the warnings of its first time.
     private func repeated(_ earlier: NotificationRecord, _ app: AppRecord, _ body: JSONValue) throws -> Response {
         let wanted = try? NotificationRequest(body, bundleID: app.bundleID, now: earlier.createdAt)
-        var response = try self.accepted(earlier, app, wanted?.warnings ?? [])
+        var response = try self.accepted(earlier, app, warnings: wanted?.warnings ?? [])
         if let name = HTTPField.Name("idempotency-replayed") { response.headers[name] = "true" }
         return response
     }
 
     /// Returns the response to an accepted notification, with its path in a header.
-    private func accepted(_ record: NotificationRecord, _ app: AppRecord, _ warnings: [ContentWarning]) throws
-        -> Response
-    {
-        var response = NotificationResponse(notification: record, app: app.bundleID, now: self.time.now)
+    private func accepted(_ new: NotificationRecord, _ app: AppRecord, warnings: [ContentWarning]) throws -> Response {
+        var response = NotificationResponse(notification: new, app: app.bundleID, now: self.time.now)
         response.warnings = warnings
-        let headers: HTTPFields = [.location: "/v1/notifications/\(record.id.uuidString)"]
+        let headers: HTTPFields = [.location: "/v1/notifications/\(new.id.uuidString)"]
         return try .json(response, status: .accepted, headers: headers)
     }
 
@@ -114,8 +112,7 @@ struct SendingController: Controller {
     private typealias Subject = (RecipientProfile?, badge: Int?)
 
     /// Returns the device that the body names or invents.
-    private func subject(_ fields: JSONFields, _ app: AppRecord, _ content: NotificationContent) async throws -> Subject
-    {
+    private func subject(_ fields: JSONFields, _ app: AppRecord, _ push: NotificationContent) async throws -> Subject {
         guard let text = try fields.string("device", maximum: DeviceToken.maximumLength * 4) else {
             return try Self.subject(fields)
         }
@@ -132,7 +129,7 @@ struct SendingController: Controller {
         if let user = device.profile.user {
             count = try await self.store.badge(app: app.id, holder: BadgeOwner.user(user))
         }
-        return (try RecipientProfile(device.profile), (try? ContentRenderer(content))?.badge?.applied(to: count))
+        return (try RecipientProfile(device.profile), (try? ContentRenderer(push))?.badge?.applied(to: count))
     }
 
     /// Returns the profile of the member `subject`, an invented device.

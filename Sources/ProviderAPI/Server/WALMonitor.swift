@@ -33,8 +33,8 @@ struct WALMonitor: Service {
                 let length = await self.check()
                 if length > Self.warningLength, warnedAt.map({ .now - $0 >= Self.warningInterval }) ?? true {
                     warnedAt = .now
-                    // A backup or a check may hold an old snapshot.
-                    self.logger.warning("write-ahead log grows", metadata: ["bytes": "\(length)"])
+                    let message: Logger.Message = "write-ahead log grows: a backup or a check may hold an old snapshot"
+                    self.logger.warning(message, metadata: ["bytes": "\(length)"])
                 }
                 try? await Task.sleep(for: Self.pause, clock: .continuous)
             }

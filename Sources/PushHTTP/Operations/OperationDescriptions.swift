@@ -1,4 +1,3 @@
-
 /// A parameter in the path, the query or the header of a request.
 package struct ParameterDescription: Sendable {
     /// The part of a request that holds a parameter.

@@ -9,17 +9,13 @@ import Synchronization
 /// (``UnauthenticatedStateMachine/Limits``). An authenticated connection is not tracked any more, and costs nothing
 /// here.
 package final class UnauthenticatedConnections: Sendable {
+    private typealias BoundHandler = NIOLoopBound<UnauthenticatedHandler>
+
     private struct State {
         var machine: UnauthenticatedStateMachine
-        var handlers: [UnauthenticatedStateMachine.ID: NIOLoopBound<UnauthenticatedHandler>] = [:]
+        var handlers: [UnauthenticatedStateMachine.ID: BoundHandler] = [:]
         var log = LogRateLimiter<String>()
         var hasTimer = false
-    }
-
-    /// A connection to close, with the reason.
-    private struct Victim {
-        var handler: NIOLoopBound<UnauthenticatedHandler>
-        var cause: UnauthenticatedStateMachine.Cause
     }
 
     private let state: Mutex<State>
@@ -58,9 +54,9 @@ package final class UnauthenticatedConnections: Sendable {
             if let id { state.handlers[id] = bound }
             let startsTimer = id != nil && !state.hasTimer
             if startsTimer { state.hasTimer = true }
-            return (id, victim.map { Victim(handler: $0, cause: .connections) }, startsTimer)
+            return (id, victim, startsTimer)
         }
-        if let victim { self.end([victim]) }
+        if let victim { self.end([victim], .connections) }
         guard let id else {
             self.note(.connections, listener: listener)
             channel.close(promise: nil)
@@ -83,7 +79,7 @@ package final class UnauthenticatedConnections: Sendable {
         let victim = self.state.withLock { state in
             state.machine.hold(id, bytes: bytes).flatMap { state.handlers.removeValue(forKey: $0) }
         }
-        if let victim { self.end([Victim(handler: victim, cause: .bytes)]) }
+        if let victim { self.end([victim], .bytes) }
     }
 
     func firstMessageReceived(_ id: UnauthenticatedStateMachine.ID) {
@@ -100,11 +96,11 @@ package final class UnauthenticatedConnections: Sendable {
     // MARK: Closing
 
     /// Closes connections, each later on its own event loop: it may be in the middle of a read.
-    private func end(_ victims: [Victim]) {
+    private func end(_ victims: [BoundHandler], _ cause: UnauthenticatedStateMachine.Cause) {
         for victim in victims {
-            victim.handler.eventLoop.execute {
-                self.note(victim.cause, listener: victim.handler.value.listener)
-                victim.handler.value.end(victim.cause)
+            victim.eventLoop.execute {
+                self.note(cause, listener: victim.value.listener)
+                victim.value.end(cause)
             }
         }
     }
@@ -127,7 +123,7 @@ package final class UnauthenticatedConnections: Sendable {
             let late = self.state.withLock { state in
                 state.machine.tick(now: now).compactMap { state.handlers.removeValue(forKey: $0) }
             }
-            self.end(late.map { Victim(handler: $0, cause: .deadline) })
+            self.end(late, .deadline)
             self.schedule(on: eventLoop)
         }
     }

@@ -25,6 +25,9 @@ import Testing
             let real = try await provider.api.post(path, .object(body)).json
             #expect(real["payload"]["aps"]["alert"] == "Hallo Ann")
             #expect(real["locale"] == "de")
+            body["badge"] = "+3"
+            #expect(try await provider.api.post(path, .object(body)).json["payload"]["aps"]["badge"] == 3)
+            body["badge"] = nil
             body["subject"] = ["attributes": ["name": "Bob"]]
             #expect(try await provider.api.post(path, .object(body)).field == "subject")
             body["device"] = nil

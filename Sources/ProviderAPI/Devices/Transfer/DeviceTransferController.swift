@@ -40,7 +40,7 @@ struct DeviceTransferController: Controller {
             throw RequestError.unsupportedContentType("application/x-ndjson or text/csv")
         }
         let announced = headers[.contentLength].flatMap { Int($0) }
-        let body = UploadBody(body: request.http.body, maximum: self.maximumFile, announced: announced)
+        let body = UploadBody(request.http.body, maximum: self.maximumFile, announced: announced)
         do {
             let report = try await DeviceImport(store: self.store, app: app.id, format: format, time: self.time)
                 .run(body)

@@ -4,40 +4,35 @@ import PushSupport
 /// The body of a request as it arrives, with a limit, and with an error if it ends before its announced length.
 ///
 /// The idle timeout of the server ends a body that stalls.
-struct UploadBody: AsyncSequence {
-    typealias Element = ByteBuffer
+struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
+    private var body: HummingbirdCore.RequestBody.AsyncIterator
+    private let maximum: Int
+    private let announced: Int?
+    /// The bytes that have arrived.
+    private var count = 0
 
-    let body: HummingbirdCore.RequestBody
-    /// The most bytes.
-    let maximum: Int
-    /// The value of `content-length`; `nil` for a chunked body, whose end is marked.
-    let announced: Int?
-
-    func makeAsyncIterator() -> Iterator {
-        Iterator(body: self.body.makeAsyncIterator(), maximum: self.maximum, announced: self.announced)
+    /// - Parameters:
+    ///   - maximum: in bytes.
+    ///   - announced: the value of `content-length`; `nil` for a chunked body, whose end is marked.
+    init(_ body: HummingbirdCore.RequestBody, maximum: Int, announced: Int?) {
+        (self.body, self.maximum, self.announced) = (body.makeAsyncIterator(), maximum, announced)
     }
 
-    struct Iterator: AsyncIteratorProtocol {
-        fileprivate var body: HummingbirdCore.RequestBody.AsyncIterator
-        fileprivate let maximum: Int
-        fileprivate let announced: Int?
-        /// The bytes that have arrived.
-        fileprivate var count = 0
+    func makeAsyncIterator() -> UploadBody { self }
 
-        /// - Throws: ``RequestError``, or the error of the connection.
-        @concurrent mutating func next() async throws -> ByteBuffer? {
-            guard let buffer = try await self.body.next() else {
-                guard self.count >= self.announced ?? 0 else {
-                    throw RequestError(.invalid, code: "incomplete_body", message: "the body ended too early")
-                }
-                return nil
+    /// - Throws: ``RequestError``, or the error of the connection.
+    @concurrent mutating func next() async throws -> ByteBuffer? {
+        guard let buffer = try await self.body.next() else {
+            guard self.count >= self.announced ?? 0 else {
+                throw RequestError(.invalid, code: "incomplete_body", message: "the body ended too early")
             }
-            self.count += buffer.readableBytes
-            guard self.count <= self.maximum else {
-                let message = "a file has at most \(self.maximum) bytes: send it in parts"
-                throw RequestError(.tooLarge, code: "body_too_large", message: message)
-            }
-            return buffer
+            return nil
         }
+        self.count += buffer.readableBytes
+        guard self.count <= self.maximum else {
+            let message = "a file has at most \(self.maximum) bytes: send it in parts"
+            throw RequestError(.tooLarge, code: "body_too_large", message: message)
+        }
+        return buffer
     }
 }
