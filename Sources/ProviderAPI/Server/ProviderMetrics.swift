@@ -64,8 +64,7 @@ private final class StatisticsCache: Sendable {
     private let last = Mutex<(at: Timestamp, statistics: StoreStatistics)?>(nil)
 
     init(store: any MaintenanceStore, time: any TimeSource) {
-        self.store = store
-        self.time = time
+        (self.store, self.time) = (store, time)
     }
 
     /// Returns statistics that are at most ``lifetime`` old.

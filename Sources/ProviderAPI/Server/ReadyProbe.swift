@@ -17,8 +17,7 @@ actor ReadyProbe {
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         probe: @escaping @Sendable () async throws -> Void
     ) {
-        self.probe = probe
-        self.clock = clock
+        (self.probe, self.clock) = (probe, clock)
     }
 
     /// Makes a probe that reads and writes a store.

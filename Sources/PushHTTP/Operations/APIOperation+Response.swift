@@ -43,12 +43,9 @@ extension APIOperation {
         var query: [String: String] = [:]
         for (name, value) in items {
             guard known.contains(name) else {
-                throw RequestError(
-                    .invalid,
-                    code: "unknown_parameter",
-                    message: "known here: \(known.isEmpty ? "nothing" : known.joined(separator: ", "))",
-                    path: String(name.prefix(100))
-                )
+                let message = "known here: \(known.isEmpty ? "nothing" : known.joined(separator: ", "))"
+                let path = String(name.prefix(100))
+                throw RequestError(.invalid, code: "unknown_parameter", message: message, path: path)
             }
             guard query.updateValue(value, forKey: name) == nil else {
                 throw RequestError.invalid(name, "give it once")

@@ -13,12 +13,8 @@ extension RequestError {
     ///   - identifier: the name of what the caller identified it by.
     ///   - path: the parameter that holds the identifier; default `thing`.
     package static func noSuch(_ thing: String, by identifier: String = "id", at path: String? = nil) -> RequestError {
-        RequestError(
-            .notFound,
-            code: "no_such_\(thing)",
-            message: "there is no \(thing) with this \(identifier)",
-            path: path ?? thing
-        )
+        let message = "there is no \(thing) with this \(identifier)"
+        return RequestError(.notFound, code: "no_such_\(thing)", message: message, path: path ?? thing)
     }
 
     /// A request that the present state does not allow.

@@ -14,11 +14,8 @@ extension Router where Context == APIContext {
             guard let path = routes.first?.path else { continue }
             let known = Set(routes.map(\.method))
             let allow = known.map(\.rawValue).sorted().joined(separator: ", ")
-            let error = RequestError(
-                .methodNotAllowed,
-                code: "method_not_allowed",
-                message: "this path knows \(allow) only"
-            )
+            let message = "this path knows \(allow) only"
+            let error = RequestError(.methodNotAllowed, code: "method_not_allowed", message: message)
             for method in Self.methods where !known.contains(method) {
                 self.on(path, method: method) { _, _ in Response.error(error, headers: [.allow: allow]) }
             }

@@ -27,9 +27,7 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
         listener: String,
         isAuthenticated: @escaping @Sendable (HTTPRequest, HTTPResponse) -> Bool
     ) {
-        self.connections = connections
-        self.listener = listener
-        self.isAuthenticated = isAuthenticated
+        (self.connections, self.listener, self.isAuthenticated) = (connections, listener, isAuthenticated)
     }
 
     package func handlerAdded(context: ChannelHandlerContext) {
