@@ -114,14 +114,9 @@ package final class Gateway: Service {
     private func announce(_ addresses: GatewayAddresses) {
         for (environment, ports) in addresses.ports.sorted(by: { $0.key.rawValue > $1.key.rawValue }) {
             let host = self.configuration.listeners[environment]?.http2.host ?? ""
-            self.logger.info(
-                "listeners are open",
-                metadata: [
-                    "environment": "\(environment.rawValue)", "http2": "\(host):\(ports.http2)",
-                    "courier": "\(host):\(ports.deviceLink)", "binary": "\(host):\(ports.binary)",
-                    "feedback": "\(host):\(ports.feedback)",
-                ]
-            )
+            var metadata: Logger.Metadata = ["environment": "\(environment.rawValue)"]
+            for (listener, port) in ports.named { metadata[listener] = "\(host):\(port)" }
+            self.logger.info("listeners are open", metadata: metadata)
         }
         self.logger.info(
             "gateway is open",

@@ -18,7 +18,7 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A value for each listener of an environment.
-package struct PerListener<Value: Hashable & Sendable>: Hashable, Sendable {
+package struct PerListener<Value: Sendable>: Sendable {
     /// The provider API over HTTP/2: device pushes, broadcasts, channels.
     package var http2: Value
     package var deviceLink: Value
@@ -26,7 +26,15 @@ package struct PerListener<Value: Hashable & Sendable>: Hashable, Sendable {
     package var binary: Value
     /// The legacy feedback service.
     package var feedback: Value
+
+    /// The values with the names of their listeners in logs, gauges and the admin API.
+    var named: KeyValuePairs<String, Value> {
+        ["http2": self.http2, "courier": self.deviceLink, "binary": self.binary, "feedback": self.feedback]
+    }
 }
+
+extension PerListener: Equatable where Value: Equatable {}
+extension PerListener: Hashable where Value: Hashable {}
 
 extension PerListener<ListenAddress> {
     package init(host: String = "127.0.0.1", http2: Int, deviceLink: Int, binary: Int, feedback: Int) {

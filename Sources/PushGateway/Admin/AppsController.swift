@@ -50,6 +50,7 @@ struct AppsController: Controller {
         }
     }
 
+    /// Responds with one app.
     private func show(_ request: OperationRequest) async throws -> Response {
         guard let app = try self.registry.app(Self.bundleID(request)) else { throw Self.noSuchApp }
         return try .json(app)

@@ -4,8 +4,10 @@ import PushTypes
 /// A device in a list. Times are in milliseconds since 1970, as everywhere in the admin API.
 struct DeviceEntry: ResponseObject {
     let device: Device
+    /// Indicates whether the device is connected, in any environment.
     let isOnline: Bool
 
+    /// Indicates whether its certificate was revoked: it cannot connect.
     private var isRevoked: Bool { self.device.revokedAt != nil }
     /// The topics of the installed apps, in any environment.
     private var topics: [String] { Set(self.device.installs.filter(\.isActive).map(\.topic.name)).sorted() }
@@ -27,6 +29,7 @@ struct DeviceEntry: ResponseObject {
 struct DeviceDetails: ResponseObject {
     let device: Device
     let connections: [Connection]
+    /// The apps in the order of their topics.
     let installs: [Install]
 
     static let members: [ResponseMember<Self>] = [
@@ -77,6 +80,7 @@ struct DeviceDetails: ResponseObject {
         ]
     }
 
+    /// - Throws: An error of the encryption, for a token that cannot be sealed.
     init(_ device: Device, connections: [Connection], tokens: DeviceRegistry) throws {
         self.device = device
         self.connections = connections

@@ -18,6 +18,7 @@ struct EventFeed: Sendable {
     private static let page = 500
 
     let log: EventLog
+    /// The events to send.
     let filter: EventFilter
     /// Only events with higher ids are sent.
     let start: Int64

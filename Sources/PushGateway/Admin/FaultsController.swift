@@ -28,6 +28,7 @@ struct FaultsController: Controller {
         return try .json(FaultPlan.Entry(rule: added, source: .api), status: .created)
     }
 
+    /// Removes all faults, those of flags and file too.
     private func removeAll(_ request: OperationRequest) async throws -> Response {
         self.plan.removeAll()
         return .noContent

@@ -58,12 +58,8 @@ struct StatusController: Controller {
         else {
             return [:]
         }
-        let listeners = [
-            ("http2", configured.http2.host, ports.http2), ("courier", configured.deviceLink.host, ports.deviceLink),
-            ("binary", configured.binary.host, ports.binary), ("feedback", configured.feedback.host, ports.feedback),
-        ]
         // A listener that is not open has no port.
-        let addresses = listeners.filter { $0.2 > 0 }.map { ($0.0, "\(ListenAddress(host: $0.1, port: $0.2))") }
-        return Dictionary(addresses) { $1 }
+        let open = zip(configured.named, ports.named).filter { $1.value > 0 }
+        return Dictionary(open.map { ($0.key, "\(ListenAddress(host: $0.value.host, port: $1.value))") }) { $1 }
     }
 }

@@ -21,28 +21,15 @@ struct CertificateAuthority: Sendable {
     init(name: String, commonName: String, in directory: borrowing DataDirectory, now: Date) throws {
         let keyFile = "\(name).key"
         let keyPEM = try directory.loadPEM(keyFile) { P256.Signing.PrivateKey().pemRepresentation }
-        let key: P256.Signing.PrivateKey
-        do {
-            key = try P256.Signing.PrivateKey(pemRepresentation: keyPEM)
-        } catch {
-            throw GatewayError.badFile(
-                path: directory.file(keyFile),
-                why: "it does not contain a P-256 private key in PEM"
-            )
+        let key = try directory.parse(keyFile, "a P-256 private key") {
+            try P256.Signing.PrivateKey(pemRepresentation: keyPEM)
         }
         self.key = Certificate.PrivateKey(key)
         let (certificateFile, signingKey) = ("\(name).pem", self.key)
         let pem = try directory.loadPEM(certificateFile) {
             try Self.selfSigned(commonName: commonName, key: signingKey, now: now).serializeAsPEM().pemString
         }
-        do {
-            self.certificate = try Certificate(pemEncoded: pem)
-        } catch {
-            throw GatewayError.badFile(
-                path: directory.file(certificateFile),
-                why: "it does not contain a certificate in PEM"
-            )
-        }
+        self.certificate = try directory.parse(certificateFile, "a certificate") { try Certificate(pemEncoded: pem) }
         guard self.certificate.publicKey == self.key.publicKey else {
             throw GatewayError.badFile(path: directory.file(certificateFile), why: "it does not match \(keyFile)")
         }

@@ -88,14 +88,10 @@ struct ServerCertificate {
         in directory: borrowing DataDirectory
     ) throws -> (Certificate.PublicKey, pem: String) {
         let pem = try directory.loadPEM(type.keyFile) { try type.newKeyPEM() }
-        do {
-            return (try type.publicKey(ofPEM: pem), pem)
-        } catch {
-            throw GatewayError.badFile(
-                path: directory.file(type.keyFile),
-                why: "it does not contain a private key of type \(type.title) in PEM"
-            )
+        let key = try directory.parse(type.keyFile, "a private key of type \(type.title)") {
+            try type.publicKey(ofPEM: pem)
         }
+        return (key, pem)
     }
 
     /// Returns the names, some of which may be addresses, with the loopback addresses.

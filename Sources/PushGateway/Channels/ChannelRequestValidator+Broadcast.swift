@@ -5,13 +5,9 @@ extension ChannelRequestValidator {
     /// Checks a broadcast, `POST /4/broadcasts/apps/{bundle id}` (reference 4.2, 4.3).
     func broadcast(
         _ request: ProviderRequest,
-        app: String,
-        authentication: inout ProviderAuthentication,
-        requestID: String,
-        now: Timestamp
+        _ bundleID: Topic,
+        _ requestID: String
     ) throws(ProviderRejection) -> AcceptedBroadcast {
-        guard request.method == "POST" else { throw ProviderRejection(.methodNotAllowed) }
-        let bundleID = try self.app(app, request, authentication: &authentication, now: now)
         let channel = try self.channel(request, app: bundleID)
         let expiration = try Self.expiration(request.fields.expiration, channel.policy)
         let priority = try Self.priority(request.fields.priority)

@@ -24,29 +24,33 @@ struct ChannelRequestValidator: Sendable {
 
     let shared: ProviderSession.Shared
 
-    /// Checks a request of channel management, and responds to one that changes nothing.
-    /// - Parameter isList: Whether the path was `…/all-channels`, not `…/channels`.
+    /// Checks a request, and responds to one that changes nothing.
     func validate(
         _ request: ProviderRequest,
-        app: String,
-        isList: Bool,
+        path: ProviderPath,
         authentication: inout ProviderAuthentication,
         requestID: String,
         now: Timestamp
     ) throws(ProviderRejection) -> ProviderSession.Decision {
-        let methods = isList ? ["GET"] : ["POST", "GET", "DELETE"]
+        let (name, methods): (String, [String]) =
+            switch path {
+            case .broadcast(let app): (app, ["POST"])
+            case .channels(let app): (app, ["POST", "GET", "DELETE"])
+            case .allChannels(let app): (app, ["GET"])
+            case .device, .missingDevice, .unknown: throw ProviderRejection(.badPath)
+            }
         guard methods.contains(request.method) else { throw ProviderRejection(.methodNotAllowed) }
-        let bundleID = try self.app(app, request, authentication: &authentication, now: now)
-        if isList { return .respond(self.list(bundleID, requestID)) }
-        switch request.method {
-        case "GET":
-            let channel = try self.channel(request, app: bundleID)
-            return .respond(Self.description(of: channel.policy, requestID))
-        case "DELETE":
-            let channel = try self.channel(request, app: bundleID)
-            return .manage(self.command(.delete(channel.id), bundleID, requestID))
-        default:
-            return .manage(self.command(.create(try Self.policy(request)), bundleID, requestID))
+        let app = try self.app(name, request, authentication: &authentication, now: now)
+        switch (path, request.method) {
+        case (.broadcast, _):
+            let broadcast = try self.broadcast(request, app, requestID)
+            return .broadcast(broadcast, response: ProviderResponse(status: 200, requestID: requestID))
+        case (.allChannels, _): return .respond(self.list(app, requestID))
+        case (_, "GET"):
+            return .respond(Self.description(of: try self.channel(request, app: app).policy, requestID))
+        case (_, "DELETE"):
+            return .manage(self.command(.delete(try self.channel(request, app: app).id), app, requestID))
+        default: return .manage(self.command(.create(try Self.policy(request)), app, requestID))
         }
     }
 

@@ -23,18 +23,8 @@ enum ProviderTokenVerifier {
     /// The largest age, and the largest distance into the future.
     static let tolerance: Duration = .seconds(3600)
 
-    /// Verifies signature and time of a token.
-    /// - Parameter key: Returns the registered key of an id; `nil` for none, or a revoked one.
-    static func verify(
-        _ token: String,
-        key: (String) -> RegisteredKey?,
-        now: Timestamp
-    ) -> Result<VerifiedProviderToken, Reason> {
-        guard let verified = self.signed(token, key: key) else { return .failure(.invalidProviderToken) }
-        return verified.rejection(at: now).map { .failure($0) } ?? .success(verified)
-    }
-
     /// Returns the claims of a token that a registered key has signed, whatever its time; `nil` for any other.
+    /// - Parameter key: Returns the registered key of an id; `nil` for none, or a revoked one.
     static func signed(_ token: String, key: (String) -> RegisteredKey?) -> VerifiedProviderToken? {
         guard token.utf8.count <= Self.maximumLength else { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)

@@ -18,14 +18,9 @@ struct EnvironmentListeners: Sendable {
         .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
     ]
 
-    /// Accepts providers with HTTP/2 (reference 1).
-    let http2: Listener
-    /// Accepts devices (device link reference 1).
-    let deviceLink: Listener
-    /// Accepts providers with the binary protocol (reference 5).
-    let binary: Listener
-    /// Accepts readers of the feedback service (reference 6).
-    let feedback: Listener
+    /// The listeners for providers with HTTP/2 (reference 1), devices (device link reference 1), providers with the
+    /// binary protocol (reference 5), and readers of the feedback service (reference 6).
+    let all: PerListener<Listener>
 
     /// Creates the listeners; ``bind(_:_:)`` opens their ports.
     /// - Throws: An error of the TLS library for certificates that cannot be used.
@@ -37,18 +32,14 @@ struct EnvironmentListeners: Sendable {
             _ kind: FaultListener,
             _ name: String,
             limits: GatewayConfiguration.Limits,
-            watchesHandshake: Bool = true,
-            checksCertificates: Bool = true,
-            allowsHalfClosure: Bool = false,
+            options: Listener.Options = .init(),
             _ configure: (TLSConfiguration) throws -> TLSConfiguration
         ) throws -> Listener {
             try Listener(
                 name: "\(environment.rawValue) \(name)",
                 tls: try configure(authorities.server.tlsConfiguration(protocols: [])),
                 limits: limits,
-                watchesHandshake: watchesHandshake,
-                checksCertificates: checksCertificates,
-                allowsHalfClosure: allowsHalfClosure,
+                options: options,
                 unauthenticated: core.unauthenticated,
                 faults: ConnectionFaults(
                     plan: services.faults,
@@ -69,20 +60,25 @@ struct EnvironmentListeners: Sendable {
                 allowsOldTLS: configuration.allowsOldTLS
             )
         }
-        self.http2 = try listener(.http2, "HTTP/2", limits: limits, checksCertificates: false, allowsHalfClosure: true)
-        {
+        let http2 = try listener(
+            .http2,
+            "HTTP/2",
+            limits: limits,
+            options: .init(checksCertificates: false, allowsHalfClosure: true)
+        ) {
             try Self.provider($0, authorities)
         }
-        self.deviceLink = try listener(.deviceLink, "courier", limits: limits, watchesHandshake: false) {
+        let deviceLink = try listener(.deviceLink, "courier", limits: limits, options: .init(watchesHandshake: false)) {
             try Self.device($0, authorities)
         }
-        self.binary = try listener(.binary, "binary", limits: limits, allowsHalfClosure: true) {
+        let binary = try listener(.binary, "binary", limits: limits, options: .init(allowsHalfClosure: true)) {
             var tls = try legacy($0)
             // The client has had enough time to read the error packet (``BinaryServerStateMachine/Limits/drain``).
             tls.shutdownTimeout = .milliseconds(100)
             return tls
         }
-        self.feedback = try listener(.feedback, "feedback", limits: few, legacy)
+        let feedback = try listener(.feedback, "feedback", limits: few, legacy)
+        self.all = PerListener(http2: http2, deviceLink: deviceLink, binary: binary, feedback: feedback)
     }
 
     /// Requests a provider's certificate. It is checked after the handshake, so that the response can name the reason.
@@ -109,22 +105,19 @@ struct EnvironmentListeners: Sendable {
         -> GatewayAddresses.Ports
     {
         GatewayAddresses.Ports(
-            http2: try await self.http2.bind(addresses.http2, initialize: core.providerListener.initialize),
-            deviceLink: try await self.deviceLink.bind(
+            http2: try await self.all.http2.bind(addresses.http2, initialize: core.providerListener.initialize),
+            deviceLink: try await self.all.deviceLink.bind(
                 addresses.deviceLink,
                 initialize: core.deviceLinkListener.initialize
             ),
-            binary: try await self.binary.bind(addresses.binary, initialize: core.binaryListener.initialize),
-            feedback: try await self.feedback.bind(addresses.feedback, initialize: core.feedbackListener.initialize)
+            binary: try await self.all.binary.bind(addresses.binary, initialize: core.binaryListener.initialize),
+            feedback: try await self.all.feedback.bind(addresses.feedback, initialize: core.feedbackListener.initialize)
         )
     }
 
     /// Adds gauges of the open connections and of their limit.
     func addGauges(to gauges: GaugeRegistry, _ environment: PushEnvironment) {
-        let listeners = [
-            ("http2", self.http2), ("courier", self.deviceLink), ("binary", self.binary), ("feedback", self.feedback),
-        ]
-        for (name, listener) in listeners {
+        for (name, listener) in self.all.named {
             GatewayGauges(registry: gauges, labels: ["listener": name, "environment": environment.rawValue])
                 .addConnections(limit: listener.maximumConnections) { listener.connections }
         }
@@ -133,10 +126,10 @@ struct EnvironmentListeners: Sendable {
     /// Closes all listeners. Providers may finish their requests; devices get unacknowledged messages again later.
     func close() async {
         await withTaskGroup(of: Void.self) { group in
-            for listener in [self.http2, self.binary, self.feedback] {
+            for listener in [self.all.http2, self.all.binary, self.all.feedback] {
                 group.addTask { await listener.close(draining: true) }
             }
         }
-        await self.deviceLink.close(draining: false)
+        await self.all.deviceLink.close(draining: false)
     }
 }

@@ -9,6 +9,17 @@ import Synchronization
 
 /// A TLS listener: binds a port, limits and tracks connections, and closes them all in the end.
 final class Listener: Sendable {
+    /// The differences between the listeners.
+    struct Options: Sendable {
+        /// Indicates whether to limit the time of the TLS handshake; `false` if the connection's handler does.
+        var watchesHandshake = true
+        /// Indicates whether the handshake fails for an untrusted client certificate; `false` if the handler checks it
+        /// later.
+        var checksCertificates = true
+        /// Indicates whether a client that has closed its write side still gets responses.
+        var allowsHalfClosure = false
+    }
+
     private struct State {
         var server: (any Channel)?
         var children: [ObjectIdentifier: any Channel] = [:]
@@ -21,9 +32,7 @@ final class Listener: Sendable {
     /// The number of connections that may be open at a time; more are closed at once.
     let maximumConnections: Int
     private let handshakeDeadline: TimeAmount
-    private let watchesHandshake: Bool
-    private let checksCertificates: Bool
-    private let allowsHalfClosure: Bool
+    private let options: Options
     private let unauthenticated: UnauthenticatedConnections?
     private let tls: NIOSSLContext
     private let faults: ConnectionFaults?
@@ -33,27 +42,19 @@ final class Listener: Sendable {
 
     /// - Parameters:
     ///   - name: The name for logs and errors.
-    ///   - watchesHandshake: Whether to limit the time of the TLS handshake; `false` if the connection's handler does.
-    ///   - checksCertificates: Whether the handshake fails for an untrusted client certificate; `false` if the handler
-    ///     checks it later.
-    ///   - allowsHalfClosure: Whether a client that has closed its write side still gets responses.
     ///   - unauthenticated: The account of connections without a credential, shared by all listeners.
     init(
         name: String,
         tls: TLSConfiguration,
         limits: GatewayConfiguration.Limits,
-        watchesHandshake: Bool = true,
-        checksCertificates: Bool = true,
-        allowsHalfClosure: Bool = false,
+        options: Options = .init(),
         unauthenticated: UnauthenticatedConnections? = nil,
         faults: ConnectionFaults? = nil,
         logger: Logger
     ) throws {
-        (self.name, self.logger) = (name, logger)
+        (self.name, self.options, self.logger) = (name, options, logger)
         (self.maximumConnections, self.handshakeDeadline) = (limits.connections, TimeAmount(limits.handshake))
         self.tls = try NIOSSLContext(configuration: tls)
-        (self.watchesHandshake, self.checksCertificates) = (watchesHandshake, checksCertificates)
-        self.allowsHalfClosure = allowsHalfClosure
         (self.unauthenticated, self.faults) = (unauthenticated, faults)
     }
 
@@ -73,7 +74,7 @@ final class Listener: Sendable {
                 .serverChannelOption(.backlog, value: 1024)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-                .childChannelOption(.allowRemoteHalfClosure, value: self.allowsHalfClosure)
+                .childChannelOption(.allowRemoteHalfClosure, value: self.options.allowsHalfClosure)
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture { try self.accept(channel, initialize) }
                 }
@@ -127,7 +128,7 @@ final class Listener: Sendable {
         if let rate = fault?.bytesPerSecond { try pipeline.addHandler(SlowReader(bytesPerSecond: rate)) }
         let showsExpired = fault?.showsExpiredCertificate ?? false
         let tls = showsExpired ? self.faults?.expiredTLS ?? self.tls : self.tls
-        if self.checksCertificates {
+        if self.options.checksCertificates {
             try pipeline.addHandler(NIOSSLServerHandler(context: tls))
         } else {
             try pipeline.addHandler(
@@ -139,7 +140,9 @@ final class Listener: Sendable {
                 )
             )
         }
-        if self.watchesHandshake { try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline)) }
+        if self.options.watchesHandshake {
+            try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
+        }
         try initialize(channel, fault)
     }
 }

@@ -97,9 +97,7 @@ struct ProviderSession: Sendable {
         let decision =
             switch path {
             case .device, .missingDevice, .unknown: self.push(request, path, now)
-            case .broadcast(let app): self.broadcast(request, app, now)
-            case .channels(let app): self.manage(request, app, isList: false, now)
-            case .allChannels(let app): self.manage(request, app, isList: true, now)
+            case .broadcast, .channels, .allChannels: self.channel(request, path, now)
             }
         return Result(decision: decision, instruction: self.instruction(after: decision))
     }
@@ -132,34 +130,13 @@ struct ProviderSession: Sendable {
         }
     }
 
-    private mutating func broadcast(_ request: ProviderRequest, _ app: String, _ now: Timestamp) -> Decision {
-        let requestID = self.id(request.fields.requestID ?? request.fields.id)
-        do throws(ProviderRejection) {
-            let broadcast = try ChannelRequestValidator(shared: self.shared).broadcast(
-                request,
-                app: app,
-                authentication: &self.authentication,
-                requestID: requestID,
-                now: now
-            )
-            return .broadcast(broadcast, response: ProviderResponse(status: 200, requestID: requestID))
-        } catch {
-            return self.reject(error, .rejected(error.reason, requestID: requestID))
-        }
-    }
-
-    private mutating func manage(
-        _ request: ProviderRequest,
-        _ app: String,
-        isList: Bool,
-        _ now: Timestamp
-    ) -> Decision {
+    /// Checks a broadcast or a request of channel management.
+    private mutating func channel(_ request: ProviderRequest, _ path: ProviderPath, _ now: Timestamp) -> Decision {
         let requestID = self.id(request.fields.requestID ?? request.fields.id)
         do throws(ProviderRejection) {
             return try ChannelRequestValidator(shared: self.shared).validate(
                 request,
-                app: app,
-                isList: isList,
+                path: path,
                 authentication: &self.authentication,
                 requestID: requestID,
                 now: now

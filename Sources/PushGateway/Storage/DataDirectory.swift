@@ -48,6 +48,16 @@ struct DataDirectory: ~Copyable {
         return PEMText.file(text)
     }
 
+    /// Parses the content of a file.
+    /// - Parameter expected: What the file has to contain, for the error.
+    func parse<Value>(_ name: String, _ expected: String, _ parse: () throws -> Value) throws -> Value {
+        do {
+            return try parse()
+        } catch {
+            throw GatewayError.badFile(path: self.file(name), why: "it does not contain \(expected) in PEM")
+        }
+    }
+
     /// Writes a file durably, with permissions 0600. A crash or a power failure leaves the old content or the new one.
     func save(_ name: String, _ content: Data) throws {
         let path = self.file(name)

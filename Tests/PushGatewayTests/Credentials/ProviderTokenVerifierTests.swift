@@ -89,6 +89,8 @@ import Testing
         now: Timestamp = Vectors.issuedAt
     ) -> Result<VerifiedProviderToken, Reason> {
         let key = try? TestKey().registered
-        return ProviderTokenVerifier.verify(token, key: { $0 == Vectors.keyID ? key : nil }, now: now)
+        let signed = ProviderTokenVerifier.signed(token) { $0 == Vectors.keyID ? key : nil }
+        guard let signed else { return .failure(.invalidProviderToken) }
+        return signed.rejection(at: now).map { .failure($0) } ?? .success(signed)
     }
 }

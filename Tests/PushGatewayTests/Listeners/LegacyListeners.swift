@@ -71,7 +71,7 @@ struct LegacyListeners: Sendable {
                 name: "binary",
                 tls: tls,
                 limits: listening,
-                allowsHalfClosure: true,
+                options: .init(allowsHalfClosure: true),
                 logger: silentLogger
             )
             let feedback = try Listener(name: "feedback", tls: tls, limits: listening, logger: silentLogger)
@@ -101,7 +101,7 @@ struct LegacyListeners: Sendable {
             name: "binary",
             tls: try self.authorities.serverTLS(allowsOldTLS: false),
             limits: .init(),
-            allowsHalfClosure: true,
+            options: .init(allowsHalfClosure: true),
             logger: silentLogger
         )
         let binaryListener = LegacyFixtures.listener(

@@ -87,12 +87,7 @@ final class DeviceLinkListener: Sendable {
         guard let id = self.router.connected(device, isActive: connect.state == .active, connection: mailbox) else {
             return nil
         }
-        return Session(
-            id: id,
-            baseToken: baseToken,
-            isNewToken: connect.baseToken != baseToken,
-            mailbox: mailbox
-        )
+        return Session(id: id, baseToken: baseToken, isNewToken: connect.baseToken != baseToken, mailbox: mailbox)
     }
 
     /// Returns the current device token of an app on a device.

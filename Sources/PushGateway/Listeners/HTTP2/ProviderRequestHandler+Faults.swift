@@ -32,22 +32,21 @@ extension ProviderRequestHandler {
         _ fault: FaultDecision,
         _ stream: UInt32,
         _ decision: ProviderSession.Decision,
-        _ handle: ProviderConnectionHandle,
         _ batch: inout Batch
     ) {
         self.listener.logger.info("fault", metadata: ["rules": "\(fault.rules.joined(separator: ", "))"])
-        if let limit = fault.streamLimit { handle.announce(streamLimit: limit) }
+        if let limit = fault.streamLimit { batch.handle.announce(streamLimit: limit) }
         switch fault.connection {
         case .close:
             self.ignoresRequests = true
-            return handle.close()
+            return batch.handle.close()
         case .stall:
             self.ignoresRequests = true
-            return handle.stall()
+            return batch.handle.stall()
         case .goAway(let goAway):
-            self.finish(batch, handle)
-            batch = Batch()
-            self.goAway(goAway, before: stream, handle)
+            self.finish(batch)
+            batch = Batch(handle: batch.handle)
+            self.goAway(goAway, before: stream, batch.handle)
             guard goAway.finishesStreams else {
                 self.ignoresRequests = true
                 return
@@ -58,20 +57,20 @@ extension ProviderRequestHandler {
         case .reject(let reason, let retryAfter):
             return batch.responses.append((stream, Self.rejection(reason, retryAfter, for: decision)))
         case .reset(let code):
-            return handle.reset(stream, HTTP2ErrorCode(rawValue: code.value) ?? .internalError)
+            return batch.handle.reset(stream, HTTP2ErrorCode(rawValue: code.value) ?? .internalError)
         case .drop, nil: break
         }
         switch fault.before {
         case .stall: return
         case .wait(let time):
-            let handler = self
+            let (handler, handle) = (self, batch.handle)
             // A delayed request is a batch of its own, as all others are handled meanwhile.
             handle.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) {
-                var batch = Batch()
-                handler.perform(decision, stream, handle, &batch)
-                handler.finish(batch, handle)
+                var batch = Batch(handle: handle)
+                handler.perform(decision, stream, &batch)
+                handler.finish(batch)
             }
-        case nil: self.perform(decision, stream, handle, &batch)
+        case nil: self.perform(decision, stream, &batch)
         }
     }
 

@@ -25,6 +25,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
 
     /// The results of the requests of one read, passed on together.
     struct Batch {
+        let handle: ProviderConnectionHandle
         var submissions: [Submission] = []
         var pending: [(stream: UInt32, response: ProviderResponse)] = []
         var responses: [(stream: UInt32, response: ProviderResponse)] = []
@@ -43,56 +44,45 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
     mutating func receive(_ events: [HTTP2ServerEvent]) {
         guard let handle else { return }
         let now = self.listener.time.now
-        var batch = Batch()
+        var batch = Batch(handle: handle)
         var cancelled: [UInt32] = []
         batch.submissions.reserveCapacity(events.count)
         batch.pending.reserveCapacity(events.count)
         for event in events {
             switch event {
             case .request(let stream, let request):
-                if !self.ignoresRequests { self.receive(request, stream, handle, &batch, now: now) }
+                if !self.ignoresRequests { self.receive(request, stream, &batch, now: now) }
             case .cancelled(let stream): cancelled.append(stream)
             case .finished: break
             }
         }
-        self.finish(batch, handle)
+        self.finish(batch)
         if !cancelled.isEmpty { handle.forget(cancelled) }
     }
 
-    private mutating func receive(
-        _ request: ProviderRequest,
-        _ stream: UInt32,
-        _ handle: ProviderConnectionHandle,
-        _ batch: inout Batch,
-        now: Timestamp
-    ) {
+    private mutating func receive(_ request: ProviderRequest, _ stream: UInt32, _ batch: inout Batch, now: Timestamp) {
         let result = self.session.receive(request, now: now)
         self.ordinal += 1
         if let fault = self.fault(request, result.decision, now: now) {
-            self.perform(fault, stream, result.decision, handle, &batch)
+            self.perform(fault, stream, result.decision, &batch)
         } else {
-            self.perform(result.decision, stream, handle, &batch)
+            self.perform(result.decision, stream, &batch)
         }
-        if let instruction = result.instruction { self.perform(instruction, after: stream, handle, &batch) }
+        if let instruction = result.instruction { self.perform(instruction, after: stream, &batch) }
     }
 
     // MARK: Decisions
 
-    func perform(
-        _ decision: ProviderSession.Decision,
-        _ stream: UInt32,
-        _ handle: ProviderConnectionHandle,
-        _ batch: inout Batch
-    ) {
+    func perform(_ decision: ProviderSession.Decision, _ stream: UInt32, _ batch: inout Batch) {
         switch decision {
         case .submit(let push, let response):
             batch.pending.append((stream, response))
-            batch.submissions.append(Submission(push: push, owner: handle, ticket: stream))
+            batch.submissions.append(Submission(push: push, owner: batch.handle, ticket: stream))
         case .broadcast(let broadcast, let response):
-            handle.expect([(stream, response)])
-            self.listener.router.submit(broadcast, owner: handle, ticket: stream)
+            batch.handle.expect([(stream, response)])
+            self.listener.router.submit(broadcast, owner: batch.handle, ticket: stream)
         case .manage(let command):
-            let channels = self.listener.channels
+            let (channels, handle) = (self.listener.channels, batch.handle)
             Task { handle.respond(stream, await channels.perform(command)) }
         case .respond(let response):
             batch.responses.append((stream, response))
@@ -103,10 +93,10 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
     }
 
     /// Passes the results on together.
-    func finish(_ batch: Batch, _ handle: ProviderConnectionHandle) {
-        if !batch.responses.isEmpty { handle.respond(batch.responses) }
+    func finish(_ batch: Batch) {
+        if !batch.responses.isEmpty { batch.handle.respond(batch.responses) }
         guard !batch.submissions.isEmpty else { return }
-        handle.expect(batch.pending)
+        batch.handle.expect(batch.pending)
         self.listener.router.submit(batch.submissions)
     }
 
@@ -114,17 +104,16 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
     private mutating func perform(
         _ instruction: ProviderSession.Instruction,
         after stream: UInt32,
-        _ handle: ProviderConnectionHandle,
         _ batch: inout Batch
     ) {
-        self.finish(batch, handle)
-        batch = Batch()
+        self.finish(batch)
+        batch = Batch(handle: batch.handle)
         switch instruction {
-        case .announce(let limit): handle.announce(streamLimit: limit)
-        case .goAway(let reason): handle.goAway(reason)
+        case .announce(let limit): batch.handle.announce(streamLimit: limit)
+        case .goAway(let reason): batch.handle.goAway(reason)
         case .endWithoutProcessing:
             self.ignoresRequests = true
-            handle.goAway(.enhanceYourCalm, debugData: "too many invalid provider tokens", lastStream: stream)
+            batch.handle.goAway(.enhanceYourCalm, debugData: "too many invalid provider tokens", lastStream: stream)
         }
     }
 
