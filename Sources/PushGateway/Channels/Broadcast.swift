@@ -29,16 +29,12 @@ struct Broadcast: Sendable {
 
 extension Broadcast {
     init(_ accepted: AcceptedBroadcast, sequence: Int64, at now: Timestamp) {
-        let channel = ChannelName(bundleID: accepted.bundleID, id: accepted.channelID)
-        let notification = PushNotification(
-            id: accepted.requestID,
-            topic: channel.topic,
-            pushType: .liveactivity,
-            priority: accepted.priority,
-            expiration: accepted.expiration,
-            payload: accepted.payload
+        self.init(
+            sequence: sequence,
+            channel: accepted.channel,
+            notification: accepted.notification,
+            acceptedAt: now,
+            expiresAt: accepted.storageEnd(acceptedAt: now)
         )
-        let end = accepted.storageEnd(acceptedAt: now)
-        self.init(sequence: sequence, channel: channel, notification: notification, acceptedAt: now, expiresAt: end)
     }
 }

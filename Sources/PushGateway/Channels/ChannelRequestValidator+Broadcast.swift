@@ -13,15 +13,16 @@ extension ChannelRequestValidator {
         let priority = try Self.priority(request.fields.priority)
         try Self.check(pushType: request.fields.pushType)
         try self.checkPayload(request)
-        return AcceptedBroadcast(
-            bundleID: bundleID,
-            channelID: channel.id,
-            policy: channel.policy,
+        let name = ChannelName(bundleID: bundleID, id: channel.id)
+        let notification = PushNotification(
+            id: requestID,
+            topic: name.topic,
+            pushType: .liveactivity,
             priority: priority,
             expiration: expiration,
-            payload: request.body,
-            requestID: requestID
+            payload: request.body
         )
+        return AcceptedBroadcast(channel: name, policy: channel.policy, notification: notification)
     }
 
     /// Returns the expiration. A channel that stores nothing allows 0 only (reference 4.2); the default depends on the

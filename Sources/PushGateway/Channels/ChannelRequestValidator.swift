@@ -16,7 +16,8 @@ struct ChannelCommand: Hashable, Sendable {
     var requestID: String
 }
 
-/// Checks broadcasts and requests of channel management (reference 4.1, 4.3). The first failed check decides the response.
+/// Checks broadcasts and requests of channel management (reference 4.1, 4.3). The first failed check decides the
+/// response.
 struct ChannelRequestValidator: Sendable {
     /// The longest channel id, in bytes of base64 text.
     static let maximumIDLength = 128

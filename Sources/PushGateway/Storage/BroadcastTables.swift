@@ -86,23 +86,21 @@ struct BroadcastTables {
     /// Returns the stored broadcast of a channel; `nil` if there is none.
     func broadcast(on channel: ChannelName) throws -> Broadcast? {
         let sql = "SELECT * FROM channelMessage WHERE environment = ? AND bundleID = ? AND channel = ?"
-        guard let row = try self.database.rows(sql, self.key(channel)).first,
-            let sequence = row["sequence"] as Int64?, let requestID = row["requestID"] as String?,
-            let payload = row["payload"] as Data?, let acceptedAt = row.timestamp("acceptedAt"),
-            let expiresAt = row.timestamp("expiresAt")
+        guard let row = try self.database.rows(sql, self.key(channel)).first, let stored = row.stored(),
+            let requestID = row["requestID"] as String?
         else { return nil }
         return Broadcast(
-            sequence: sequence,
+            sequence: stored.sequence,
             channel: channel,
             notification: PushNotification(
                 id: requestID,
                 topic: channel.topic,
                 pushType: .liveactivity,
                 priority: row.priority(),
-                payload: ByteBuffer(bytes: payload)
+                payload: stored.payload
             ),
-            acceptedAt: acceptedAt,
-            expiresAt: expiresAt
+            acceptedAt: stored.acceptedAt,
+            expiresAt: stored.expiresAt
         )
     }
 

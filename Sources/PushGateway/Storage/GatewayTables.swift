@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import NIOCore
 import PushTypes
 
 /// The tables of the gateway as one transaction sees them.
@@ -97,4 +98,12 @@ extension Row {
 
     /// Returns the priority of a message; ``Priority/immediate`` for a value that is none.
     func priority() -> Priority { self.integer("priority").flatMap(Priority.init(rawValue:)) ?? .immediate }
+
+    /// Returns the columns that messages and broadcasts have in common.
+    func stored() -> (sequence: Int64, payload: ByteBuffer, acceptedAt: Timestamp, expiresAt: Timestamp)? {
+        guard let sequence = self["sequence"] as Int64?, let payload = self["payload"] as Data?,
+            let acceptedAt = self.timestamp("acceptedAt"), let expiresAt = self.timestamp("expiresAt")
+        else { return nil }
+        return (sequence, ByteBuffer(bytes: payload), acceptedAt, expiresAt)
+    }
 }

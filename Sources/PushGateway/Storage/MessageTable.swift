@@ -116,12 +116,10 @@ struct MessageTable {
 
     private static func message(_ row: Row) -> Message? {
         guard let device = row.binaryID("device"), let topic = row.topic("topic"), let token = row["token"] as Data?,
-            let sequence = row["sequence"] as Int64?, let apnsID = row["apnsID"] as String?,
-            let payload = row["payload"] as Data?, let acceptedAt = row.timestamp("acceptedAt"),
-            let expiresAt = row.timestamp("expiresAt")
+            let apnsID = row["apnsID"] as String?, let stored = row.stored()
         else { return nil }
         return Message(
-            sequence: sequence,
+            sequence: stored.sequence,
             device: device,
             token: Array(token),
             notification: PushNotification(
@@ -130,11 +128,11 @@ struct MessageTable {
                 pushType: (row["pushType"] as String?).flatMap(PushType.init(rawValue:)),
                 priority: row.priority(),
                 collapseID: row["collapseID"],
-                payload: ByteBuffer(bytes: payload)
+                payload: stored.payload
             ),
             topicHash: TopicHash(topic),
-            acceptedAt: acceptedAt,
-            expiresAt: expiresAt
+            acceptedAt: stored.acceptedAt,
+            expiresAt: stored.expiresAt
         )
     }
 }

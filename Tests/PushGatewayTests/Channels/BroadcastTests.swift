@@ -27,10 +27,10 @@ import Testing
             #expect(read.body == #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#)
             // 9c
             let broadcast = try test.broadcast(Self.broadcast(channel))
-            #expect(broadcast.bundleID.name == Vectors.bundleID)
-            #expect(broadcast.channelID == channel)
+            #expect(broadcast.channel.bundleID.name == Vectors.bundleID)
+            #expect(broadcast.channel.id == channel)
             #expect(broadcast.policy == .nothing)
-            #expect(broadcast.requestID == Self.id)
+            #expect(broadcast.notification.id == Self.id)
             #expect(broadcast.storageEnd(acceptedAt: Vectors.issuedAt) == nil)
             // 9d, 9e, 9f
             #expect(test.reason(Self.broadcast(channel, ["apns-expiration": "1700003600"])) == .badExpirationDate)
@@ -106,7 +106,7 @@ import Testing
             for (policy, end) in [(0, nil), (1, Vectors.issuedAt.advanced(by: .seconds(8 * 3600)))] {
                 let channel = try #require(await test.response(Self.create(policy: policy)).channelID)
                 let broadcast = try test.broadcast(Self.broadcast(channel, changes))
-                #expect(broadcast.priority == .immediate)
+                #expect(broadcast.notification.priority == .immediate)
                 #expect(broadcast.storageEnd(acceptedAt: Vectors.issuedAt) == end)
             }
         }
@@ -134,9 +134,9 @@ import Testing
         try await Self.withChannels { test in
             let channel = try #require(await test.response(Self.create(policy: 1)).channelID)
             let other = try test.broadcast(Self.broadcast(channel, ["apns-request-id": nil, "apns-id": Self.id]))
-            #expect(other.requestID == Self.id)
+            #expect(other.notification.id == Self.id)
             let made = try test.broadcast(Self.broadcast(channel, ["apns-request-id": nil]))
-            #expect(RequestIDGenerator.isID(made.requestID))
+            #expect(RequestIDGenerator.isID(made.notification.id))
             let rejected = await test.response(Self.broadcast(nil, ["apns-request-id": Self.id.uppercased()]))
             #expect(rejected.requestID == Self.id.uppercased())
             #expect(rejected.apnsID == nil)
@@ -314,7 +314,7 @@ final class ChannelTest {
             throw TestSession.UnexpectedDecision(description: "\(result.decision)")
         }
         #expect(response.status == 200)
-        #expect(response.requestID == broadcast.requestID)
+        #expect(response.requestID == broadcast.notification.id)
         return broadcast
     }
 }

@@ -97,15 +97,16 @@ import Testing
     /// Submits a broadcast and returns whether it was accepted.
     private static func broadcast(_ id: String, _ core: TestCore, keptFor time: Duration?) async throws -> Bool {
         let channel = try Self.channel()
-        let broadcast = AcceptedBroadcast(
-            bundleID: channel.bundleID,
-            channelID: channel.id,
-            policy: time == nil ? .nothing : .newest,
+        let notification = PushNotification(
+            id: id,
+            topic: channel.topic,
+            pushType: .liveactivity,
             priority: .immediate,
             expiration: time.map { .at(seconds: core.time.now.advanced(by: $0).seconds) } ?? .immediate,
-            payload: ByteBuffer(string: #"{"aps":{"event":"update"}}"#),
-            requestID: id
+            payload: ByteBuffer(string: #"{"aps":{"event":"update"}}"#)
         )
+        let policy: ChannelPolicy = time == nil ? .nothing : .newest
+        let broadcast = AcceptedBroadcast(channel: channel, policy: policy, notification: notification)
         let isAccepted = await withCheckedContinuation { continuation in
             let owner = SingleSubmission { continuation.resume(returning: $0) }
             core.router.submit(broadcast, owner: owner, ticket: 0)

@@ -20,7 +20,7 @@ extension ProviderRequestHandler {
         )
         switch decision {
         case .submit(let push, _): (subject.topic, subject.token) = (push.notification.topic, push.token)
-        case .broadcast(let broadcast, _): subject.topic = broadcast.bundleID
+        case .broadcast(let broadcast, _): subject.topic = broadcast.channel.bundleID
         case .manage(let command): subject.topic = command.bundleID
         case .respond, .reject: break
         }
