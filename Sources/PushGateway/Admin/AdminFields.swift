@@ -6,7 +6,9 @@ extension JSONFields {
     /// Returns a team or key id.
     func identifier(_ name: String) throws -> String {
         let text = try self.requiredString(name, maximum: 64)
-        guard Self.isIdentifier(text) else { throw self.badIdentifier(name) }
+        guard Self.isIdentifier(text) else {
+            throw self.error(name, "invalid_identifier", "team and key ids have 10 letters or digits")
+        }
         return text
     }
 
@@ -18,10 +20,6 @@ extension JSONFields {
     /// Returns whether `text` has the form that Apple gives to the ids of teams and keys.
     private static func isIdentifier(_ text: String) -> Bool {
         text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
-    }
-
-    private func badIdentifier(_ name: String) -> RequestError {
-        self.error(name, "invalid_identifier", "team and key ids have 10 letters or digits")
     }
 
     /// Returns a required bundle id or topic.

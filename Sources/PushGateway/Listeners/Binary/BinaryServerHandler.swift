@@ -16,7 +16,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let listener: BinaryListener
-    private let certificate: (ChannelHandlerContext) -> [UInt8]?
+    private let certificate: (any Channel) -> [UInt8]?
     private var stateMachine: BinaryServerStateMachine
     /// The actions still to be performed, as performing one may cause others.
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
@@ -33,7 +33,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
 
     init(
         listener: BinaryListener,
-        certificate: @escaping (ChannelHandlerContext) -> [UInt8]? = LegacyTLS.peerCertificate
+        certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate
     ) {
         self.listener = listener
         self.certificate = certificate
@@ -49,7 +49,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
         switch event {
         case TLSUserEvent.handshakeCompleted:
             self.isHandshakeDone = true
-            self.identity = self.listener.certificates.identity(of: self.certificate(context))
+            self.identity = self.listener.certificates.identity(of: self.certificate(context.channel))
             if case .success = self.identity { UnauthenticatedConnections.markAuthenticated(context.channel) }
             if case .failure(let reason) = self.identity {
                 let metadata: Logger.Metadata = ["listener": "binary", "reason": "\(reason.text)"]

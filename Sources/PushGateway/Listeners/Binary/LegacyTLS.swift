@@ -28,9 +28,6 @@ enum LegacyTLS {
         return tls
     }
 
-    /// Returns the client's certificate in DER, or `nil` if it has none.
-    static func peerCertificate(_ context: ChannelHandlerContext) -> [UInt8]? { self.peerCertificate(context.channel) }
-
     /// Returns the client's certificate in DER, or `nil` if it has none. Must be called on the channel's event loop.
     static func peerCertificate(_ channel: any Channel) -> [UInt8]? {
         let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)

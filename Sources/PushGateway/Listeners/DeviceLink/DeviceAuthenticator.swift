@@ -54,8 +54,8 @@ final class DeviceAuthenticator: Sendable {
 
     /// Parses a certificate and checks its signature and validity.
     private func certificate(_ der: [UInt8], now: Timestamp) throws(Failure) -> Certificate {
-        let date = Date(timeIntervalSince1970: Double(now.seconds))
-        guard let certificate = try? Certificate(derEncoded: der), self.authority.vouches(for: certificate, now: date)
+        guard let certificate = try? Certificate(derEncoded: der),
+            self.authority.vouches(for: certificate, now: now.date)
         else { throw .badCertificate }
         return certificate
     }

@@ -14,7 +14,7 @@ final class FeedbackServerHandler: ChannelInboundHandler {
 
     private let listener: FeedbackListener
     private let closeHandler: FeedbackCloseHandler?
-    private let certificate: (ChannelHandlerContext) -> [UInt8]?
+    private let certificate: (any Channel) -> [UInt8]?
     private var stateMachine: FeedbackServerStateMachine
     private var identity: CertificateIdentity?
     /// The entries that were loaded, in the order in which the state machine counts them.
@@ -28,7 +28,7 @@ final class FeedbackServerHandler: ChannelInboundHandler {
     init(
         listener: FeedbackListener,
         closeHandler: FeedbackCloseHandler? = nil,
-        certificate: @escaping (ChannelHandlerContext) -> [UInt8]? = LegacyTLS.peerCertificate
+        certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate
     ) {
         self.listener = listener
         self.closeHandler = closeHandler
@@ -73,7 +73,7 @@ final class FeedbackServerHandler: ChannelInboundHandler {
 
     /// Checks the certificate and waits for the connection's turn.
     private func identify(context: ChannelHandlerContext) {
-        switch self.listener.certificates.identity(of: self.certificate(context)) {
+        switch self.listener.certificates.identity(of: self.certificate(context.channel)) {
         case .success(let identity):
             UnauthenticatedConnections.markAuthenticated(context.channel)
             let queue = self.listener.readerQueue
