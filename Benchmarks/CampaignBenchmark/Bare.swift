@@ -15,11 +15,11 @@ struct Bare: AsyncParsableCommand {
 
     @OptionGroup var tokens: TokenOptions
     @Option(help: "Port of the push service on localhost.") var port: Int
+    @Flag(help: "All pushes go to one token, which costs the push service less than a million paths.")
+    var oneToken = false
     @Option(help: "PEM file with the push service's authority.") var trustRoots: String
     @Option(help: "The app's .p8 file.") var key: String
     @Option(help: "File with the payload.") var payload: String
-    @Flag(help: "All pushes go to one token, which costs the push service less than a million paths.") var oneToken =
-        false
 
     func run() async throws {
         let sender = try self.sender()

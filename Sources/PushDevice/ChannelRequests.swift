@@ -38,11 +38,7 @@ final class ChannelRequests: Sendable {
         let isNew = self.state.withLock { !$0.channels.contains(channel) }
         do {
             try await self.waiters.response(to: channel, timeout: timeout, timeoutError: .channelTimeout(channel.id)) {
-                let write = self.state.withLock { state in
-                    state.channels.insert(channel)
-                    return state.write
-                }
-                write?(channel.packet(follows: true))
+                self.send(channel.packet(follows: true)) { $0.insert(channel) }
             }
         } catch {
             // Without an agreement the channel must not be followed on the next connection. The service may have agreed
@@ -53,12 +49,15 @@ final class ChannelRequests: Sendable {
     }
 
     /// Unfollows a channel, without waiting for the service.
-    func unfollow(_ channel: Channel) {
+    func unfollow(_ channel: Channel) { self.send(channel.packet(follows: false)) { $0.remove(channel) } }
+
+    /// Changes the channels, and writes a packet if there is a connection.
+    private func send(_ packet: DeviceLinkPacket, _ change: (inout Set<Channel>) -> Void) {
         let write = self.state.withLock { state in
-            state.channels.remove(channel)
+            change(&state.channels)
             return state.write
         }
-        write?(channel.packet(follows: false))
+        write?(packet)
     }
 
     /// Hands the response to every caller that waits for its channel.

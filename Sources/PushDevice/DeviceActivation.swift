@@ -22,15 +22,13 @@ public struct DeviceActivation: Sendable {
         self.timeout = timeout
     }
 
-    private struct Request: Encodable {
+    private struct ActivationRequest: Encodable {
         var csr: String
         var name: String?
     }
 
-    private struct Response: Decodable {
-        var deviceId: String
-        var certificate: String
-        var authority: String
+    private struct ActivationResponse: Decodable {
+        var deviceId, certificate, authority: String
     }
 
     /// Creates a device at the gateway and returns its identity, which the caller stores.
@@ -42,17 +40,15 @@ public struct DeviceActivation: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         // The timeout of the request ends with the head of the response; this one ends a body that stalls.
         configuration.timeout.read = TimeAmount(self.timeout)
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let result: Result<DeviceIdentity, any Error>
         do {
-            result = .success(try await self.activate(name: name, with: client))
+            return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
+                try await self.activate(name: name, with: client)
+            }
         } catch let error as DeviceError {
-            result = .failure(error)
+            throw error
         } catch {
-            result = .failure(DeviceError.activationFailed("no usable response from \(self.adminURL): \(error)"))
+            throw DeviceError.activationFailed("no usable response from \(self.adminURL): \(error)")
         }
-        try? await client.shutdown()
-        return try result.get()
     }
 
     private func activate(name: String?, with client: HTTPClient) async throws -> DeviceIdentity {
@@ -60,16 +56,15 @@ public struct DeviceActivation: Sendable {
         var request = HTTPClientRequest(url: "\(self.adminURL)/v1/devices")
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/json")
-        let body = Request(csr: try Self.signingRequest(for: key), name: name)
+        let body = ActivationRequest(csr: try Self.signingRequest(for: key), name: name)
         request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
         let response = try await client.execute(request, timeout: TimeAmount(self.timeout))
         let content = try await response.body.collect(upTo: Self.maximumResponseLength)
         guard response.status == .created else {
-            throw DeviceError.activationFailed(
-                "the admin API responded \(response.status.code): \(String(buffer: content))"
-            )
+            let text = "the admin API responded \(response.status.code): \(String(buffer: content))"
+            throw DeviceError.activationFailed(text)
         }
-        let issued = try JSONDecoder().decode(Response.self, from: Data(content.readableBytesView))
+        let issued = try JSONDecoder().decode(ActivationResponse.self, from: Data(content.readableBytesView))
         return DeviceIdentity(
             deviceID: issued.deviceId,
             certificate: issued.certificate,

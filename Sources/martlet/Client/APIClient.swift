@@ -7,9 +7,7 @@ import PushSupport
 /// A client of the provider's API and of a gateway's admin API.
 struct APIClient: Sendable {
     /// The kind of the server.
-    enum Role: String {
-        case provider, gateway
-    }
+    enum Role: String { case provider, gateway }
 
     /// The longest time of a request, unless it streams.
     static let timeout: TimeAmount = .seconds(15)

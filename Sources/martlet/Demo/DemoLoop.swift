@@ -10,10 +10,7 @@ import ServiceLifecycle
 
 /// The gateway, the provider and the device of the demo, connected over real sockets.
 struct DemoLoop: Sendable {
-    static let bundleID = "com.example.MyApp"
-    static let user = "alice"
-    static let teamID = "DEMOTEAM01"
-    static let keyID = "DEMOKEY001"
+    static let bundleID = "com.example.MyApp", user = "alice", teamID = "DEMOTEAM01", keyID = "DEMOKEY001"
 
     /// The temporary directory for the data of all roles.
     let directory: String
@@ -98,9 +95,7 @@ struct DemoLoop: Sendable {
 /// Prints each step of the demo as one line: seconds since the start, the role, and what it did.
 struct DemoNarrator: Sendable {
     /// The roles that take part.
-    enum Role: String {
-        case gateway, provider, device
-    }
+    enum Role: String { case gateway, provider, device }
 
     private let start = ContinuousClock.now
 

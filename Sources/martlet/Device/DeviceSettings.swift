@@ -8,9 +8,7 @@ extension DeviceConfiguration: SettingTarget {
 /// The settings of a device.
 enum DeviceSettings: ConfigurationSection {
     /// The two states of a device (device link reference 3).
-    enum State: String, CaseIterable {
-        case active, inactive
-    }
+    enum State: String, CaseIterable { case active, inactive }
 
     static let topics = Setting("device.topics", flag: "topic", kind: .list)
         .help("The app to receive for, as its topic; repeat it for several")

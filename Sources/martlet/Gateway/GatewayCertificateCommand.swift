@@ -35,9 +35,7 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
             )
 
         /// The kinds of key that the gateway makes.
-        enum KeyType: String, CaseIterable, ExpressibleByArgument {
-            case rsa, p256
-        }
+        enum KeyType: String, CaseIterable, ExpressibleByArgument { case rsa, p256 }
 
         @OptionGroup var access: AdminOptions
         @Option(help: "The app's bundle id.") var topic: String

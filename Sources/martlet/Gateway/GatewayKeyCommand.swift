@@ -75,9 +75,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
 /// The options that bound the use of a provider key.
 struct KeyScopeOptions: ParsableArguments {
     /// The scopes of keys that Apple issues (reference 2.1).
-    enum Scope: String, CaseIterable, ExpressibleByArgument {
-        case team, environment, topics
-    }
+    enum Scope: String, CaseIterable, ExpressibleByArgument { case team, environment, topics }
 
     @Option(help: "The team that the key belongs to.") var team: String
     @Option(help: "What the key may be used for: all of a team, one environment, or some topics.")

@@ -3,9 +3,7 @@ import PushGateway
 import PushTypes
 
 /// The environments that a gateway serves, or that a certificate is for.
-enum EnvironmentChoice: String, CaseIterable, ExpressibleByArgument {
-    case sandbox, production, both
-}
+enum EnvironmentChoice: String, CaseIterable, ExpressibleByArgument { case sandbox, production, both }
 
 extension GatewayConfiguration.Listeners: SettingTarget {
     /// The ports that Apple uses, apart from 443.

@@ -15,9 +15,7 @@ enum LogSettings: SettingSection {
 /// Makes the loggers of a run, which write to standard error.
 struct LogConfiguration: Sendable {
     /// The form of a log line.
-    enum Format: String, CaseIterable, Sendable {
-        case text, json
-    }
+    enum Format: String, CaseIterable, Sendable { case text, json }
 
     private let level: Logger.Level
     private let format: Format
