@@ -21,10 +21,7 @@ public struct DeviceIdentity: Codable, Hashable, Sendable {
         serviceAuthority: String,
         baseToken: [UInt8]? = nil
     ) {
-        self.deviceID = deviceID
-        self.certificate = certificate
-        self.privateKey = privateKey
-        self.serviceAuthority = serviceAuthority
-        self.baseToken = baseToken
+        (self.deviceID, self.certificate, self.privateKey) = (deviceID, certificate, privateKey)
+        (self.serviceAuthority, self.baseToken) = (serviceAuthority, baseToken)
     }
 }

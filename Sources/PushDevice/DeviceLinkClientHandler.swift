@@ -33,9 +33,7 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         events: AsyncStream<Event>.Continuation
     ) {
         self.stateMachine = DeviceLinkClientStateMachine(limits: limits)
-        self.connect = connect
-        self.time = time
-        self.events = events
+        (self.connect, self.time, self.events) = (connect, time, events)
     }
 
     func channelActive(context: ChannelHandlerContext) {

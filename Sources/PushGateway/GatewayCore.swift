@@ -28,9 +28,7 @@ final class GatewayCore: Sendable {
             now: time.now.date
         )
         let shared = try SharedCore(configuration, authorities, in: directory, time: time, logger: logger)
-        self.configuration = configuration
-        self.authorities = authorities
-        self.shared = shared
+        (self.configuration, self.authorities, self.shared) = (configuration, authorities, shared)
         self.unauthenticated = UnauthenticatedConnections(limits: configuration.limits.unauthenticated, logger: logger)
         self.environments = configuration.listeners.keys.sorted { $0.rawValue > $1.rawValue }
             .map { EnvironmentCore($0, shared: shared, configuration: configuration) }

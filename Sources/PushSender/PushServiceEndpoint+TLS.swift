@@ -10,7 +10,7 @@ extension PushServiceEndpoint {
 
     /// Returns a configuration with TLS 1.2 or newer and ALPN `h2` (reference 1.2).
     ///
-    /// - Throws: an error of swift-nio-ssl when the additional trust roots are not PEM certificates.
+    /// - Throws: An error of swift-nio-ssl when the additional trust roots are not PEM certificates.
     func tlsConfiguration() throws -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
@@ -23,7 +23,7 @@ extension PushServiceEndpoint {
 }
 
 extension String {
-    /// Tells whether this is the text of an IPv4 or IPv6 address.
+    /// Indicates whether this is the text of an IPv4 or IPv6 address.
     var isIPAddress: Bool {
         (try? SocketAddress(ipAddress: self, port: 0)) != nil
     }

@@ -50,7 +50,7 @@ public struct Rejection: Hashable, Sendable {
         }
     }
 
-    /// Tells whether the connection must be replaced after this response (reference 1.9, column Conn).
+    /// Indicates whether the connection must be replaced after this response (reference 1.9, column Conn).
     var endsConnection: Bool {
         switch self.reason {
         case .badCertificate, .badCertificateEnvironment, .idleTimeout, .shutdown, .unrelatedKeyIdInToken: true

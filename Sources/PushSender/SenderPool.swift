@@ -24,8 +24,8 @@ package final class SenderPool: SenderSource, Service {
 
     /// Creates a pool without connections.
     ///
-    /// - Parameter endpoints: the push service of each environment; one that is left out is Apple's.
-    /// - Throws: an error of swift-nio-ssl when additional trust roots are not PEM certificates.
+    /// - Parameter endpoints: The push service of each environment; one that is left out is Apple's.
+    /// - Throws: An error of swift-nio-ssl when additional trust roots are not PEM certificates.
     package init(
         endpoints: [PushEnvironment: PushServiceEndpoint] = [:],
         configuration: SenderConfiguration = SenderConfiguration(),

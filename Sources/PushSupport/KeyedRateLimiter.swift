@@ -13,8 +13,8 @@ package final class KeyedRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// Creates a limiter without buckets.
     ///
     /// - Parameters:
-    ///   - rate: the tokens per second of each key.
-    ///   - burst: the tokens of a full bucket.
+    ///   - rate: The tokens per second of each key.
+    ///   - burst: The tokens of a full bucket.
     package init(rate: Double, burst: Double) {
         self.rate = rate
         self.burst = burst

@@ -11,9 +11,9 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
     /// Creates a full bucket.
     ///
     /// - Parameters:
-    ///   - rate: the tokens per second.
-    ///   - burst: the tokens of a full bucket.
-    ///   - now: the time from which tokens are added.
+    ///   - rate: The tokens per second.
+    ///   - burst: The tokens of a full bucket.
+    ///   - now: The time from which tokens are added.
     package init(rate: Double, burst: Double, now: Time) {
         self.rate = max(rate, 1e-3)
         self.burst = max(burst, 1e-3)
@@ -33,14 +33,14 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
     }
 
     /// Takes `count` tokens, also more than the bucket has.
-    /// - Returns: the time after which the debt is paid.
+    /// - Returns: The time after which the debt is paid.
     package mutating func spend(_ count: Double, now: Time) -> Duration {
         self.fill(now)
         self.tokens -= count
         return .seconds(max(0, -self.tokens) / self.rate)
     }
 
-    /// Tells whether the bucket is full, like a new one.
+    /// Returns whether the bucket is full, like a new one.
     package mutating func isFull(now: Time) -> Bool {
         self.fill(now)
         return self.tokens >= self.burst

@@ -40,7 +40,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return .milliseconds(self < earlier ? Int64.min : .max)
     }
 
-    /// Tells whether the first point in time is before the second.
+    /// Returns whether the first point in time is before the second.
     public static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.milliseconds < right.milliseconds
     }

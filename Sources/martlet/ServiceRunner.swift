@@ -12,8 +12,8 @@ enum ServiceRunner {
 
     /// Runs services until the process is asked to end.
     /// - Parameters:
-    ///   - services: the services, each of which may use those before it. They are shut down in reverse order.
-    ///   - last: a service whose end shuts down all others; `nil` for none.
+    ///   - services: The services, each of which may use those before it. They are shut down in reverse order.
+    ///   - last: A service whose end shuts down all others; `nil` for none.
     static func run(_ services: [any Service], until last: (any Service)? = nil, logger: Logger) async throws {
         var all = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
         if let last { all.append(.init(service: last, successTerminationBehavior: .gracefullyShutdownGroup)) }

@@ -18,7 +18,7 @@ final class AuditTrail: Sendable {
 
     /// Writes an entry for a request. A failure to do so is logged, because the change was made.
     ///
-    /// - Parameter action: the method and path.
+    /// - Parameter action: The method and path.
     func record(_ action: String, status: Int, key: APIKeyRecord) async {
         do {
             guard status >= 400 else { return _ = try await self.write(action, status, key) }

@@ -20,8 +20,8 @@ struct FailureReporter: Sendable {
 
     /// Counts and logs a failure.
     ///
-    /// - Parameter place: where it happened, for the log.
-    /// - Returns: the error for the caller, with the fields of its response; `nil` for a failure of another kind.
+    /// - Parameter place: Where it happened, for the log.
+    /// - Returns: The error for the caller, with the fields of its response; `nil` for a failure of another kind.
     func report(_ error: any Error, _ place: Logger.Metadata) async -> (RequestError, HTTPFields)? {
         switch error {
         case let damage as DamagedRow:
@@ -36,7 +36,7 @@ struct FailureReporter: Sendable {
         default:
             guard let later = RetryLaterError(error) else { return nil }
             self.metrics.countThrottled(later.error.code)
-            await later.delayResponse()
+            await TooManyRequestsDelay.wait(before: later.error)
             return (later.error, [.retryAfter: later.seconds])
         }
     }

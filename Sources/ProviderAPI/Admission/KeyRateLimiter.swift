@@ -18,7 +18,7 @@ final class KeyRateLimiter: Sendable {
     private let forms: KeyedRateLimiter<Topic>
     private let bodies = KeyedRateLimiter<UUID>(rate: KeyRateLimiter.bodyBytes, burst: KeyRateLimiter.bodyBytes)
 
-    /// - Parameter rate: requests per second, twice as many at once; 0 sets no limit.
+    /// - Parameter rate: Requests per second, twice as many at once; 0 sets no limit.
     init(rate: Int, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.rate = rate
         self.clock = clock
@@ -42,7 +42,7 @@ final class KeyRateLimiter: Sendable {
         try self.take(from: self.forms, app, orElse: message)
     }
 
-    /// - Parameter message: the explanation for a caller who exceeds the rate.
+    /// - Parameter message: The explanation for a caller who exceeds the rate.
     private func take<Key>(from limiter: KeyedRateLimiter<Key>, _ key: Key, orElse message: String) throws {
         guard self.rate > 0 else { return }
         let now = self.clock()

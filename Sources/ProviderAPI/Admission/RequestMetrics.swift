@@ -13,7 +13,7 @@ struct RequestMetrics: Sendable {
         self.writeFailures = Counter(label: "martlet_store_write_failures", dimensions: [], factory: factory)
     }
 
-    /// - Parameter operation: the id of the operation.
+    /// - Parameter operation: The id of the operation.
     func count(_ operation: String, status: Int, duration: Duration) {
         let label = ("operation", operation)
         Counter(label: "martlet_api_requests", dimensions: [label, ("status", "\(status)")], factory: self.factory)
@@ -24,7 +24,7 @@ struct RequestMetrics: Sendable {
 
     /// Counts a request that exceeded a limit or was given up.
     ///
-    /// - Parameter code: the code of its error.
+    /// - Parameter code: The code of its error.
     func countThrottled(_ code: String) {
         Counter(label: "martlet_api_throttled", dimensions: [("code", code)], factory: self.factory).increment()
     }

@@ -38,12 +38,6 @@ struct RetryLaterError: Error {
         self.init(RequestError(kind, code: code, message: message), after: delay)
     }
 
-    /// Waits for 250 ms before a 429, so that a client that ignores `retry-after` gets no faster responses.
-    func delayResponse() async {
-        guard self.error.kind == .rateLimited else { return }
-        try? await Task.sleep(for: .milliseconds(250), clock: .continuous)
-    }
-
     /// The value of `retry-after`, in whole seconds.
     var seconds: String { "\(max(1, self.delay.components.seconds + 1))" }
 }

@@ -132,7 +132,7 @@ struct BatchResponse: ResponseObject {
             (self.result, self.error) = ("refused", RequestError.Content(error: error))
         }
 
-        /// - Parameter index: the position of the registration in the request.
+        /// - Parameter index: The position of the registration in the request.
         init(_ result: RegistrationResult?, index: Int) {
             switch result?.kind {
             case .rejected(let excess):

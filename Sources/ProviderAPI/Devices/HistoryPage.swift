@@ -13,7 +13,7 @@ struct HistoryPage {
     /// The deliveries without duplicates.
     private var allDeliveries: [DeliveryKey: DeliveryRecord] = [:]
     private var allEvents: [TokenEventRecord] = []
-    /// Is set if one of the lists that were added continues.
+    /// Indicates whether one of the lists that were added continues.
     private var hasMoreDeliveries = false
     private var hasMoreEvents = false
 
@@ -24,8 +24,8 @@ struct HistoryPage {
     }
 
     /// - Parameters:
-    ///   - cursor: the end of the page before.
-    ///   - horizon: the oldest notification that is searched.
+    ///   - cursor: The end of the page before.
+    ///   - horizon: The oldest notification that is searched.
     init(after cursor: Cursor?, limit: Int, horizon: NotificationCursor? = nil) {
         self.horizon = horizon
         self.limit = max(1, limit)

@@ -136,7 +136,7 @@ extension CompatibilityRoutes {
 
     /// Runs `body`, counts its response, and turns an error into a response that the old clients can show.
     ///
-    /// - Parameter operation: the name of the operation at `/metrics`.
+    /// - Parameter operation: The name of the operation at `/metrics`.
     private func respond(
         _ operation: String,
         in format: ErrorFormat,

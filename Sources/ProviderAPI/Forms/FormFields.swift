@@ -57,7 +57,7 @@ struct FormFields: Equatable {
 extension FormFields {
     /// Returns the value of a field; `nil` if it is empty or absent.
     ///
-    /// - Parameter maximum: in bytes.
+    /// - Parameter maximum: In bytes.
     /// - Throws: ``RequestError`` for a longer value.
     func text(_ name: String, maximum: Int) throws(RequestError) -> String? {
         guard let text = self[name], !text.isEmpty else { return nil }

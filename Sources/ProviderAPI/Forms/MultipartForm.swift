@@ -16,7 +16,7 @@ struct MultipartForm {
         self.delimiter = Array("--\(boundary)".utf8)
     }
 
-    /// - Parameter contentType: the value of `content-type` with the boundary.
+    /// - Parameter contentType: The value of `content-type` with the boundary.
     static func fields(of body: [UInt8], contentType: String) throws(RequestError) -> FormFields {
         guard let boundary = HeaderParameters(contentType)["boundary"], Self.isBoundary(boundary) else {
             throw FormFields.error("invalid_boundary", "multipart needs a boundary of 1 to 70 characters")

@@ -99,7 +99,7 @@ struct NotificationSpeed {
     /// The time until all recipients have a final state; `nil` while nothing is sent.
     let secondsLeft: Int?
 
-    /// - Parameter now: the end of the time that is averaged, unless the notification is paused or has ended.
+    /// - Parameter now: The end of the time that is averaged, unless the notification is paused or has ended.
     init(_ notification: NotificationRecord, now: Timestamp) {
         let progress = notification.progress
         guard let start = progress.startedAt, progress.finished > 0 else {

@@ -13,9 +13,9 @@ struct PreviewResponse: ResponseObject {
     private let result: Result<ContentPreview, RenderFailure>
 
     /// - Parameters:
-    ///   - profile: the device to render for; `nil` renders the default variant.
-    ///   - badge: the count that the device would show.
-    ///   - recipients: the present number of recipients.
+    ///   - profile: The device to render for; `nil` renders the default variant.
+    ///   - badge: The count that the device would show.
+    ///   - recipients: The present number of recipients.
     init(_ request: NotificationRequest, for profile: RecipientProfile?, badge: Int?, recipients: Int) {
         (self.request, self.recipients) = (request, recipients)
         self.result = Result { () throws(RenderFailure) in

@@ -31,8 +31,8 @@ extension OperationRequest {
     /// Returns the object whose id the path holds.
     ///
     /// - Parameters:
-    ///   - name: the name of the path parameter, and of the object.
-    ///   - find: returns the object with an id; `nil` if there is none.
+    ///   - name: The name of the path parameter, and of the object.
+    ///   - find: Returns the object with an id; `nil` if there is none.
     /// - Throws: ``RequestError`` with the code `no_such_NAME`, for text that is not an id too.
     func object<Object>(_ name: String, _ find: (UUID) async throws -> Object?) async throws -> Object {
         guard let id = self.uuid(name), let object = try await find(id) else { throw RequestError.noSuch(name) }
@@ -83,7 +83,7 @@ extension RequestError {
 
     /// A credential that has to be set before anything can be sent.
     ///
-    /// - Parameter environment: the name of the environment that lacks it.
+    /// - Parameter environment: The name of the environment that lacks it.
     static func missingCredential(_ environment: String, hint: String = "", at path: String? = nil) -> RequestError {
         .conflict("missing_credential", "the app has no credential for \(environment)\(hint)", at: path)
     }

@@ -25,8 +25,8 @@ struct FirstAdminKey: Sendable {
     /// Recovers from a crash, and checks that the file may be written.
     ///
     /// - Parameters:
-    ///   - file: the file for the key; `nil` for none.
-    ///   - show: is called with the key, once, when the key is valid or about to be.
+    ///   - file: The file for the key; `nil` for none.
+    ///   - show: Is called with the key, once, when the key is valid or about to be.
     /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that holds something else than a key.
     init(_ keys: APIKeys, file: String?, show: @escaping @Sendable (String) -> Void) async throws {
         (self.keys, self.file, self.show) = (keys, file, show)

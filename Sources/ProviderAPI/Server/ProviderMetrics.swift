@@ -9,7 +9,7 @@ struct ProviderMetrics: Sendable {
     private let gauges = GaugeRegistry()
     private let registry: PrometheusRegistry
 
-    /// - Parameter registry: the counters, which follow the gauges in the text.
+    /// - Parameter registry: The counters, which follow the gauges in the text.
     init(
         registry: PrometheusRegistry,
         store: SQLiteStore,

@@ -35,8 +35,8 @@ package final class ProviderServer: Service {
     /// Opens the database.
     ///
     /// - Parameters:
-    ///   - metrics: the metrics that `/metrics` shows besides the gauges of the store.
-    ///   - showAdminKey: is called with the first admin key, once, when the listener is bound: before the key is valid,
+    ///   - metrics: The metrics that `/metrics` shows besides the gauges of the store.
+    ///   - showAdminKey: Is called with the first admin key, once, when the listener is bound: before the key is valid,
     ///     or when it is in its file.
     /// - Throws: ``StoreError``, ``ProviderError``.
     package init(
@@ -165,7 +165,7 @@ package final class ProviderServer: Service {
 
     /// Returns the port of the API, after waiting until requests are served.
     ///
-    /// - Throws: the error that ended ``run()`` before that.
+    /// - Throws: The error that ended ``run()`` before that.
     package func port() async throws -> Int {
         try await self.bound.value
     }

@@ -11,8 +11,8 @@ actor ReadyProbe {
     private var running: Task<Void, any Error>?
 
     /// - Parameters:
-    ///   - clock: a monotonic clock.
-    ///   - probe: throws if the store is not ready.
+    ///   - clock: A monotonic clock.
+    ///   - probe: Throws if the store is not ready.
     init(
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         probe: @escaping @Sendable () async throws -> Void

@@ -43,7 +43,7 @@ struct WALMonitor: Service {
 
     /// Checkpoints the log if it is too long.
     ///
-    /// - Returns: the length of the log after that, in bytes.
+    /// - Returns: The length of the log after that, in bytes.
     func check() async -> Int {
         let length = self.store.logBytes
         guard length > Self.checkpointLength else { return length }

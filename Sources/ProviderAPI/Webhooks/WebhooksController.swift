@@ -132,7 +132,7 @@ struct WebhooksController: Controller {
 
     /// Changes a webhook in one transaction, so that neither a delivery nor another request undoes the change.
     ///
-    /// - Parameter newSecret: a secret that the response shows.
+    /// - Parameter newSecret: A secret that the response shows.
     private func update(
         _ request: OperationRequest,
         newSecret: String? = nil,
@@ -152,7 +152,7 @@ struct WebhooksController: Controller {
 
     /// Returns a webhook as a response.
     ///
-    /// - Parameter secret: a secret that the response shows.
+    /// - Parameter secret: A secret that the response shows.
     private func response(_ webhook: WebhookRecord, secret: String? = nil) async throws -> Response {
         let app = try await self.store.app(id: webhook.app)
         return try .json(WebhookResponse(webhook: webhook, app: app?.bundleID, secret: secret))

@@ -26,9 +26,7 @@ struct EventFeed: Sendable {
     private let first: Int64
 
     init(log: EventLog, filter: EventFilter, start: Int64) {
-        self.log = log
-        self.filter = filter
-        self.start = start
+        (self.log, self.filter, self.start) = (log, filter, start)
         self.first = log.lastID + 1
     }
 

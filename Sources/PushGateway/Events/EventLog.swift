@@ -35,9 +35,7 @@ final class EventLog: Sendable {
     private let state: Mutex<State>
 
     init(database: GatewayDatabase, limits: GatewayConfiguration.Limits, logger: Logger) throws {
-        self.database = database
-        self.limits = limits
-        self.logger = logger
+        (self.database, self.limits, self.logger) = (database, limits, logger)
         let lastID = try database.read { try $0.events.lastID() }
         self.state = Mutex(
             State(nextID: lastID + (lastID == 0 ? 1 : Self.idGap), counts: Array(repeating: 0, count: 256 * 3))

@@ -30,9 +30,7 @@ final class FeedbackList: Sendable {
     /// - Parameter limit: The most entries per topic, for providers that never read them. More are dropped; the next push
     ///   to such a token adds it again. Default 50,000.
     init(database: GatewayDatabase, environment: PushEnvironment, limit: Int = 50_000) {
-        self.database = database
-        self.environment = environment
-        self.limit = limit
+        (self.database, self.environment, self.limit) = (database, environment, limit)
     }
 
     /// The entries that were dropped since the gateway started.

@@ -57,9 +57,7 @@ struct RoutingStateMachine: Sendable {
     private var isWindowScheduled = false
 
     init(environment: PushEnvironment, limits: Limits, power: PowerRules) {
-        self.environment = environment
-        self.limits = limits
-        self.power = power
+        (self.environment, self.limits, self.power) = (environment, limits, power)
     }
 
     /// Indicates whether changes are not on disk yet.

@@ -8,10 +8,10 @@ extension HTTPServerBuilder {
     /// authenticated.
     ///
     /// - Parameters:
-    ///   - deadline: the time for a request, and for each piece of a response.
-    ///   - idle: the longest time without a byte.
-    ///   - listener: the name of the listener in the log.
-    ///   - isAuthenticated: returns `true` if this response to this request shows that its client is authenticated.
+    ///   - deadline: The time for a request, and for each piece of a response.
+    ///   - idle: The longest time without a byte.
+    ///   - listener: The name of the listener in the log.
+    ///   - isAuthenticated: Returns `true` if this response to this request shows that its client is authenticated.
     package static func http1(
         deadline: TimeAmount,
         idle: TimeAmount,

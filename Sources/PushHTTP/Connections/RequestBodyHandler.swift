@@ -48,7 +48,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     private var phase = Phase.open
     private var startedRequests = 0
     private var endedResponses = 0
-    /// Is set while the last request has not ended.
+    /// Indicates whether the last request has not ended.
     private var isReading = false
     /// The rate of the body that is being read; `nil` for one that has a deadline.
     private var stream: StreamedBody?
@@ -61,7 +61,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     private var disconnection: ClientDisconnection?
     private var isInputClosed = false
 
-    /// - Parameter deadline: the time from the head of a request to its end.
+    /// - Parameter deadline: The time from the head of a request to its end.
     package init(deadline: TimeAmount) {
         self.deadline = deadline
     }

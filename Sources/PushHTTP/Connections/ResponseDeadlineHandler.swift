@@ -37,7 +37,7 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
     /// too.
     private var pieceDeadline = NIODeadline.uptimeNanoseconds(0)
 
-    /// - Parameter deadline: the time for each piece of a response.
+    /// - Parameter deadline: The time for each piece of a response.
     package init(deadline: TimeAmount) {
         self.deadline = deadline
     }

@@ -15,14 +15,14 @@ package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
     private let perMinute: Int
     private var lines: [Key: Line] = [:]
 
-    /// - Parameter perMinute: the lines of one kind that are written in a minute.
+    /// - Parameter perMinute: The lines of one kind that are written in a minute.
     package init(perMinute: Int = 5) {
         self.perMinute = max(1, perMinute)
     }
 
     /// Counts a line of this kind.
     ///
-    /// - Returns: the lines that were omitted since the last one that was written; `nil` if this one is to be omitted
+    /// - Returns: The lines that were omitted since the last one that was written; `nil` if this one is to be omitted
     ///   too.
     package mutating func note(_ key: Key, now: NIODeadline) -> Int? {
         var line = self.lines[key] ?? Line(start: now)

@@ -32,7 +32,7 @@ package final class PrometheusRegistry: MetricsFactory {
 
     /// Returns the metric of a name and labels, after adding it if it is new.
     ///
-    /// - Parameter suffix: is appended to names that do not have it.
+    /// - Parameter suffix: Is appended to names that do not have it.
     private func metric<Metric: PrometheusMetric>(
         _ name: String,
         suffix: String,
@@ -76,8 +76,8 @@ private protocol PrometheusMetric: AnyObject, Sendable {
     init()
 
     /// - Parameters:
-    ///   - labels: the labels in the text format.
-    ///   - pairs: the same labels, for lines that add another.
+    ///   - labels: The labels in the text format.
+    ///   - pairs: The same labels, for lines that add another.
     func lines(_ name: String, _ labels: String, _ pairs: [String: String]) -> String
 }
 

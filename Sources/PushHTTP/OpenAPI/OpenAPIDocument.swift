@@ -14,9 +14,9 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
     private let scopeName: (Scope) -> String
 
     /// - Parameters:
-    ///   - tags: the sections of the document, in their order.
-    ///   - pathParameters: the descriptions of the names in braces in paths.
-    ///   - scopeName: returns the name of a scope for the description of an operation.
+    ///   - tags: The sections of the document, in their order.
+    ///   - pathParameters: The descriptions of the names in braces in paths.
+    ///   - scopeName: Returns the name of a scope for the description of an operation.
     package init(
         title: String,
         version: String,

@@ -60,7 +60,7 @@ package struct Schema: Sendable {
         ["min\(name)": range?.lowerBound.json, "max\(name)": range?.upperBound.json]
     }
 
-    /// - Parameter isOpen: allows members that are not named here.
+    /// - Parameter isOpen: Allows members that are not named here.
     package static func object(
         required: KeyValuePairs<String, Schema> = [:],
         optional: KeyValuePairs<String, Schema> = [:],

@@ -12,7 +12,7 @@ extension APIOperation {
 
     /// Carries out a request whose caller may make it.
     ///
-    /// - Parameter bodyDelay: returns the time to wait before a body of the given length is parsed; it may throw.
+    /// - Parameter bodyDelay: Returns the time to wait before a body of the given length is parsed; it may throw.
     /// - Throws: ``RequestError``, or any error of the handler.
     package func respond(
         to request: Request,
@@ -58,7 +58,7 @@ extension APIOperation {
 extension Router where Context == APIContext {
     /// Adds a route for each operation.
     ///
-    /// - Parameter respond: carries out a request, usually by ``APIOperation/respond(to:_:query:bodyDelay:)``.
+    /// - Parameter respond: Carries out a request, usually by ``APIOperation/respond(to:_:query:bodyDelay:)``.
     package func add<Scope>(
         _ operations: [APIOperation<Scope>],
         respond: @escaping @Sendable (APIOperation<Scope>, Request, APIContext) async throws -> Response

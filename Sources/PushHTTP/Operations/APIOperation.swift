@@ -58,8 +58,8 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
 
 extension APIOperation {
     /// - Parameters:
-    ///   - id: the name of the operation, unique in its API.
-    ///   - summary: one sentence for the document.
+    ///   - id: The name of the operation, unique in its API.
+    ///   - summary: One sentence for the document.
     package init(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -101,7 +101,7 @@ extension APIOperation {
 
     /// Sets a JSON body.
     ///
-    /// - Parameter maximum: the longest body, in bytes.
+    /// - Parameter maximum: The longest body, in bytes.
     package func body(_ schema: Schema, maximum: Int = BodyDescription.defaultMaximum) -> APIOperation {
         self.body(BodyDescription(schema, maximum: maximum))
     }

@@ -44,7 +44,7 @@ extension OperationRequest {
 extension Request {
     /// Reads the whole body.
     ///
-    /// - Parameter maximum: in bytes.
+    /// - Parameter maximum: In bytes.
     /// - Throws: ``RequestError`` for a body that is longer.
     package func wholeBody(maximum: Int) async throws -> Data {
         do {

@@ -10,8 +10,8 @@ extension RequestError {
     /// An object that does not exist: `no_such_THING`.
     ///
     /// - Parameters:
-    ///   - identifier: the name of what the caller identified it by.
-    ///   - path: the parameter that holds the identifier; default `thing`.
+    ///   - identifier: The name of what the caller identified it by.
+    ///   - path: The parameter that holds the identifier; default `thing`.
     package static func noSuch(_ thing: String, by identifier: String = "id", at path: String? = nil) -> RequestError {
         let message = "there is no \(thing) with this \(identifier)"
         return RequestError(.notFound, code: "no_such_\(thing)", message: message, path: path ?? thing)
@@ -29,14 +29,14 @@ extension RequestError {
 
     /// A body that exceeds its limit.
     ///
-    /// - Parameter maximum: in bytes.
+    /// - Parameter maximum: In bytes.
     package static func bodyTooLarge(maximum: Int) -> RequestError {
         RequestError(.tooLarge, code: "body_too_large", message: "a body has at most \(maximum) bytes here")
     }
 
     /// A media type that is not understood.
     ///
-    /// - Parameter known: the types to send instead.
+    /// - Parameter known: The types to send instead.
     package static func unsupportedContentType(_ known: String) -> RequestError {
         RequestError(.unsupportedType, code: "unsupported_content_type", message: "send \(known)", path: "content-type")
     }

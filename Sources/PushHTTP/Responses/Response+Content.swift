@@ -15,7 +15,7 @@ extension Response {
 
     /// Returns a list, or one page of it: `{"NAME":[…],"next":"…"}`.
     ///
-    /// - Parameter next: the beginning of the next page; `nil` at the end, and in a list without pages.
+    /// - Parameter next: The beginning of the next page; `nil` at the end, and in a list without pages.
     package static func page(
         _ name: String,
         _ entries: [some JSONRepresentable],
@@ -28,7 +28,7 @@ extension Response {
 
     /// Returns a response that reports an error, with the status of its kind.
     ///
-    /// - Parameter status: overrides that status, for an error that arose in HTTP itself.
+    /// - Parameter status: Overrides that status, for an error that arose in HTTP itself.
     package static func error(
         _ error: RequestError,
         status: HTTPResponse.Status? = nil,

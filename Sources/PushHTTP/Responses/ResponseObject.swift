@@ -51,8 +51,8 @@ package struct ResponseMember<Object>: Sendable {
     /// Makes a member that every object has.
     ///
     /// - Parameters:
-    ///   - schema: overrides the schema of the value's type.
-    ///   - description: one sentence for the document.
+    ///   - schema: Overrides the schema of the value's type.
+    ///   - description: One sentence for the document.
     package static func required<Value: JSONRepresentable>(
         _ name: String,
         _ path: any KeyPath<Object, Value> & Sendable,

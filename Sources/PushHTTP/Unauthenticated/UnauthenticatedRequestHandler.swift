@@ -20,7 +20,7 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
     /// `nil` once the connection is authenticated.
     private var unauthenticated: UnauthenticatedHandler?
 
-    /// - Parameter isAuthenticated: returns `true` if this response to this request shows that its client is
+    /// - Parameter isAuthenticated: Returns `true` if this response to this request shows that its client is
     ///   authenticated. It is called at the head of each response.
     package init(
         _ connections: UnauthenticatedConnections,

@@ -55,7 +55,7 @@ package struct UnauthenticatedStateMachine: Sendable {
 
     /// Admits a connection that was accepted.
     ///
-    /// - Returns: its id, `nil` if it is rejected; and the connection that must be closed in its favour.
+    /// - Returns: Its id, `nil` if it is rejected; and the connection that must be closed in its favour.
     package mutating func open(now: NIODeadline) -> (id: ID?, closes: ID?) {
         var closes: ID?
         if self.entries.count >= max(1, self.limits.connections) {
@@ -88,7 +88,7 @@ package struct UnauthenticatedStateMachine: Sendable {
 
     /// Sets the bytes that a connection holds.
     ///
-    /// - Returns: the connection that must be closed: the one that holds the most, of equal ones the newest.
+    /// - Returns: The connection that must be closed: the one that holds the most, of equal ones the newest.
     package mutating func hold(_ id: ID, bytes: Int) -> ID? {
         guard let before = self.entries[id]?.bytes else { return nil }
         self.entries[id]?.bytes = max(0, bytes)

@@ -108,7 +108,7 @@ package final class SenderDirectory: Sendable {
 
 extension SenderDirectory {
     /// Reads a credential. One that can never be read is reported as unusable.
-    /// - Throws: the error of a store that cannot be read now.
+    /// - Throws: The error of a store that cannot be read now.
     private func read(_ key: Key) async throws -> Entry {
         let name = key.environment.rawValue
         do {

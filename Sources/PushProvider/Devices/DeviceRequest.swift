@@ -23,7 +23,7 @@ package enum DeviceRequest {
     }
 
     /// Reads a registration from the members of a JSON object.
-    /// - Throws: as ``parse(_:)``.
+    /// - Throws: As ``parse(_:)``.
     package static func registration(_ fields: JSONFields) throws(RequestError) -> DeviceRegistration {
         let text = try fields.requiredString("token", maximum: DeviceToken.maximumLength * 4)
         guard let token = DeviceToken(userInput: text) else {

@@ -11,8 +11,8 @@ struct DeliveryDecision: Hashable, Sendable {
         case final(DeliveryRecord.State, reason: String?)
         /// Another try.
         /// - Parameters:
-        ///   - at: the time of the try, by the steady clock.
-        ///   - attempts: the tries that count so far.
+        ///   - at: The time of the try, by the steady clock.
+        ///   - attempts: The tries that count so far.
         case retry(at: Timestamp, attempts: Int)
     }
 
@@ -25,9 +25,9 @@ struct DeliveryDecision: Hashable, Sendable {
 
     /// Decides the consequence of an outcome.
     /// - Parameters:
-    ///   - attempts: the number of tries, with this one.
-    ///   - sentAt: the time of this try, from which a 410 without a timestamp counts.
-    ///   - expires: the time after which no try makes sense.
+    ///   - attempts: The number of tries, with this one.
+    ///   - sentAt: The time of this try, from which a 410 without a timestamp counts.
+    ///   - expires: The time after which no try makes sense.
     ///   - repeatsUnknown: `true` sends again what may have arrived (at least once), `false` does not (at most once).
     static func make(
         _ outcome: Outcome,

@@ -20,7 +20,7 @@ final class HeldLeases: Sendable {
     private let state = Mutex(State())
 
     /// Claims, telling the store which leases are held, and holds the leases that the claim gives.
-    /// - Parameter fence: returns the fencing number of a claim.
+    /// - Parameter fence: Returns the fencing number of a claim.
     func claim<Claimed: Sendable>(
         fence: (Claimed) -> Int64,
         _ body: (ClaimFilter.Held) async throws -> [Claimed]

@@ -38,8 +38,8 @@ struct PageSender: Sendable {
 
     /// Sends one page and waits for the outcomes of all its pushes.
     /// - Parameters:
-    ///   - fence: the fencing number of the claim's lease.
-    ///   - step: the position in the shard after this page; `nil` for retries. At-most-once writes it first.
+    ///   - fence: The fencing number of the claim's lease.
+    ///   - step: The position in the shard after this page; `nil` for retries. At-most-once writes it first.
     func send(
         _ work: PageWork,
         of notification: PreparedNotification,
@@ -111,7 +111,7 @@ struct PageSender: Sendable {
     ///
     /// Recipients that cannot be sent to are written too, so that the second commit gives each its final state and reports
     /// it to webhooks.
-    /// - Returns: whether the notification continues, and the recipients that no other page has begun.
+    /// - Returns: Whether the notification continues, and the recipients that no other page has begun.
     private func begin(
         _ draft: PageDraft,
         _ work: PageWork,

@@ -15,7 +15,7 @@ struct PageWork: Sendable {
     let readAt: Int64
 
     /// The work of a page of a shard.
-    /// - Parameter recipients: the recipients of the page that are sent to now.
+    /// - Parameter recipients: The recipients of the page that are sent to now.
     init(_ page: RecipientPage, recipients: [Recipient]) {
         self.recipients = recipients
         self.readAt = page.readAt

@@ -20,7 +20,7 @@ package struct NotificationAcceptor: Sendable {
         self.init(store: store, wakes: wakes, opener: .init(store: store, wakes: wakes, time: time), time: time)
     }
 
-    /// - Parameter budget: the time that counting the recipients may take while the caller waits. Default 5 s.
+    /// - Parameter budget: The time that counting the recipients may take while the caller waits. Default 5 s.
     init(
         store: any ProviderStore,
         wakes: LaneWakeSignals,
@@ -35,9 +35,9 @@ package struct NotificationAcceptor: Sendable {
 
     /// Writes a notification, which is on disk when the method returns.
     /// - Parameters:
-    ///   - id: the id of the notification. A run of a schedule always has the same one.
-    ///   - run: the run of a schedule that the notification is.
-    ///   - scheduleVersion: the version of the record from which the run was decided. The run is accepted only while the
+    ///   - id: The id of the notification. A run of a schedule always has the same one.
+    ///   - run: The run of a schedule that the notification is.
+    ///   - scheduleVersion: The version of the record from which the run was decided. The run is accepted only while the
     ///     schedule has this version.
     package func accept(
         _ request: NotificationRequest,

@@ -45,13 +45,13 @@ package struct NotificationRequest: Hashable, Sendable {
     }
 
     /// Reads a request from a JSON object.
-    /// - Throws: as ``init(parsing:bundleID:now:)``.
+    /// - Throws: As ``init(parsing:bundleID:now:)``.
     package init(_ json: JSONValue, bundleID: Topic, now: Timestamp) throws(RequestError) {
         try self.init(JSONFields(json, known: Self.members), bundleID: bundleID, now: now)
     }
 
     /// Reads a request from the members of a JSON object.
-    /// - Throws: as ``init(parsing:bundleID:now:)``.
+    /// - Throws: As ``init(parsing:bundleID:now:)``.
     package init(_ fields: JSONFields, bundleID: Topic, now: Timestamp) throws(RequestError) {
         self.environment = try fields.environment("environment")
         self.audience = try Self.audience(fields, now: now)

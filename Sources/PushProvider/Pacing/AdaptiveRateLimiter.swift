@@ -60,7 +60,7 @@ struct AdaptiveRateLimiter: Sendable {
     }
 
     /// Takes the report of a page.
-    /// - Returns: the time to wait before the next page; zero without strain.
+    /// - Returns: The time to wait before the next page; zero without strain.
     mutating func record(_ report: Report, using generator: inout some RandomNumberGenerator) -> Duration {
         self.pending.add(report)
         guard self.pending.total >= self.settings.sample else { return .zero }

@@ -21,7 +21,7 @@ final class PacingController: Sendable {
     private let settings: AdaptiveRateLimiter.Settings
     private let state = Mutex(State())
 
-    /// - Parameter page: the number of recipients of a full page.
+    /// - Parameter page: The number of recipients of a full page.
     init(page: Int) {
         var settings = AdaptiveRateLimiter.Settings()
         settings.page = page
@@ -64,7 +64,7 @@ final class PacingController: Sendable {
     }
 
     /// Charges the notification's pace.
-    /// - Returns: the progress of its wave; `nil` if it is sent as fast as possible.
+    /// - Returns: The progress of its wave; `nil` if it is sent as fast as possible.
     func spend(_ count: Int, of notification: PreparedNotification, now: Timestamp) -> WaveProgress? {
         self.state.withLock { state in
             guard var pacer = Self.pacer(of: notification, in: state, now: now) else { return nil }
@@ -75,7 +75,7 @@ final class PacingController: Sendable {
     }
 
     /// Takes the report of a page.
-    /// - Returns: the time to wait before the next page of any campaign to this service.
+    /// - Returns: The time to wait before the next page of any campaign to this service.
     func record(_ report: AdaptiveRateLimiter.Report, of service: DispatchTarget, now: Timestamp) -> Duration {
         var generator = SystemRandomNumberGenerator()
         return self.state.withLock { state in

@@ -34,7 +34,7 @@ package struct RetentionService: Service {
     private let time: any TimeSource
     private let logger: Logger
 
-    /// - Parameter wake: signalled when the clocks have to be read again.
+    /// - Parameter wake: Signalled when the clocks have to be read again.
     package init(
         store: any ProviderStore,
         settings: RetentionSettings = RetentionSettings(),

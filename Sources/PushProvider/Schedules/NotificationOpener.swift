@@ -10,8 +10,8 @@ struct NotificationOpener: Sendable {
     private let time: any TimeSource
 
     /// - Parameters:
-    ///   - budget: the time that counting the recipients may take. A notification that takes longer is paused. Default 30 s.
-    ///   - countDevices: counts the devices of an audience; `nil` asks the store.
+    ///   - budget: The time that counting the recipients may take. A notification that takes longer is paused. Default 30 s.
+    ///   - countDevices: Counts the devices of an audience; `nil` asks the store.
     init(
         store: any ProviderStore,
         wakes: LaneWakeSignals,

@@ -95,7 +95,7 @@ package struct ScheduleRunner: Service {
     }
 
     /// Finds due work.
-    /// - Parameter excluded: the apps that cannot start now; `nil` if none can.
+    /// - Parameter excluded: The apps that cannot start now; `nil` if none can.
     private func findDue(_ excluded: Set<Int64>?) async -> (work: [ScheduledWork], result: WorkResult) {
         var result = WorkResult()
         guard let excluded else { return ([], result) }

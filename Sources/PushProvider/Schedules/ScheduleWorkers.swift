@@ -27,7 +27,7 @@ final class ScheduleWorkers: Sendable {
     }
 
     /// Ends the work of an app.
-    /// - Parameter pausedUntil: the time of the next try; `nil` if nothing failed.
+    /// - Parameter pausedUntil: The time of the next try; `nil` if nothing failed.
     func finish(_ app: Int64, pausedUntil: ContinuousClock.Instant?) {
         self.state.withLock { state in
             state.running.remove(app)

@@ -18,7 +18,7 @@ package final class ClockMonitor: Service {
     private let wakes: [WakeSignal]
     private let logger: Logger
 
-    /// - Parameter wakes: the signals of all services that sleep.
+    /// - Parameter wakes: The signals of all services that sleep.
     package init(
         store: any ProviderStore,
         stateMachine: ClockStateMachine,

@@ -26,7 +26,7 @@ package struct ClockStateMachine: Hashable, Sendable {
     private var last: ClockReading
 
     /// - Parameters:
-    ///   - mark: the last stored mark.
+    ///   - mark: The last stored mark.
     ///   - isConfirmed: `true` if an operator has confirmed the wall clock.
     package init(mark: ClockMark?, wall: Timestamp, isConfirmed: Bool = false) {
         self.agreed = .zero

@@ -50,7 +50,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     }
 
     /// Counts responses that prove nothing about other tokens, without opening.
-    /// - Returns: the reason for which these tokens must not be deactivated; `nil` if they may be.
+    /// - Returns: The reason for which these tokens must not be deactivated; `nil` if they may be.
     mutating func count(_ new: Counts) -> String? {
         self.counts.add(new)
         defer {
@@ -94,7 +94,7 @@ struct TokenEvidence: Hashable, Sendable {
     var others = CircuitBreaker.Counts()
 
     /// Decides whether a recipient represents the population.
-    /// - Parameter firstNew: the id of the first device that was added lately.
+    /// - Parameter firstNew: The id of the first device that was added lately.
     static func isEstablished(_ recipient: Recipient, firstNew: Int64) -> Bool {
         guard let device = recipient.device else { return false }
         return device < firstNew && !recipient.isSuspected

@@ -163,9 +163,9 @@ extension TokenInvalidationPolicy.Evaluation {
     /// Decides the change of a token after its response; `nil` leaves it as it is.
     ///
     /// - Parameters:
-    ///   - requested: the change that the response to its push asks for.
-    ///   - isEstablished: see ``TokenEvidence``.
-    ///   - triesElsewhere: the token is tried in the other environment next, whose response decides.
+    ///   - requested: The change that the response to its push asks for.
+    ///   - isEstablished: See ``TokenEvidence``.
+    ///   - triesElsewhere: The token is tried in the other environment next, whose response decides.
     func change(
         _ requested: TokenStateChange.Kind,
         isEstablished: Bool,

@@ -58,7 +58,7 @@ package final class SystemResolver: NameResolver {
         self.init(lookUp: Self.systemLookUp)
     }
 
-    /// - Parameter lookUp: finds the addresses of a name. It may block.
+    /// - Parameter lookUp: Finds the addresses of a name. It may block.
     init(limits: ResolverQueue.Limits = .init(), lookUp: @escaping LookUp) {
         self.threads = NIOThreadPool(numberOfThreads: limits.slots)
         self.lookUp = lookUp

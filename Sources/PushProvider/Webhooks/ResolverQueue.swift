@@ -38,8 +38,8 @@ struct ResolverQueue {
     init(limits: Limits = Limits()) { self.limits = limits }
 
     /// Adds a caller to the queue.
-    /// - Parameter id: the number of the caller.
-    /// - Returns: the names whose look-up starts now.
+    /// - Parameter id: The number of the caller.
+    /// - Returns: The names whose look-up starts now.
     mutating func enqueue(_ id: Int, for name: String, app: Int64) -> [String] {
         self.waiting.append(Waiting(id: id, name: name, app: app))
         return self.start()
@@ -50,7 +50,7 @@ struct ResolverQueue {
 
     /// Ends a look-up.
     /// - Parameter isFound: `true` if the name has addresses.
-    /// - Returns: the callers that waited for it, and the names whose look-up starts now.
+    /// - Returns: The callers that waited for it, and the names whose look-up starts now.
     mutating func finish(_ name: String, isFound: Bool) -> (waiters: [Int], started: [String]) {
         let ids = self.running.removeValue(forKey: name)?.ids ?? []
         if isFound {

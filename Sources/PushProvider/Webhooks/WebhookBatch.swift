@@ -16,8 +16,8 @@ struct WebhookBatch: Hashable, Sendable {
 
     /// A batch of as many blocks as one post may have; `nil` if there is none.
     /// - Parameters:
-    ///   - blocks: the blocks in the order of their ids.
-    ///   - last: the last block of a post that failed, which is repeated as it was.
+    ///   - blocks: The blocks in the order of their ids.
+    ///   - last: The last block of a post that failed, which is repeated as it was.
     init?(_ blocks: [EventBlock], through last: Int64? = nil) {
         guard let first = blocks.first else { return nil }
         var events = first.events
@@ -42,7 +42,7 @@ struct WebhookBatch: Hashable, Sendable {
     }
 
     /// Returns the body, `{"id":…,"app":…,"events":[…]}`.
-    /// - Parameter app: the bundle id of the app.
+    /// - Parameter app: The bundle id of the app.
     func body(webhook: UUID, app: String) -> Data {
         var json = JSONWriter(capacity: self.events.count + 256)
         json.raw(#"{"id":"#)
@@ -87,7 +87,7 @@ struct WebhookReader: Sendable {
     init(store: any WebhookStore) { self.store = store }
 
     /// Returns the next post of `webhook`; `nil` if it has received all events.
-    /// - Parameter last: the last block of a post that failed, which is repeated as it was.
+    /// - Parameter last: The last block of a post that failed, which is repeated as it was.
     func next(for webhook: WebhookRecord, through last: Int64? = nil) async throws -> WebhookBatch? {
         var blocks: [EventBlock] = []
         var length = 0

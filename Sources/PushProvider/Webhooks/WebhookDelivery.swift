@@ -41,8 +41,8 @@ package final class WebhookDelivery: Service {
     private let unreadable = Mutex<Set<String>>([])
 
     /// - Parameters:
-    ///   - bundleID: returns the bundle id of an app; `nil` if there is no such app.
-    ///   - wake: signalled when blocks of events were written, or a webhook was added or changed.
+    ///   - bundleID: Returns the bundle id of an app; `nil` if there is no such app.
+    ///   - wake: Signalled when blocks of events were written, or a webhook was added or changed.
     package init(
         store: any WebhookStore,
         bundleID: @escaping @Sendable (Int64) async throws -> Topic?,
@@ -102,7 +102,7 @@ package final class WebhookDelivery: Service {
     }
 
     /// Queues every webhook that may post now.
-    /// - Returns: the time to sleep without a signal.
+    /// - Returns: The time to sleep without a signal.
     private func enqueueDue(_ queue: inout WebhookQueue) async -> Duration {
         let webhooks: [WebhookRecord]
         do {
@@ -198,7 +198,7 @@ package final class WebhookDelivery: Service {
         return .more
     }
 
-    /// - Returns: the failure; `nil` if the post was accepted.
+    /// - Returns: The failure; `nil` if the post was accepted.
     private func post(
         _ batch: WebhookBatch,
         _ webhook: WebhookRecord,

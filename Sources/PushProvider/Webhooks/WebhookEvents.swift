@@ -15,7 +15,7 @@ struct WebhookEvents {
     private(set) var count = 0
     private var json: JSONWriter
 
-    /// - Parameter expected: the number of events to make room for.
+    /// - Parameter expected: The number of events to make room for.
     init(expected: Int = 0) { self.json = JSONWriter(capacity: min(max(0, expected), Self.maximumCount) * 400) }
 
     var isEmpty: Bool { self.count == 0 }
@@ -24,9 +24,9 @@ struct WebhookEvents {
 
     /// Appends a recipient's final state. Its id is derived from the `apns-id` and the state, so that it is always the same.
     /// - Parameters:
-    ///   - apnsID: the `apns-id` of the delivery.
-    ///   - recipient: the recipient; `nil` if its device is not known any more, and so its token.
-    ///   - notification: the id of the notification.
+    ///   - apnsID: The `apns-id` of the delivery.
+    ///   - recipient: The recipient; `nil` if its device is not known any more, and so its token.
+    ///   - notification: The id of the notification.
     mutating func append(_ delivery: DeliveryResult, apnsID: String, to recipient: Recipient?, notification: UUID) {
         self.begin()
         self.json.raw(#"{"id":""#)

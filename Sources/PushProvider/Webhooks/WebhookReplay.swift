@@ -26,7 +26,7 @@ package struct WebhookReplay: Sendable {
 
     /// Moves the webhook's cursor, which may be forward too, and makes it due at once. A post in flight does not move the
     /// cursor afterwards.
-    /// - Returns: the changed record; `nil` if there is no such webhook.
+    /// - Returns: The changed record; `nil` if there is no such webhook.
     package func start(_ id: UUID, from start: Start) async throws -> WebhookRecord? {
         guard let webhook = try await self.store.webhook(id) else { return nil }
         var change = WebhookChange()

@@ -10,7 +10,7 @@ enum WebhookSignature {
     static let header = "martlet-signature"
 
     /// Returns the value of the header.
-    /// - Parameter secrets: at least one secret, the newest first.
+    /// - Parameter secrets: At least one secret, the newest first.
     static func make(of body: Data, secrets: [String], at now: Timestamp) -> String {
         let message = Data("\(now.seconds).".utf8) + body
         let values = secrets.map { secret in

@@ -48,7 +48,7 @@ struct WebhookStateMachine: Hashable, Sendable {
     }
 
     /// Returns `true` if it may post now. A next try later than any back-off was stored under a wrong clock.
-    /// - Parameter now: the steady clock.
+    /// - Parameter now: The steady clock.
     func isDue(at now: Timestamp) -> Bool {
         guard self.record.isActive, let next = self.record.nextTryAt else { return self.record.isActive }
         let longest = max(self.policy.backoff.maximum, self.policy.maximumRetryAfter)

@@ -10,7 +10,7 @@ import PushWire
 /// The reason for which a connection could not be opened, or ended.
 struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
     var description: String
-    /// Is set if another attempt fails in the same way until a setting, a certificate or the server is changed.
+    /// Indicates whether another attempt fails in the same way until a setting, a certificate or the server is changed.
     var isLasting = false
 
     static let closedByServer = Self(description: "the push service closed the connection")
@@ -80,7 +80,7 @@ extension HTTP2RequestFailure {
         }
     }
 
-    /// Is set if the push may be sent on another connection, or on this one later.
+    /// Indicates whether the push may be sent on another connection, or on this one later.
     var allowsRetry: Bool {
         switch self {
         case .headersTooLong, .malformedHeader: false
@@ -96,7 +96,7 @@ extension GoAway {
         Reason(rawValue: PushResponse.reasonText(Array(self.debugData.utf8)))
     }
 
-    /// Is set if a new connection would end in the same way.
+    /// Indicates whether a new connection would end in the same way.
     var isLasting: Bool {
         guard let reason else { return false }
         return Rejection(status: reason.status, reasonText: reason.text).advice == .fixConfiguration

@@ -15,7 +15,7 @@ struct Connector: Sendable {
     let tls: NIOSSLContext
 
     /// Adds `connection` to a new channel.
-    /// - Returns: a future that succeeds after the TLS handshake. Later failures reach the connection.
+    /// - Returns: A future that succeeds after the TLS handshake. Later failures reach the connection.
     func connect(_ connection: PushConnection, on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
         let timeout = TimeAmount(self.endpoint.connectTimeout)
         let deadline = NIODeadline.now() + timeout

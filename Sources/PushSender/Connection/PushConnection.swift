@@ -39,7 +39,7 @@ final class PushConnection: ChannelInboundHandler {
     private var events: [HTTP2ClientEvent] = []
     private var tickets: [PushTicket] = []
     var results: [SendResult] = []
-    /// Is set once the service has answered a request.
+    /// Indicates whether the service has answered a request.
     var isConfirmed = false
 
     init(

@@ -7,7 +7,7 @@ protocol PushConnectionDelegate: AnyObject, Sendable {
     /// Appends up to `limit` pushes to send now, fewer if others wait for a share. The connection will be woken for more.
     func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket])
     /// Returns the provider token for requests now, or `nil` with certificate trust.
-    /// - Throws: the error of the cryptography library if it cannot sign.
+    /// - Throws: The error of the cryptography library if it cannot sign.
     func providerToken(_ id: Int) throws -> String?
     /// Called after the first response that does not end the connection.
     func connectionIsConfirmed(_ id: Int)

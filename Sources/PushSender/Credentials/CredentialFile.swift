@@ -63,7 +63,7 @@ public struct CredentialFile: Sendable {
         }
     }
 
-    /// Tells whether a single key is a signing key, which is P-256.
+    /// Returns whether a single key is a signing key, which is P-256.
     ///
     /// Any key is taken for one if the caller says so, by a team or the extension `.p8`: the error is then about the key.
     private func isSigningKey(_ block: PEMFile.Block) -> Bool {

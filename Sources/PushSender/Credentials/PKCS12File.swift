@@ -21,7 +21,7 @@ struct PKCS12File {
 
     /// Parses an archive.
     ///
-    /// - Throws: an error unless `bytes` are a PFX that is protected by a passphrase.
+    /// - Throws: An error unless `bytes` are a PFX that is protected by a passphrase.
     init(_ bytes: [UInt8]) throws {
         let (content, mac) = try BER.sequence(BER.parse(bytes), identifier: .sequence) { nodes in
             guard try Int(berEncoded: &nodes) == 3 else { throw Broken() }
@@ -102,7 +102,7 @@ struct PKCS12File {
 extension PKCS12File {
     /// Returns an archive with the certificates of this one and the key of `companion`, but none of its own keys.
     ///
-    /// - Parameter password: the passphrase in the encoding of the archive.
+    /// - Parameter password: The passphrase in the encoding of the archive.
     func withoutKeys(adding companion: PKCS12Archive.Companion, password: [UInt8]) throws -> [UInt8] {
         var bags = DER.Serializer()
         try bags.appendConstructedNode(identifier: .sequence) { coder in

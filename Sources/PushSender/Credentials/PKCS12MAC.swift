@@ -15,7 +15,7 @@ struct PKCS12MAC {
     var rounds: Int
     var value: [UInt8]
 
-    /// Tells whether this is the MAC of `content`, or returns `nil` if it cannot be computed.
+    /// Returns whether this is the MAC of `content`, or returns `nil` if it cannot be computed.
     func isValid(for content: some DataProtocol, password: [UInt8]) -> Bool? {
         guard let digest, (1...Self.maximumRounds).contains(self.rounds) else { return nil }
         return switch digest {

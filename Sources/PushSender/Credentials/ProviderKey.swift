@@ -34,7 +34,7 @@ public struct ProviderKey: Sendable {
         self.privateKey = key
     }
 
-    /// Tells whether a text is a team or key identifier: 10 ASCII letters and digits.
+    /// Returns whether a text is a team or key identifier: 10 ASCII letters and digits.
     package static func isIdentifier(_ text: String) -> Bool {
         text.utf8.count == Self.identifierLength
             && text.unicodeScalars.allSatisfy {

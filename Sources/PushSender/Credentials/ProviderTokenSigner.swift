@@ -17,16 +17,16 @@ package struct ProviderTokenSigner: Sendable {
     private struct Issued {
         var text: String
         var at: Timestamp
-        /// Tells whether the push service called the token expired.
+        /// Indicates whether the push service called the token expired.
         var isExpired = false
 
-        /// Tells whether `now` is too close to this token for another one.
+        /// Returns whether `now` is too close to this token for another one.
         func blocksAnother(at now: Timestamp) -> Bool {
             let distance = max(now.since(self.at), self.at.since(now))
             return distance < ProviderTokenSigner.spacing
         }
 
-        /// Tells whether the token is replaced at `now`.
+        /// Returns whether the token is replaced at `now`.
         func isDue(at now: Timestamp) -> Bool {
             guard !self.blocksAnother(at: now) else { return false }
             return self.isExpired || now < self.at || now.since(self.at) >= ProviderTokenSigner.lifetime
@@ -52,7 +52,7 @@ package struct ProviderTokenSigner: Sendable {
     /// Returns the token for a request at `now`: the one in use, while its age is between -20 and 50 minutes.
     ///
     /// Otherwise it signs a new one, or returns an earlier one that a clock that steps issued within 20 minutes of `now`.
-    /// - Throws: an error of swift-crypto if it cannot sign.
+    /// - Throws: An error of swift-crypto if it cannot sign.
     package mutating func text(now: Timestamp) throws -> String {
         if let current, !current.isDue(at: now) { return current.text }
         let next: Issued

@@ -67,8 +67,8 @@ struct PoolStateMachine {
     // MARK: Events
 
     /// - Parameters:
-    ///   - count: the number of pushes that were queued.
-    ///   - waiting: the number of all pushes that wait, as in the other events.
+    ///   - count: The number of pushes that were queued.
+    ///   - waiting: The number of all pushes that wait, as in the other events.
     mutating func pushesQueued(_ count: Int, waiting: Int, now: NIODeadline) -> [Action] {
         var actions: [Action] = []
         for index in self.connections.indices where actions.count < count {

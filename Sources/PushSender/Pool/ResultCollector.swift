@@ -3,7 +3,7 @@ struct ResultCollector {
     private var results: [SendResult]
     private var batch: SendBatch?
 
-    /// - Parameter memory: an empty array whose memory is used. ``finish()`` returns it.
+    /// - Parameter memory: An empty array whose memory is used. ``finish()`` returns it.
     init(_ memory: inout [SendResult]) {
         self.results = []
         swap(&self.results, &memory)
@@ -18,7 +18,7 @@ struct ResultCollector {
     }
 
     /// Delivers the last outcomes.
-    /// - Returns: an empty array.
+    /// - Returns: An empty array.
     mutating func finish() -> [SendResult] {
         self.deliver()
         return self.results

@@ -28,7 +28,7 @@ struct SenderIdentity: Sendable {
 /// Returns the provider token of one key, for all connections that use it.
 package protocol ProviderTokenSource: Sendable {
     /// Returns the token for requests at `now`. It is called on event loops and must not block.
-    /// - Throws: the error of the cryptography library if it cannot sign.
+    /// - Throws: The error of the cryptography library if it cannot sign.
     func text(now: Timestamp) throws -> String
     /// Notes that the push service rejected `text` as too old.
     func expired(_ text: String, now: Timestamp)

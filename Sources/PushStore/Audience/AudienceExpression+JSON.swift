@@ -17,7 +17,7 @@ extension AudienceExpression {
     ])
 
     /// Reads the expression of a request.
-    /// - Parameter now: the time from which `withinDays` counts.
+    /// - Parameter now: The time from which `withinDays` counts.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields, now: Timestamp) throws(RequestError) {
         var parser = AudienceParser(now: now)
@@ -27,7 +27,7 @@ extension AudienceExpression {
     }
 
     /// Reads the expression of a request.
-    /// - Parameter path: the path of the object in the request.
+    /// - Parameter path: The path of the object in the request.
     package init(json members: [String: JSONValue], path: String?, now: Timestamp) throws(RequestError) {
         try self.init(JSONFields(members: members, path: path, known: Self.members), now: now)
     }

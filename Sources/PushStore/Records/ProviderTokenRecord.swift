@@ -25,25 +25,25 @@ package struct ProviderTokenRecord: Hashable, Sendable {
     package var key: ProviderTokenKey
     package var text: String
     package var issuedAt: Timestamp
-    /// Is `true` once the push service has called it expired.
+    /// Indicates whether the push service has called it expired.
     package var isRejected: Bool
 
     package init(key: ProviderTokenKey, text: String, issuedAt: Timestamp, isRejected: Bool = false) {
         (self.key, self.text, self.issuedAt, self.isRejected) = (key, text, issuedAt, isRejected)
     }
 
-    /// Tells whether another token may not be issued at `now`.
+    /// Returns whether another token may not be issued at `now`.
     package func forbidsAnother(at now: Timestamp) -> Bool {
         max(now.since(self.issuedAt), self.issuedAt.since(now)) < Self.spacing
     }
 
-    /// Tells whether another token is to replace it.
+    /// Returns whether another token is to replace it.
     package func isDue(at now: Timestamp) -> Bool {
         guard !self.forbidsAnother(at: now) else { return false }
         return self.isRejected || now < self.issuedAt || now.since(self.issuedAt) >= Self.renewal
     }
 
-    /// Tells whether requests may carry it.
+    /// Returns whether requests may carry it.
     package func isUsable(at now: Timestamp) -> Bool {
         if self.forbidsAnother(at: now) { return true }
         return now >= self.issuedAt && now.since(self.issuedAt) < Self.lifetime

@@ -35,7 +35,7 @@ package struct ShardClaim: Hashable, Sendable {
     package var cursor: Int64
     /// The last recipient of the shard.
     package var end: Int64
-    /// Is `true` if its recipients are few among many devices.
+    /// Indicates whether its recipients are few among many devices.
     package var isNarrow: Bool
     /// The fencing number of the lease.
     package var fence: Int64
@@ -53,7 +53,7 @@ package struct Recipient: Hashable, Sendable {
     package var environment: PushEnvironment
     /// The time of the device's latest registration; `nil` if it never registered.
     package var registeredAt: Timestamp?
-    /// Is `true` if the push service called the token bad before.
+    /// Indicates whether the push service called the token bad before.
     package var isSuspected = false
     /// The environment of a token that is tried in the other one (see ``TokenStateChange/Kind/moved(to:)``).
     package var movedFrom: PushEnvironment?
@@ -85,7 +85,7 @@ package struct RecipientPage: Hashable, Sendable {
     package var held: [Int64] = []
     /// The shard's cursor once these have been tried.
     package var cursor: Int64
-    /// Is `true` if the shard ends here.
+    /// Indicates whether the shard ends here.
     package var isLast: Bool
     /// The registration clock when the page was read.
     package var readAt: Int64 = 0

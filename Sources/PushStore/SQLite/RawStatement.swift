@@ -10,7 +10,7 @@ struct RawStatement {
     private let database: Database
 
     /// Prepares a statement, or takes the kept one.
-    /// - Parameter isKept: whether it is prepared once per connection and text; only for texts of which there are few.
+    /// - Parameter isKept: Whether it is prepared once per connection and text; only for texts of which there are few.
     init(sql: String, isKept: Bool = true, in database: Database) throws {
         self.owner = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
         self.statement = self.owner.sqliteStatement
@@ -72,7 +72,7 @@ struct RawStatement {
     func bindNull(at position: Int32) { sqlite3_bind_null(self.statement, position) }
 
     /// Runs a statement that gives no rows.
-    /// - Returns: the number of changed rows.
+    /// - Returns: The number of changed rows.
     @discardableResult
     func run() throws -> Int {
         defer { sqlite3_reset(self.statement) }
@@ -82,7 +82,7 @@ struct RawStatement {
     }
 
     /// Moves to the next row. Call ``reset()`` after the last one that is needed.
-    /// - Returns: whether there is one.
+    /// - Returns: Whether there is one.
     func step() throws -> Bool {
         switch sqlite3_step(self.statement) {
         case SQLITE_ROW: return true
@@ -128,7 +128,7 @@ struct RawStatement {
 /// Statements whose arguments are integers.
 extension Database {
     /// Runs a statement that gives no rows.
-    /// - Returns: the number of changed rows.
+    /// - Returns: The number of changed rows.
     @discardableResult
     func run(
         sql: String,
@@ -145,7 +145,7 @@ extension Database {
         return try statement.run()
     }
 
-    /// Tells whether a query gives a row.
+    /// Returns whether a query gives a row.
     func hasRow(
         sql: String,
         _ first: Int64,

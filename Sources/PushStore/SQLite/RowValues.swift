@@ -33,7 +33,7 @@ typealias Columns = KeyValuePairs<String, (any DatabaseValueConvertible)?>
 /// Statements, each of them prepared once per connection unless its text has many variants.
 extension Database {
     /// Runs a statement that gives no rows.
-    /// - Returns: the number of changed rows.
+    /// - Returns: The number of changed rows.
     @discardableResult
     func run(sql: String, _ arguments: StatementArguments = []) throws -> Int {
         try self.cachedStatement(sql: sql).execute(arguments: arguments)
@@ -41,7 +41,7 @@ extension Database {
     }
 
     /// Adds a row.
-    /// - Returns: its number.
+    /// - Returns: Its number.
     @discardableResult
     func insert(into table: String, _ values: Columns) throws -> Int64 {
         let (names, places) = (values.map(\.key), values.map { _ in "?" })

@@ -16,7 +16,7 @@ package final class SQLiteStore: ProviderStore {
     let drivers = AudienceDriverTable()
 
     /// Opens or makes the file and runs the migrations that it lacks.
-    /// - Parameter limits: the limits on queries of the API.
+    /// - Parameter limits: The limits on queries of the API.
     /// - Throws: ``StoreError``. A database of another schema is left unchanged.
     package init(path: String, masterKey: MasterKey, limits: QueryLimits = QueryLimits()) throws {
         var configuration = Configuration()

@@ -39,9 +39,9 @@ package struct SQLiteStoreFile: Sendable {
     /// Writers never wait for the copy; what they write meanwhile stays in the log until it ends. The copy rests half
     /// of the time, so that others get the disk too.
     /// - Parameters:
-    ///   - target: the path of a file that does not exist yet. It appears once it is complete and on disk.
-    ///   - isExamined: whether the copy is examined before that, and rejected if it is damaged.
-    /// - Returns: the result of the examination.
+    ///   - target: The path of a file that does not exist yet. It appears once it is complete and on disk.
+    ///   - isExamined: Whether the copy is examined before that, and rejected if it is damaged.
+    /// - Returns: The result of the examination.
     /// - Throws: ``StoreError``.
     @discardableResult
     package func copy(to target: String, isExamined: Bool = true) async throws -> Condition? {
@@ -94,8 +94,8 @@ package struct SQLiteStoreFile: Sendable {
 
     /// Examines the whole file, as it is committed now. Takes about a second per million deliveries.
     /// - Parameters:
-    ///   - isAtRest: whether no provider sends, and the last one has shut down or has been recovered.
-    ///   - masterKey: the key that must open every secret; `nil` leaves that out.
+    ///   - isAtRest: Whether no provider sends, and the last one has shut down or has been recovered.
+    ///   - masterKey: The key that must open every secret; `nil` leaves that out.
     /// - Throws: ``StoreError`` for a file that cannot be read at all.
     package func examine(isAtRest: Bool = false, masterKey: MasterKey? = nil) async throws -> Condition {
         let queue = try self.open(isReadOnly: true)
@@ -121,7 +121,7 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Tells whether the database holds sealed secrets; `false` if there is no database.
+    /// Returns whether the database holds sealed secrets; `false` if there is no database.
     /// - Throws: ``StoreError`` for a file that exists and cannot be read.
     package func holdsSecrets() throws -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: self.path)

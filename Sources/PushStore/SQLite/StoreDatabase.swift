@@ -28,7 +28,7 @@ struct StoreDatabase: Sendable {
     }
 
     /// Runs one statement in a transaction of its own, which is on disk when this returns.
-    /// - Returns: the number of changed rows.
+    /// - Returns: The number of changed rows.
     @discardableResult
     func run(sql: String, _ arguments: StatementArguments = []) async throws -> Int {
         try await self.write { try $0.run(sql: sql, arguments) }
@@ -51,7 +51,7 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Tells whether an error may pass without a change of the database. `SQLITE_CANTOPEN` comes from a full disk too,
+    /// Returns whether an error may pass without a change of the database. `SQLITE_CANTOPEN` comes from a full disk too,
     /// as the files beside the database cannot be made; `SQLITE_BUSY` from another process.
     private static func isOfDisk(_ error: DatabaseError) -> Bool {
         [.SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_BUSY, .SQLITE_LOCKED]

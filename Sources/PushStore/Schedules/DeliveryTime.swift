@@ -50,8 +50,8 @@ package struct DeliveryTime: Hashable, Sendable {
 
     /// Returns the first time at which devices in `zone` may be sent to; `nil` if they are left out.
     /// - Parameters:
-    ///   - zone: the zone that the devices reported; `nil` for none or an unknown one.
-    ///   - acceptedAt: the time at which the request was accepted, so that the result is always the same.
+    ///   - zone: The zone that the devices reported; `nil` for none or an unknown one.
+    ///   - acceptedAt: The time at which the request was accepted, so that the result is always the same.
     package func start(for zone: TimeZone?, acceptedAt: Timestamp) -> Timestamp? {
         let zone = self.effectiveZone(zone)
         guard let beginning = self.beginning(in: zone, acceptedAt: acceptedAt) else { return nil }

@@ -9,7 +9,7 @@ extension RecurringSchedule: StoredJSON {
 
     /// Reads the object `name` of a request, such as
     /// `{"cron":"0 9 * * mon-fri","timeZone":"Europe/Berlin","missedRuns":"skip"}`; `nil` if it is not there.
-    /// - Parameter now: the current time. A schedule without a run after it is rejected.
+    /// - Parameter now: The current time. A schedule without a run after it is rejected.
     package static func parse(
         _ name: String,
         in fields: JSONFields,

@@ -3,7 +3,7 @@ package import PushTypes
 /// The apps and their credentials.
 package protocol AppStore: Sendable {
     /// Adds an app unless there is one with this bundle id.
-    /// - Returns: the app as it is stored, and whether it was added.
+    /// - Returns: The app as it is stored, and whether it was added.
     func addApp(bundleID: Topic, name: String?, now: Timestamp) async throws -> (app: AppRecord, isNew: Bool)
     /// Returns all apps in the order of their bundle ids, without those that cannot be read.
     func apps() async throws -> [AppRecord]
@@ -16,7 +16,7 @@ package protocol AppStore: Sendable {
     /// Stores a credential in place of the earlier one. What was proven with that one is forgotten.
     func setCredential(_ credential: CredentialRecord, app: Int64, environment: PushEnvironment) async throws
     /// Removes a credential.
-    /// - Returns: whether there was one.
+    /// - Returns: Whether there was one.
     func removeCredential(app: Int64, environment: PushEnvironment) async throws -> Bool
     /// Returns a credential; `nil` if there is none.
     /// - Throws: ``StoreError/wrongMasterKey`` if it cannot be opened.

@@ -3,7 +3,7 @@ package import PushTypes
 /// The record of changes by API key.
 package protocol AuditStore: Sendable {
     /// Adds an entry.
-    /// - Returns: its id.
+    /// - Returns: Its id.
     @discardableResult
     func addAudit(_ entry: AuditRecord) async throws -> Int64
     /// Sets the number of requests that an entry stands for.
@@ -11,6 +11,6 @@ package protocol AuditStore: Sendable {
     /// Returns entries, the newest first, beginning before `before`.
     func audit(before: Int64?, limit: Int) async throws -> [AuditRecord]
     /// Deletes entries that are older than this, `limit` at most.
-    /// - Returns: their number.
+    /// - Returns: Their number.
     func forgetAudit(before: Timestamp, limit: Int) async throws -> Int
 }

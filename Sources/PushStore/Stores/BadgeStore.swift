@@ -1,7 +1,7 @@
 /// Badge counts, one per user; a device without a user has its own.
 package protocol BadgeStore: Sendable {
     /// Changes the counts that a notification shows: each one once, however often this is called.
-    /// - Returns: the count of each holder.
+    /// - Returns: The count of each holder.
     func changeBadges(
         by increment: Int,
         notification: Int64,

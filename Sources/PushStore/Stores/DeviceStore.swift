@@ -11,7 +11,7 @@ package protocol DeviceStore: Sendable {
     /// Returns devices in the order of their ids, beginning after `after`, with the inactive ones.
     ///
     /// Devices that cannot be read are left out. There are fewer than `limit` only when no more follow.
-    /// - Parameter environment: the environment of the devices; `nil` for both.
+    /// - Parameter environment: The environment of the devices; `nil` for both.
     func devices(
         app: Int64,
         audience: AudienceExpression,
@@ -22,7 +22,7 @@ package protocol DeviceStore: Sendable {
     /// Returns the devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
     /// Deletes the devices with this token.
-    /// - Returns: the number of deleted devices, with those that cannot be read.
+    /// - Returns: The number of deleted devices, with those that cannot be read.
     func deleteDevices(
         app: Int64,
         token: DeviceToken,

@@ -6,15 +6,15 @@ package import PushTypes
 package protocol DispatchStore: Sendable {
     /// Ends every lease, and queues what at-most-once had started, to be ended as ``EndedRetry/Cause/interrupted``.
     /// Called at the start of the only process that uses the store.
-    /// - Returns: the number of those recipients.
+    /// - Returns: The number of those recipients.
     func recover(now: Timestamp) async throws -> Int
     /// Returns notifications that are due to be opened. One that cannot be read is paused, as it would block others.
-    /// - Parameter excluded: apps whose notifications are left out.
+    /// - Parameter excluded: Apps whose notifications are left out.
     func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord]
     /// Splits a scheduled notification, so that its shards can be claimed.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
     /// Claims shards that may be sent now, of different notifications where there are several.
-    /// - Parameter until: the end of the leases by the steady clock.
+    /// - Parameter until: The end of the leases by the steady clock.
     func claim(
         lane: NotificationRecord.Lane,
         at clocks: ClockReading,
@@ -27,7 +27,7 @@ package protocol DispatchStore: Sendable {
     /// Claims recipients whose next try is due, of the one app that has waited longest.
     ///
     /// A recipient has the profile that ``NotificationRecord/retryNeeds`` names; of a cancelled notification it ends.
-    /// - Parameter until: the end of the leases by the steady clock.
+    /// - Parameter until: The end of the leases by the steady clock.
     func dueRetries(
         lane: NotificationRecord.Lane,
         now: Timestamp,

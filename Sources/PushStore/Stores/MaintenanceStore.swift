@@ -8,7 +8,7 @@ package protocol MaintenanceStore: Sendable {
     /// - Throws: ``StoreError/cannotWrite(why:)``.
     func checkWritable() async throws
     /// Pauses every notification that has not ended and every schedule, also those that cannot be read.
-    /// - Returns: the number of each.
+    /// - Returns: The number of each.
     func pauseEverything(reason: String) async throws -> (notifications: Int, schedules: Int)
     /// Counts what waits. Cheap enough to be called every few seconds.
     func statistics(now: Timestamp) async throws -> StoreStatistics

@@ -5,8 +5,8 @@ package import PushTypes
 package protocol NotificationStore: Sendable {
     /// Stores a notification unless its idempotency key or its run of a schedule was accepted before.
     /// - Parameters:
-    ///   - shards: the parts of its audience; empty for a notification that is opened later.
-    ///   - scheduleVersion: the version of the schedule that it is a run of. It is accepted only if the schedule still
+    ///   - shards: The parts of its audience; empty for a notification that is opened later.
+    ///   - scheduleVersion: The version of the schedule that it is a run of. It is accepted only if the schedule still
     ///     exists, is not paused and has this version. `nil` skips that check.
     func accept(
         _ notification: NotificationRecord,
@@ -21,7 +21,7 @@ package protocol NotificationStore: Sendable {
     /// - Throws: ``DamagedRow`` if it cannot be read.
     func notification(_ id: UUID) async throws -> NotificationRecord?
     /// Returns notifications, the newest first, beginning before `before`. Those that cannot be read are left out.
-    /// - Parameter app: the app of the notifications; `nil` for all apps.
+    /// - Parameter app: The app of the notifications; `nil` for all apps.
     func notifications(
         app: Int64?,
         state: NotificationRecord.State?,
@@ -29,7 +29,7 @@ package protocol NotificationStore: Sendable {
         limit: Int
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?)
     /// Pauses, resumes or cancels a notification. The retries of a cancelled one are due at once, to be ended.
-    /// - Returns: the notification, unchanged if its state does not allow the change; `nil` if there is none.
+    /// - Returns: The notification, unchanged if its state does not allow the change; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if it cannot be read. It is paused or cancelled all the same.
     func setState(_ change: StateChange, of notification: UUID, now: Timestamp) async throws -> NotificationRecord?
     /// Returns a notification's deliveries in the order of recipients, beginning after `after`.
@@ -60,8 +60,8 @@ package protocol NotificationStore: Sendable {
         limit: Int
     ) async throws -> [DeliveryRecord]
     /// Deletes notifications that ended before this time with their deliveries, and token events of that age.
-    /// - Parameter limit: the most rows of one call, so that other writers do not wait long.
-    /// - Returns: the number of rows; 0 when there is nothing left to delete.
+    /// - Parameter limit: The most rows of one call, so that other writers do not wait long.
+    /// - Returns: The number of rows; 0 when there is nothing left to delete.
     func forget(before: Timestamp, limit: Int) async throws -> Int
 }
 

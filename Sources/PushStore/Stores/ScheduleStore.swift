@@ -6,7 +6,7 @@ package protocol ScheduleStore: Sendable {
     /// Adds a schedule unless that would exceed the app's limits. The check and the write are one transaction.
     func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeResult
     /// Returns schedules, the oldest first, beginning after `cursor`. Those that cannot be read are left out.
-    /// - Parameter longestRequest: the most bytes of a request; longer ones are left out of their entries.
+    /// - Parameter longestRequest: The most bytes of a request; longer ones are left out of their entries.
     func schedules(
         app: Int64,
         after cursor: ScheduleCursor?,
@@ -25,11 +25,11 @@ package protocol ScheduleStore: Sendable {
     /// more, because the schedule was changed meanwhile.
     func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws
     /// Deletes a schedule.
-    /// - Returns: whether there was one.
+    /// - Returns: Whether there was one.
     func deleteSchedule(_ id: UUID) async throws -> Bool
     /// Returns the due schedules in the order of their runs. Those that cannot be read are paused.
-    /// - Parameter excluded: apps whose schedules are left out.
-    /// - Returns: the schedules, and the stored ids of those that cannot be read.
+    /// - Parameter excluded: Apps whose schedules are left out.
+    /// - Returns: The schedules, and the stored ids of those that cannot be read.
     func dueSchedules(
         now: Timestamp,
         limit: Int,
@@ -62,12 +62,12 @@ package enum ScheduleChange: Hashable, Sendable {
     /// Replaces the name, the request and the rule. A pause and the last run stay.
     case replace(name: String, request: Data, rule: RecurringSchedule, nextRunAt: Timestamp?)
     /// Pauses it.
-    /// - Parameter version: the version that it must still have; `nil` pauses it in any version.
+    /// - Parameter version: The version that it must still have; `nil` pauses it in any version.
     case pause(version: Int64?)
     /// Resumes it.
     /// - Parameters:
-    ///   - nextRunAt: the next run, computed from the rule of a record.
-    ///   - version: the version of that record. With another version nothing is changed.
+    ///   - nextRunAt: The next run, computed from the rule of a record.
+    ///   - version: The version of that record. With another version nothing is changed.
     case resume(nextRunAt: Timestamp?, version: Int64)
 }
 

@@ -21,6 +21,6 @@ package protocol TokenStateStore: Sendable {
     ) async throws -> [TokenEventRecord]
     /// Closes the circuit breaker, and deactivates the devices whose deactivation it withheld or leaves them active.
     /// Takes several transactions if there are many.
-    /// - Returns: the number of those devices.
+    /// - Returns: The number of those devices.
     func settleWithheld(app: Int64, environment: PushEnvironment, deactivates: Bool, now: Timestamp) async throws -> Int
 }

@@ -4,7 +4,7 @@ package import PushTypes
 /// The webhooks, and the events for them.
 package protocol WebhookStore: Sendable {
     /// Adds a webhook unless its app has `limit` of them.
-    /// - Returns: whether it was added.
+    /// - Returns: Whether it was added.
     func addWebhook(_ webhook: WebhookRecord, limit: Int) async throws -> Bool
     /// Returns the webhooks of an app, or of all apps.
     func readWebhooks(app: Int64?) async throws -> WebhookList
@@ -12,25 +12,25 @@ package protocol WebhookStore: Sendable {
     func webhook(_ id: UUID) async throws -> WebhookRecord?
     /// Writes a person's change, in one transaction with the reading that it needs. Other people's changes and the
     /// columns of the delivery stay.
-    /// - Returns: the record after the change; `nil` if there is none.
+    /// - Returns: The record after the change; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if it cannot be read.
     func changeWebhook(_ id: UUID, _ change: WebhookChange) async throws -> WebhookRecord?
     /// Writes the outcome of a post: only the delivery's columns, and only where they still hold what the post began
     /// with.
-    /// - Returns: whether the outcome counts. It does not for a deleted webhook, nor does a failure for one that was
+    /// - Returns: Whether the outcome counts. It does not for a deleted webhook, nor does a failure for one that was
     ///   changed while the post was in flight.
     func settleWebhook(_ id: UUID, _ outcome: WebhookOutcome) async throws -> Bool
     /// Deletes a webhook.
-    /// - Returns: whether there was one.
+    /// - Returns: Whether there was one.
     func deleteWebhook(_ id: UUID) async throws -> Bool
-    /// Tells whether an active webhook of the app wants events of this kind.
+    /// Returns whether an active webhook of the app wants events of this kind.
     func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool
     /// Returns blocks of events in the order of their positions, beginning after `after`.
     func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]
     /// Returns the position of the last block before this time; 0 if there is none.
     func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64
     /// Deletes the blocks before this time.
-    /// - Returns: their number.
+    /// - Returns: Their number.
     func forgetEvents(before: Timestamp) async throws -> Int
 }
 
@@ -92,7 +92,7 @@ package struct WebhookOutcome: Hashable, Sendable {
     package var before: WebhookRecord
     /// The record after the post. Only its cursor, failures, times, last error and activity count.
     package var after: WebhookRecord
-    /// Is `true` if the receiver accepted the post.
+    /// Indicates whether the receiver accepted the post.
     package var isAccepted: Bool
 
     package init(before: WebhookRecord, after: WebhookRecord, isAccepted: Bool) {

@@ -6,7 +6,7 @@ import SwiftASN1
 extension CertificateTopic {
     /// Decodes a list. Names that are not topics are left out.
     ///
-    /// - Throws: an error of swift-asn1 for another structure.
+    /// - Throws: An error of swift-asn1 for another structure.
     package static func list(derEncoded der: [UInt8]) throws -> [CertificateTopic] {
         try DER.sequence(DER.parse(der), identifier: .sequence) { nodes in
             var topics: [CertificateTopic] = []

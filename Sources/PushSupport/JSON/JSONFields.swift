@@ -28,9 +28,9 @@ package struct JSONFields: Sendable {
 
     /// Reads the members of an object within a request.
     /// - Parameters:
-    ///   - members: the object's members.
-    ///   - path: the path of the object in the request; `nil` for the outermost one.
-    ///   - known: the names of the members that are allowed.
+    ///   - members: The object's members.
+    ///   - path: The path of the object in the request; `nil` for the outermost one.
+    ///   - known: The names of the members that are allowed.
     /// - Throws: ``RequestError`` for an unknown member.
     package init(members: [String: JSONValue], path: String?, known: Set<String>) throws(RequestError) {
         self.members = members.filter { $0.value != .null }

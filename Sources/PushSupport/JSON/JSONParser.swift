@@ -120,7 +120,7 @@ struct JSONParser {
 
     /// Consumes the separator after an entry: a comma, or `end`.
     ///
-    /// - Returns: whether it was `end`.
+    /// - Returns: Whether it was `end`.
     private mutating func consumeSeparator(orEnd end: UInt8) throws(RequestError) -> Bool {
         let byte = self.peek()
         guard byte == end || byte == UInt8(ascii: ",") else { throw Self.invalid }

@@ -119,7 +119,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// Indicates whether the notification is neither settled nor discarded.
+    /// Returns whether the notification is neither settled nor discarded.
     package func isInFlight(_ ticket: UInt32) -> Bool { self.index(of: ticket) != nil }
 
     private var hasCapacity: Bool { self.entries.count < max(1, self.limits.inFlight) }

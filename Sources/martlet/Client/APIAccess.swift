@@ -11,7 +11,7 @@ struct APIConnection {
     var cursor = "cursor"
 
     /// Sends a request whose path begins where the command works.
-    /// - Throws: as ``APIClient/send(_:to:)``.
+    /// - Throws: As ``APIClient/send(_:to:)``.
     func send(_ request: APIRequest) async throws -> JSONValue { try await self.client.send(self.absolute(request)) }
 
     /// Returns the request with its whole path.
@@ -43,8 +43,8 @@ extension APIAccess {
 
     /// Prints the entries of a list as a table.
     /// - Parameters:
-    ///   - name: the member of the response that has the entries.
-    ///   - limit: the most entries; `nil` for all.
+    ///   - name: The member of the response that has the entries.
+    ///   - limit: The most entries; `nil` for all.
     func list(_ name: String, _ request: APIRequest, limit: Int?, _ columns: TextTable) async throws {
         let connection = try await self.connection()
         var entries: [JSONValue] = []

@@ -28,7 +28,7 @@ struct APIClient: Sendable {
     /// The kind of server that is expected at the URL, for errors.
     let role: Role
 
-    /// - Parameter baseURL: the URL without a path; a slash at its end is dropped.
+    /// - Parameter baseURL: The URL without a path; a slash at its end is dropped.
     init(baseURL: String, apiKey: String? = nil, role: Role = .provider) {
         self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
         self.apiKey = apiKey
@@ -36,7 +36,7 @@ struct APIClient: Sendable {
     }
 
     /// Sends a request and returns the response's JSON; `null` for an empty body.
-    /// - Parameter path: a path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
+    /// - Parameter path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
     /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` where no such API responds.
     @discardableResult
     func send(_ request: APIRequest, to path: String? = nil) async throws -> JSONValue {
@@ -50,7 +50,7 @@ struct APIClient: Sendable {
     }
 
     /// Sends a body as it arrives, without a limit of time. Throws as ``send(_:to:)``.
-    /// - Parameter length: the length in bytes; `nil` if it is not known.
+    /// - Parameter length: The length in bytes; `nil` if it is not known.
     func upload<Body: AsyncSequence & Sendable>(
         _ body: Body,
         length: Int64?,

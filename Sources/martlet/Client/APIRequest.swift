@@ -43,7 +43,7 @@ struct APIRequest: Sendable {
     }
 
     /// Returns the request with a key by which the server carries out a repeated one only once.
-    /// - Parameter key: the key; `nil` for a new one.
+    /// - Parameter key: The key; `nil` for a new one.
     func idempotencyKey(_ key: String?) -> APIRequest {
         changed(self) { $0.headers.append(("idempotency-key", key ?? UUID().uuidString)) }
     }

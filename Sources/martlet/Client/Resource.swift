@@ -58,7 +58,7 @@ struct ResourceOptions<Kind: IdentifiedResource>: APIAccess {
     func connection() async throws -> APIConnection { try await self.access.connection() }
 
     /// Returns a request about this resource.
-    /// - Parameter parts: the further parts of the path.
+    /// - Parameter parts: The further parts of the path.
     func request(_ method: APIRequest.Method, _ parts: String...) -> APIRequest {
         APIRequest(method, [Kind.path, self.id.pathPart] + parts)
     }

@@ -25,7 +25,7 @@ struct DatabaseReplacement {
     var hasOldFiles: Bool { Self.hasFiles(at: self.target) }
 
     /// Moves the files of the old database to another name.
-    /// - Returns: the path of the old database from now on; `nil` if there was none.
+    /// - Returns: The path of the old database from now on; `nil` if there was none.
     /// - Throws: ``SettingsError``. Then no provider starts until another attempt has succeeded.
     func setAside() throws -> String? {
         let aside = try self.reservedName()

@@ -33,7 +33,7 @@ struct DemoLoop: Sendable {
     var provider: APIClient { APIClient(baseURL: "http://127.0.0.1:\(self.providerPort)", apiKey: self.apiKey) }
 
     /// Starts a gateway with the app and its key.
-    /// - Parameter start: runs a service.
+    /// - Parameter start: Runs a service.
     mutating func startGateway(_ start: (any Service) async -> Void) async throws -> Gateway {
         var configuration = GatewayConfiguration(dataDirectory: "\(self.directory)/gateway")
         configuration.listeners = [.sandbox: .free]

@@ -35,7 +35,7 @@ struct DemoRun: Service {
     }
 
     /// Runs the demo.
-    /// - Parameter start: runs a service in the group.
+    /// - Parameter start: Runs a service in the group.
     private func perform(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
         let (loop, device) = try await Self.within(Self.deadline) {
             var loop = DemoLoop(directory: self.directory, log: self.log)

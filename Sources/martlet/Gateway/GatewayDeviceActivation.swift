@@ -8,7 +8,7 @@ protocol GatewayActivationCommand: AsyncParsableCommand {
     /// The signing request, and the file for the certificate.
     var signingRequest: SigningRequestOptions { get }
     /// Returns the request.
-    /// - Parameter csr: the signing request in PEM.
+    /// - Parameter csr: The signing request in PEM.
     func request(_ csr: JSONValue) -> APIRequest
 }
 

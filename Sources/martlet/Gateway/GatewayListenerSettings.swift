@@ -58,7 +58,7 @@ extension GatewaySettings {
         }
 
         /// Copies the addresses of all listeners to a configuration.
-        /// - Parameter freePorts: whether ports that no setting names are free ones, rather than the usual ones.
+        /// - Parameter freePorts: Whether ports that no setting names are free ones, rather than the usual ones.
         static func apply(_ settings: SettingsReader, freePorts: Bool, to configuration: inout GatewayConfiguration) {
             var main = freePorts ? GatewayConfiguration.Listeners.free : .defaults
             for row in self.main { row.apply(settings, &main) }

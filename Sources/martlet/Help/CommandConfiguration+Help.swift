@@ -23,7 +23,7 @@ extension CommandConfiguration {
     }
 
     /// Returns the configuration with an example after all sentences.
-    /// - Parameter words: the words after `martlet`.
+    /// - Parameter words: The words after `martlet`.
     func example(_ words: String) -> Self {
         changed(self) { $0.discussion += "\($0.discussion.isEmpty ? "" : "\n\n")Example: martlet \(words)" }
     }

@@ -4,7 +4,7 @@ import PushSupport
 /// Files that commands read for their user; `-` is standard input. All functions throw ``SettingsError``.
 enum InputFile {
     /// Returns the bytes of a file.
-    /// - Parameter option: the option or setting that names the file, for the error; `nil` if that is clear.
+    /// - Parameter option: The option or setting that names the file, for the error; `nil` if that is clear.
     static func data(_ path: String, for option: String? = nil) throws -> Data {
         try self.reading(path, for: option) {
             path == "-"
@@ -31,7 +31,7 @@ enum InputFile {
     }
 
     /// Returns the JSON object in a text.
-    /// - Parameter name: the source of the text, for the error.
+    /// - Parameter name: The source of the text, for the error.
     static func object(_ data: Data, named name: String) throws -> [String: JSONValue] {
         do {
             guard case .object(let members) = try JSONValue(parsing: data) else {

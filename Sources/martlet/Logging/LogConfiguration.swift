@@ -20,7 +20,7 @@ struct LogConfiguration: Sendable {
     private let level: Logger.Level
     private let format: Format
 
-    /// - Parameter defaultLevel: the level where the settings have none.
+    /// - Parameter defaultLevel: The level where the settings have none.
     init(_ settings: SettingsReader, defaultLevel: Logger.Level = .info) {
         self.level = settings.choice(LogSettings.level, default: defaultLevel)
         self.format = settings.choice(LogSettings.format, default: .text)

@@ -4,7 +4,7 @@ import PushSupport
 /// Files that commands write for their user. An existing one is not overwritten: that is a ``SettingsError``.
 enum OutputFile {
     /// Creates a file.
-    /// - Parameter isSecret: whether only the owner can read the file.
+    /// - Parameter isSecret: Whether only the owner can read the file.
     static func write(_ content: Data, to path: String, isSecret: Bool) throws {
         guard !FileManager.default.fileExists(atPath: path) else {
             throw SettingsError("\(path) exists already: move it away or name another file with --output")

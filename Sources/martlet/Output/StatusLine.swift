@@ -34,8 +34,8 @@ enum ProgressText {
 
     /// Returns the bar.
     /// - Parameters:
-    ///   - total: the number at the end; `nil` where it is not known, and then there is no bar.
-    ///   - rate: the number per second.
+    ///   - total: The number at the end; `nil` where it is not known, and then there is no bar.
+    ///   - rate: The number per second.
     static func of(done: Int, total: Int?, rate: Double? = nil, secondsLeft: Int? = nil) -> String {
         var text = "\(done)"
         if let total, total > 0 {

@@ -19,12 +19,12 @@ struct AppOptions: APIAccess {
     func connection() async throws -> APIConnection { try Self.connection(try await self.settings()) }
 
     /// Returns the settings of a run.
-    /// - Parameter own: the command's own flags.
+    /// - Parameter own: The command's own flags.
     func settings(_ own: [any FlagValues] = []) async throws -> SettingsReader {
         try await self.provider.common.settings([self.provider.api, self.flags] + own)
     }
 
-    /// - Throws: a validation error if the settings name no app.
+    /// - Throws: A validation error if the settings name no app.
     static func connection(_ settings: SettingsReader) throws -> APIConnection {
         guard let app = settings.string(AppSettings.app), !app.isEmpty else {
             throw ValidationError("Name the app with --app.")

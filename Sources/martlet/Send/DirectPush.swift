@@ -14,7 +14,7 @@ struct DirectPush {
     private let id: String?
 
     /// Makes the push from the options.
-    /// - Throws: a validation error that names the option.
+    /// - Throws: A validation error that names the option.
     init(_ options: DirectOptions, content: ContentOptions, app: String?, credential: PushCredential) throws {
         var headers = try options.headers()
         let type = content.pushType.flatMap(PushType.init(rawValue:))

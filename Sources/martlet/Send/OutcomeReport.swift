@@ -17,7 +17,7 @@ final class OutcomeReport {
     /// A value that is true while standard output is open.
     private(set) var isOpen = true
 
-    /// - Parameter total: the number of outcomes to come; `nil` if it is not known.
+    /// - Parameter total: The number of outcomes to come; `nil` if it is not known.
     init(asJSON: Bool, total: Int?) {
         self.asJSON = asJSON || isatty(STDOUT_FILENO) == 0
         self.total = total

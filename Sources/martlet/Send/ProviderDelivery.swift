@@ -38,7 +38,7 @@ struct ProviderDeliveryOptions: ParsableArguments {
     var isGiven: Bool { self.flags.has(SendSettings.server) || self.wait || self.idempotencyKey != nil }
 
     /// Sends a notification and prints the response.
-    /// - Returns: whether all pushes were accepted, as far as the command waits for it.
+    /// - Returns: Whether all pushes were accepted, as far as the command waits for it.
     func send(_ content: ContentOptions, to target: TargetOptions, app: String, settings: SettingsReader) async throws
         -> Bool
     {
@@ -65,7 +65,7 @@ extension APIClient {
     static let pollInterval: Duration = .milliseconds(100)
 
     /// Waits until every recipient of a notification has a final state, or the notification is cancelled.
-    /// - Returns: the notification at its end.
+    /// - Returns: The notification at its end.
     /// - Throws: ``SettingsError`` when the time is up.
     func end(ofNotification id: String, within limit: Duration) async throws -> JSONValue {
         let deadline = ContinuousClock.now + limit

@@ -48,7 +48,7 @@ struct TokenSource {
     }
 
     /// Returns the next entries; none at the end.
-    /// - Parameter limit: the most entries.
+    /// - Parameter limit: The most entries.
     mutating func next(_ limit: Int) throws -> [Entry] {
         var entries: [Entry] = []
         var start = 0

@@ -7,7 +7,7 @@ struct CommonOptions: ParsableArguments {
     @OptionGroup var log: SettingFlags<LogSettings>
 
     /// Returns the settings of a run: flags over environment over file.
-    /// - Parameter flags: the command's own flags.
+    /// - Parameter flags: The command's own flags.
     func settings(_ flags: [any FlagValues] = []) async throws -> SettingsReader {
         let all = flags.reduce(self.log.values) { $0.merging($1.values) { $1 } }
         return try await SettingsReader(flags: all, file: self.config)

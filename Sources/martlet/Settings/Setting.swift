@@ -35,7 +35,7 @@ struct Setting: Sendable {
     /// Further sentences, for the table in the documentation.
     private(set) var discussion: String?
 
-    /// - Parameter defaultText: the default as people read it; `nil` where the setting has none.
+    /// - Parameter defaultText: The default as people read it; `nil` where the setting has none.
     init(_ key: String, flag: String? = nil, kind: Kind = .text, default defaultText: String? = nil) {
         self.key = key
         self.flag = flag

@@ -13,7 +13,7 @@ struct SettingRow<Target: SettingTarget>: Sendable {
     /// Copies the value, if one was given, to the configuration.
     let apply: @Sendable (SettingsReader, inout Target) -> Void
 
-    /// - Parameter apply: copies the value; by default it does nothing, and the command reads the setting by itself.
+    /// - Parameter apply: Copies the value; by default it does nothing, and the command reads the setting by itself.
     init(_ setting: Setting, apply: @escaping @Sendable (SettingsReader, inout Target) -> Void = { _, _ in }) {
         self.setting = setting
         self.apply = apply
@@ -78,7 +78,7 @@ extension SettingRow {
     }
 
     /// Returns a row for a port.
-    /// - Parameter text: the default in words; `nil` for that of the configuration.
+    /// - Parameter text: The default in words; `nil` for that of the configuration.
     static func port(_ key: String, flag: String, _ path: Path<Int>, default text: String? = nil) -> Self {
         let text = text ?? "\(Target.defaults[keyPath: path])"
         let setting = Setting(key, flag: flag, kind: Setting.ports, default: text)
@@ -92,7 +92,7 @@ extension SettingRow {
     }
 
     /// Returns a row for a time that is given as a whole number of units.
-    /// - Parameter unit: the length of a unit in seconds, such as 86,400 for days.
+    /// - Parameter unit: The length of a unit in seconds, such as 86,400 for days.
     static func time(
         _ key: String,
         flag: String,

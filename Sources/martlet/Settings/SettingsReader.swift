@@ -17,8 +17,8 @@ struct SettingsReader: Sendable {
     private let errors = SettingErrorCollector()
 
     /// - Parameters:
-    ///   - flags: the values of flags by key.
-    ///   - file: the settings file; `nil` for ``defaultFile``, if there is one.
+    ///   - flags: The values of flags by key.
+    ///   - file: The settings file; `nil` for ``defaultFile``, if there is one.
     /// - Throws: ``SettingsError`` for a file that cannot be read.
     init(flags: [String: ConfigValue] = [:], file: String? = nil) async throws {
         let values = flags.map { (AbsoluteConfigKey($0.key.split(separator: ".").map(String.init)), $0.value) }

@@ -12,8 +12,8 @@ struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
     private var count = 0
 
     /// - Parameters:
-    ///   - maximum: in bytes.
-    ///   - announced: the value of `content-length`; `nil` for a chunked body, whose end is marked.
+    ///   - maximum: In bytes.
+    ///   - announced: The value of `content-length`; `nil` for a chunked body, whose end is marked.
     init(_ body: HummingbirdCore.RequestBody, maximum: Int, announced: Int?) {
         (self.body, self.maximum, self.announced) = (body.makeAsyncIterator(), maximum, announced)
     }

@@ -37,9 +37,7 @@ final class DeviceLinkMailbox: DeviceConnection {
     private let queue = Mutex(Queue())
 
     init(channel: any Channel, listener: DeviceLinkListener, recipient: Recipient) {
-        self.channel = channel
-        self.listener = listener
-        self.recipient = recipient
+        (self.channel, self.listener, self.recipient) = (channel, listener, recipient)
     }
 
     /// Queues packets; called by the router on any thread.

@@ -30,9 +30,7 @@ final class FeedbackServerHandler: ChannelInboundHandler {
         closeHandler: FeedbackCloseHandler? = nil,
         certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate
     ) {
-        self.listener = listener
-        self.closeHandler = closeHandler
-        self.certificate = certificate
+        (self.listener, self.closeHandler, self.certificate) = (listener, closeHandler, certificate)
         self.stateMachine = FeedbackServerStateMachine(limits: listener.limits, now: listener.time.steady)
     }
 

@@ -22,7 +22,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
     private var hasDecided = false
     private var timer: Scheduled<Void>?
 
-    /// - Parameter deadline: the time from the TCP connection to the whole preface.
+    /// - Parameter deadline: The time from the TCP connection to the whole preface.
     init(deadline: TimeAmount, configureHTTP2: @escaping (any Channel) throws -> Void) {
         self.deadline = deadline
         self.configureHTTP2 = configureHTTP2

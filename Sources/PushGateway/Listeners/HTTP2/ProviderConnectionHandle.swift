@@ -5,7 +5,7 @@ import Synchronization
 
 /// The connection that performs the commands of a ``ProviderConnectionHandle``, on its event loop.
 protocol ProviderCommandHandler: AnyObject {
-    /// Is set while events are handled, at whose end everything is written.
+    /// Indicates whether events are handled, at whose end everything is written.
     var isWorking: Bool { get }
 
     func perform(_ command: ProviderConnectionHandle.Command)
@@ -33,7 +33,7 @@ final class ProviderConnectionHandle: Sendable {
         /// Is `nil` after the end of the connection.
         var connection: NIOLoopBound<any ProviderCommandHandler>?
         var commands: [Command] = []
-        /// Is set while a task is scheduled that empties the mailbox.
+        /// Indicates whether a task is scheduled that empties the mailbox.
         var isScheduled = false
         /// The responses to give once the router has taken the pushes, by stream.
         var pending: [UInt32: ProviderResponse] = [:]
@@ -74,7 +74,7 @@ final class ProviderConnectionHandle: Sendable {
     /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others have their responses before the end.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text.
-    ///   - lastStream: by default the highest stream that the client has opened.
+    ///   - lastStream: By default the highest stream that the client has opened.
     func goAway(_ code: HTTP2ErrorCode, debugData: String, lastStream: UInt32? = nil) {
         self.perform(.goAway(code, debugData: debugData, lastStream: lastStream))
     }

@@ -40,12 +40,10 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     private var events: [HTTP2ServerEvent] = []
 
     /// - Parameters:
-    ///   - now: the time of the event loop.
-    ///   - retryAfter: the header `retry-after` of responses with status 429.
+    ///   - now: The time of the event loop.
+    ///   - retryAfter: The header `retry-after` of responses with status 429.
     init(limits: HTTP2ServerLimits, now: NIODeadline, retryAfter: Int? = nil, logger: Logger, delegate: Delegate) {
-        self.logger = logger
-        self.retryAfter = retryAfter
-        self.delegate = delegate
+        (self.logger, self.retryAfter, self.delegate) = (logger, retryAfter, delegate)
         self.stateMachine = HTTP2ServerStateMachine(limits: limits, now: now)
     }
 
@@ -225,7 +223,7 @@ extension ProviderConnectionHandler: ProviderCommandHandler {
 
 /// Receives the requests of one provider connection. It is called on the connection's event loop.
 protocol ProviderRequestDelegate {
-    /// Is set while the connection has shown a valid credential.
+    /// Indicates whether the connection has shown a valid credential.
     var isAuthenticated: Bool { get }
 
     /// The connection begins. It is called once, before all others.

@@ -14,13 +14,11 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
     private var handle: ProviderConnectionHandle?
     /// The number of requests so far, for faults.
     private(set) var ordinal = 0
-    /// Is set if a fault or too many invalid tokens ended the handling of requests.
+    /// Indicates whether a fault or too many invalid tokens ended the handling of requests.
     var ignoresRequests = false
 
     init(listener: ProviderListener, session: ProviderSession, certificateError: Reason?) {
-        self.listener = listener
-        self.session = session
-        self.certificateError = certificateError
+        (self.listener, self.session, self.certificateError) = (listener, session, certificateError)
     }
 
     /// The results of the requests of one read, passed on together.

@@ -24,7 +24,7 @@ final class RejectionLog: Sendable {
     }
 
     /// Logs a rejection, or counts it.
-    /// - Parameter rule: the rule of strict mode that the request broke, or `nil`.
+    /// - Parameter rule: The rule of strict mode that the request broke, or `nil`.
     func write(_ text: String, _ reason: Reason, id: String? = nil, rule: String? = nil) {
         let now = self.clock()
         guard let omitted = self.lines.withLock({ $0.note(Line(text: text, reason: reason), now: now) }) else { return }

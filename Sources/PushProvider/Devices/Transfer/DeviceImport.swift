@@ -18,8 +18,8 @@ package struct DeviceImport: Sendable {
 
     /// Imports a file.
     /// - Parameters:
-    ///   - bytes: the file, in buffers of any size.
-    ///   - progress: called after each batch.
+    ///   - bytes: The file, in buffers of any size.
+    ///   - progress: Called after each batch.
     /// - Throws: ``ImportInterruption``.
     package func run<Bytes: AsyncSequence>(
         _ bytes: Bytes,

@@ -50,7 +50,7 @@ struct RegistrationReader {
     }
 
     /// Returns the last record, if it has no line end.
-    /// - Throws: as ``feed(_:)``.
+    /// - Throws: As ``feed(_:)``.
     mutating func finish() throws(RequestError) -> [Record] {
         switch self.source {
         case .lines(var reader): return reader.finish().flatMap(Self.record).map { [$0] } ?? []

@@ -77,7 +77,7 @@ package struct ContentRenderer: Sendable {
     }
 
     /// Returns the payload for one device.
-    /// - Parameter badge: the count to show, with this notification in it; `nil` leaves the badge of the device as it is.
+    /// - Parameter badge: The count to show, with this notification in it; `nil` leaves the badge of the device as it is.
     package mutating func render(for profile: RecipientProfile, badge: Int?) throws(RenderFailure) -> [UInt8] {
         if let fixed = self.fixed { return Array(fixed) }
         let payload = self.variants[self.variantIndex(for: profile.locale)].payload
@@ -163,8 +163,8 @@ package struct ContentPreview: Hashable, Sendable {
     package var locale: String?
 
     /// - Parameters:
-    ///   - profile: the device; `nil` shows the default variant, with variables at their defaults or empty.
-    ///   - badge: the count that the device would show.
+    ///   - profile: The device; `nil` shows the default variant, with variables at their defaults or empty.
+    ///   - badge: The count that the device would show.
     /// - Throws: ``RenderFailure`` where sending to this device would fail.
     package init(_ content: NotificationContent, for profile: RecipientProfile?, badge: Int? = nil)
         throws(RenderFailure)

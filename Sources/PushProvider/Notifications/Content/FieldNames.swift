@@ -11,7 +11,7 @@ struct FieldNames {
     ]
 
     /// Returns the member of the request.
-    /// - Parameter path: the path from the root of the payload; an index of an array is written `[3]`.
+    /// - Parameter path: The path from the root of the payload; an index of an array is written `[3]`.
     func name(_ path: [String]) -> String {
         let start = self.locale.map { ["localizations", $0] } ?? []
         return Self.joined(start + (self.isRaw ? ["payload"] + path : Self.typed(path)))

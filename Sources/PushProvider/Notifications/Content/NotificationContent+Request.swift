@@ -13,9 +13,9 @@ extension NotificationContent {
     /// A push that the push service would certainly reject is not stored (reference 1.5, 1.6, 3).
     ///
     /// - Parameters:
-    ///   - bundleID: the bundle id of the app, from which the topic is made unless the request names one.
-    ///   - now: the timestamp of a Live Activity's state where the request names none; with `nil` the request must name one.
-    /// - Returns: the content, and warnings about members that are allowed and probably not meant.
+    ///   - bundleID: The bundle id of the app, from which the topic is made unless the request names one.
+    ///   - now: The timestamp of a Live Activity's state where the request names none; with `nil` the request must name one.
+    /// - Returns: The content, and warnings about members that are allowed and probably not meant.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func read(
         _ fields: JSONFields,

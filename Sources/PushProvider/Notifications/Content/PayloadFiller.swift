@@ -13,7 +13,7 @@ struct PayloadFiller {
     private static let usualValue = 32
 
     /// Returns the payload.
-    /// - Parameter attributes: the text that ``values`` point into.
+    /// - Parameter attributes: The text that ``values`` point into.
     func fill(_ payload: CompiledPayload, attributes: Span<UInt8>) throws(RenderFailure) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(payload.literalCount + Self.usualValue * payload.segments.count)

@@ -35,7 +35,7 @@ struct AudienceDriver: Sendable {
     }
 
     /// Chooses the ranges with the fewest entries.
-    /// - Parameter limit: the most entries.
+    /// - Parameter limit: The most entries.
     /// - Returns: `nil` if no index has so few entries for the expression.
     static func choose(
         _ expression: AudienceExpression,

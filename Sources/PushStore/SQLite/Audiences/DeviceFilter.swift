@@ -6,7 +6,7 @@ struct DeviceFilter: Sendable {
     private(set) var arguments: [DatabaseValue] = []
     /// The index in whose order the devices are visited. SQLite's planner alone would sort half of them for each page.
     let index: String
-    /// Is `true` if many notifications have this filter.
+    /// Indicates whether many notifications have this filter.
     let isCommon: Bool
 
     init(_ claim: ShardClaim, audience: AudienceExpression) {

@@ -10,7 +10,7 @@ struct RegistrationChanges {
     let app: Int64
     let database: Database
 
-    /// Tells whether a notification of the app has been opened and has not ended.
+    /// Returns whether a notification of the app has been opened and has not ended.
     func isWatched() throws -> Bool {
         let sql = """
             SELECT 1 FROM notification INDEXED BY notificationWatching
@@ -25,7 +25,7 @@ struct RegistrationChanges {
     }
 
     /// Removes a device, or hides it until no notification needs it any more.
-    /// - Parameter isReadable: whether its row can be read; otherwise it is removed at once.
+    /// - Parameter isReadable: Whether its row can be read; otherwise it is removed at once.
     func leave(_ device: Int64, isReadable: Bool) throws {
         guard isReadable, try self.isWatched() else { return try Self.delete(device, in: self.database) }
         try self.hide(device, clock: try self.tick())
@@ -74,7 +74,7 @@ struct RegistrationChanges {
         try self.link(kept, to: gone, since: clock, countsAll: !staysItself)
     }
 
-    /// Tells whether two devices are of two installations.
+    /// Returns whether two devices are of two installations.
     private func hasOtherInstallation(_ device: Int64, than other: Int64) throws -> Bool {
         let sql = """
             SELECT 1 FROM device JOIN device AS other ON other.id = ?2
@@ -146,7 +146,7 @@ struct RegistrationChanges {
     private static let awaited = 16
 
     /// Makes a device the twin of the one that has its token in the other environment.
-    /// - Returns: the other device; `nil` if there is none.
+    /// - Returns: The other device; `nil` if there is none.
     @discardableResult func pair(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws -> Int64? {
         let sql = "SELECT id FROM device WHERE app = ? AND token = ? AND environment = ?"
         guard let other = try self.database.integer(sql: sql, [self.app, Data(token.bytes), 1 - environment.code])
@@ -156,7 +156,7 @@ struct RegistrationChanges {
     }
 
     /// Makes a device await another one.
-    /// - Parameter countsAll: whether everything counts that the other one had, and not only what is recorded of its
+    /// - Parameter countsAll: Whether everything counts that the other one had, and not only what is recorded of its
     ///   token (``SentTokenHistory``). A later link does not take that back.
     private func link(_ device: Int64, to other: Int64, since clock: Int64, countsAll: Bool) throws {
         let update = """
@@ -182,7 +182,7 @@ struct RegistrationChanges {
     }
 
     /// Deletes what no notification of the app needs any more, of `limit` devices at most.
-    /// - Returns: the number of those devices.
+    /// - Returns: The number of those devices.
     static func forget(app: Int64, limit: Int, in database: Database) throws -> Int {
         let opened = """
             SELECT min(openedAfter) FROM notification

@@ -93,7 +93,7 @@ extension SQLiteStore {
     }
 
     /// Reads devices.
-    /// - Returns: the devices that can be read, the number of rows, and the id of the last row.
+    /// - Returns: The devices that can be read, the number of rows, and the id of the last row.
     static func devices(
         _ database: Database,
         index: String = "",

@@ -99,7 +99,7 @@ private struct Registration {
     }
 
     /// Reads a known device; `nil` if there is none.
-    /// - Parameter bind: binds the value of the column.
+    /// - Parameter bind: Binds the value of the column.
     private func known(by column: String, _ bind: (RawStatement) -> Void) throws -> Known? {
         let columns = "id, token, isActive, hasLeft, user, timeZone, installation"
         let sql = "SELECT \(columns) FROM device WHERE app = ? AND environment = ? AND \(column) = ?"
@@ -127,7 +127,7 @@ private struct Registration {
         var text: String?
         /// The size before the registration.
         var before: DeviceBounds.Size?
-        /// Is `true` if all earlier attributes are replaced, because they could not be read.
+        /// Indicates whether all earlier attributes are replaced, because they could not be read.
         var replacesAll = false
     }
 
@@ -140,7 +140,7 @@ private struct Registration {
     }
 
     /// Adds a device.
-    /// - Returns: its id.
+    /// - Returns: Its id.
     private func insert(_ attributes: String?) throws -> Int64 {
         let sql = """
             INSERT INTO device (app, environment, registeredAt, token, createdAt, isActive, suspicions, user, locale,
@@ -168,7 +168,7 @@ private struct Registration {
     }
 
     /// Writes what the registration contains; the rest stays as it was.
-    /// - Parameter attributes: all attributes after it; `nil` if it changes none.
+    /// - Parameter attributes: All attributes after it; `nil` if it changes none.
     private func refresh(_ known: Known, _ attributes: Merged?) throws {
         let registration = self.registration
         let version = registration.appVersion.map { $0.value.flatMap { AppVersion($0)?.number } }

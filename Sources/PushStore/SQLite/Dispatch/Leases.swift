@@ -7,13 +7,13 @@ import Synchronization
 /// A lease is known by its fencing number, which rises with every claim. Under a lost lease nothing is written.
 enum Leases {
     /// Adds a lease.
-    /// - Returns: its fencing number.
+    /// - Returns: Its fencing number.
     static func take(owner: Int64, until: Timestamp, in database: Database) throws -> Int64 {
         try database.run(sql: "INSERT INTO lease (owner, until) VALUES (?, ?)", owner, until.milliseconds)
         return database.lastInsertedRowID
     }
 
-    /// Tells whether a lease is still the owner's.
+    /// Returns whether a lease is still the owner's.
     static func isHeld(_ fence: Int64, by owner: Int64, in database: Database) throws -> Bool {
         return try database.hasRow(sql: "SELECT 1 FROM lease WHERE fence = ? AND owner = ?", fence, owner)
     }

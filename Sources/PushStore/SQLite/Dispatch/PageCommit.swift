@@ -38,7 +38,7 @@ struct PageCommit {
         self.hasStarted = row["startedAt"] as Int64? != nil
     }
 
-    /// Is `true` if the notification is still to be sent after this page.
+    /// Indicates whether the notification is still to be sent after this page.
     private var isInProgress: Bool { self.page.pauses == nil && (self.state == .accepted || self.state == .sending) }
 
     /// Writes the page.
@@ -66,7 +66,7 @@ struct PageCommit {
         return StartedPage(result: self.isInProgress ? .inProgress : .stopped, started: started)
     }
 
-    /// Tells whether the lease is held and the cursor is where the claim saw it.
+    /// Returns whether the lease is held and the cursor is where the claim saw it.
     private func holdsLease() throws -> Bool {
         guard let fence = self.page.fence, try Leases.isHeld(fence, by: self.owner, in: self.database)
         else { return false }
@@ -103,7 +103,7 @@ struct PageCommit {
     private var keptUntil: Timestamp? { self.isInProgress ? self.page.step?.leaseUntil : nil }
 
     /// Writes a recipient's state unless it has a final one.
-    /// - Returns: whether it was written.
+    /// - Returns: Whether it was written.
     private func write(_ delivery: DeliveryResult, hasHeld: Bool) throws -> Bool {
         // A recipient of a shard is not in the queue, unless it moved between the zones of two pages in flight.
         if self.page.step == nil {
@@ -127,7 +127,7 @@ struct PageCommit {
     }
 
     /// Skips a recipient whose device is gone, or queues it if the device has come back since the page was read.
-    /// - Returns: whether it was skipped.
+    /// - Returns: Whether it was skipped.
     private func skip(_ removed: RemovedRecipient, hasHeld: Bool) throws -> Bool {
         let delivery = removed.delivery
         let isBack = "SELECT 1 FROM device WHERE id = ? AND hasLeft = 0"
@@ -137,7 +137,7 @@ struct PageCommit {
         return false
     }
 
-    /// Tells whether some of the notification's recipients wait until all shards have been read.
+    /// Returns whether some of the notification's recipients wait until all shards have been read.
     private func hasHeldRecipients() throws -> Bool {
         guard self.page.step != nil else { return false }
         let sql = """

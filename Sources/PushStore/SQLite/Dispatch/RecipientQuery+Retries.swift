@@ -16,7 +16,7 @@ extension RecipientQuery {
     }
 
     /// Decides about a recipient: another try, with the token that its device has now, or the end of its tries.
-    /// - Parameter fence: the fencing number of the lease under which it was claimed.
+    /// - Parameter fence: The fencing number of the lease under which it was claimed.
     func fetch(
         _ retry: SQLiteStore.DueRetry,
         fence: Int64,
@@ -93,14 +93,14 @@ extension RecipientQuery {
         return decision
     }
 
-    /// Tells whether the token that is tried in the other environment is a device of its own there.
+    /// Returns whether the token that is tried in the other environment is a device of its own there.
     private func isRegistered(_ recipient: Recipient, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0 AND id != ?"
         let (token, environment) = (recipient.token.databaseValue, recipient.environment.code)
         return try database.hasRow(sql: sql, [self.app, token, environment, recipient.id])
     }
 
-    /// Tells whether a device is still in the audience.
+    /// Returns whether a device is still in the audience.
     private func isInAudience(_ device: Int64, in database: Database) throws -> Bool {
         guard case .devices(let audience) = self.notification.audience, audience != .everyone else { return true }
         let filter = AudienceSQL(audience, app: self.app)
@@ -124,7 +124,7 @@ extension RecipientQuery {
     }
 
     /// Decides by the state of another recipient.
-    /// - Parameter countsAll: whether everything counts that the other one had. If not, only a push in flight is
+    /// - Parameter countsAll: Whether everything counts that the other one had. If not, only a push in flight is
     ///   awaited: ``SentTokenHistory`` has the rest.
     private func decision(
         by other: Int64,

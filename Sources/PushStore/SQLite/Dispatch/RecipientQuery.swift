@@ -71,7 +71,7 @@ struct RecipientQuery: Sendable {
     }
 
     /// Reads the page.
-    /// - Parameter driver: the index ranges that find the devices of a narrow audience; `nil` visits all devices.
+    /// - Parameter driver: The index ranges that find the devices of a narrow audience; `nil` visits all devices.
     func fetch(driver: AudienceDriver? = nil, in database: Database) throws -> Found {
         switch self.source {
         case .devices(let filter): try self.devices(filter, driver: driver, in: database)

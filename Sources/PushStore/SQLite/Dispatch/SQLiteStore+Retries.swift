@@ -164,7 +164,7 @@ extension SQLiteStore {
         var notification, recipient: Int64
         var environment: PushEnvironment?
         var attempts: Int
-        /// Is `true` if at-most-once had started it when the process ended.
+        /// Indicates whether at-most-once had started it when the process ended.
         var isInterrupted: Bool
     }
 

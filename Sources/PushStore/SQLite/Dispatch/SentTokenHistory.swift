@@ -63,7 +63,7 @@ struct SentTokenHistory {
         }
     }
 
-    /// Tells whether a notification went to a token by a device that has given it up.
+    /// Returns whether a notification went to a token by a device that has given it up.
     static func remembers(_ token: DeviceToken, of notification: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM tokenHad WHERE notification = ? AND token = ?"
         return try database.hasRow(sql: sql, [notification, Data(token.bytes)])

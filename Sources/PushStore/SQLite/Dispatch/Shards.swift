@@ -38,7 +38,7 @@ enum Shards {
         }
     }
 
-    /// Tells whether other indexes find the recipients faster than a visit of all devices.
+    /// Returns whether other indexes find the recipients faster than a visit of all devices.
     private static func isNarrow(
         _ notification: NotificationRecord,
         devices: Int64,

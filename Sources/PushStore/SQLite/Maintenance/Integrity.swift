@@ -23,8 +23,8 @@ enum Integrity {
 
     /// Returns the faults by the store's own rules. The database must have seen exactly the migrations of this version.
     /// - Parameters:
-    ///   - isAtRest: whether no provider sends; else only rules are checked that hold at any time.
-    ///   - masterKey: the key that must open every secret; `nil` leaves that out.
+    ///   - isAtRest: Whether no provider sends; else only rules are checked that hold at any time.
+    ///   - masterKey: The key that must open every secret; `nil` leaves that out.
     static func brokenRules(in database: Database, isAtRest: Bool, masterKey: MasterKey?) throws -> [String] {
         do {
             let rules = IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : [])
@@ -38,8 +38,8 @@ enum Integrity {
 
 extension SQLiteStore {
     /// Examines the database. Takes about a second per million deliveries.
-    /// - Parameter isAtRest: whether no provider sends and ``recover(now:)`` has been called since one did.
-    /// - Returns: the faults in words; empty for a sound database.
+    /// - Parameter isAtRest: Whether no provider sends and ``recover(now:)`` has been called since one did.
+    /// - Returns: The faults in words; empty for a sound database.
     package func checkIntegrity(isAtRest: Bool = false) async throws -> [String] {
         try await self.database.read { database in
             try Integrity.damage(in: database)

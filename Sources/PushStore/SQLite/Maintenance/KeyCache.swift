@@ -21,7 +21,7 @@ final class KeyCache: Sendable {
     func key(_ hash: [UInt8]) -> APIKeyRecord? { self.state.withLock { $0.keys[hash] } }
 
     /// Keeps a key.
-    /// - Parameter change: the number of changes before the key was read. After another change it is not kept, as it
+    /// - Parameter change: The number of changes before the key was read. After another change it is not kept, as it
     ///   may have been deleted meanwhile.
     func keep(_ key: APIKeyRecord, _ hash: [UInt8], since change: Int) {
         self.state.withLock { state in

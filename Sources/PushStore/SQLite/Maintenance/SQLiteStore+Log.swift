@@ -15,7 +15,7 @@ extension SQLiteStore {
     }
 
     /// Copies the log into the database and empties it, after long queries have ended within their budget.
-    /// - Returns: the remaining length in bytes: above 0 while another process holds an old snapshot.
+    /// - Returns: The remaining length in bytes: above 0 while another process holds an old snapshot.
     package func foldLog() async throws -> Int {
         try await self.database.readers.whileIdle {
             try await self.database.pool.writeWithoutTransaction { database in

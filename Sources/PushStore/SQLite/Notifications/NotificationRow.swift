@@ -78,7 +78,7 @@ enum NotificationRow {
     }
 
     /// Adds a notification with its tokens.
-    /// - Returns: the store's own number of it.
+    /// - Returns: The store's own number of it.
     static func insert(
         _ notification: NotificationRecord,
         idempotency: Idempotency?,

@@ -5,8 +5,8 @@ package import PushTypes
 extension SQLiteStore {
     /// Reads deliveries with what is known of their recipients.
     /// - Parameters:
-    ///   - keys: a query for the keys of the deliveries, with which SQLite's planner must begin, and not with the ledger.
-    ///   - condition: the end of the statement, from its WHERE clause.
+    ///   - keys: A query for the keys of the deliveries, with which SQLite's planner must begin, and not with the ledger.
+    ///   - condition: The end of the statement, from its WHERE clause.
     private func deliveries(
         keys: String? = nil,
         _ condition: String,

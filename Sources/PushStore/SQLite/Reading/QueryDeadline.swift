@@ -25,9 +25,9 @@ final class QueryDeadline {
     private var stop: Stop?
 
     /// - Parameters:
-    ///   - budget: the longest time of the query.
-    ///   - rests: whether the query rests now and then.
-    ///   - isEnding: tells whether the store is being closed; called at each rest.
+    ///   - budget: The longest time of the query.
+    ///   - rests: Whether the query rests now and then.
+    ///   - isEnding: Tells whether the store is being closed; called at each rest.
     init(budget: Duration, rests: Bool, isEnding: @escaping () -> Bool) {
         self.lastRest = .now
         self.deadline = self.lastRest + budget
@@ -55,7 +55,7 @@ final class QueryDeadline {
         }
     }
 
-    /// Tells whether the query may continue, after a rest if one is due.
+    /// Returns whether the query may continue, after a rest if one is due.
     private func mayContinue() -> Bool {
         let now = ContinuousClock.now
         if now >= self.deadline {

@@ -31,13 +31,13 @@ final class QueryGate: Sendable {
 
     var isEnding: Bool { self.state.withLock { $0.isEnding } }
 
-    /// Is `true` while no query may begin.
+    /// Indicates whether no query may begin.
     var isHeld: Bool { self.state.withLock { $0.queue.isHeld } }
 
     /// The numbers of queries that run and that wait.
     var counts: (running: Int, waiting: Int) { self.state.withLock { ($0.queue.runningCount, $0.queue.waitingCount) } }
 
-    /// Tells whether a query of this key runs or waits.
+    /// Returns whether a query of this key runs or waits.
     func isBusy(_ key: UUID?) -> Bool { self.state.withLock { $0.queue.isBusy(key ?? Self.noKey) } }
 
     /// Runs `body` once the queue lets it begin.

@@ -27,7 +27,7 @@ struct QueryQueue {
     private var waiting: [UUID: [Ticket]] = [:]
     /// The keys with waiting queries; the first one is next.
     private var order: [UUID] = []
-    /// Is `true` while no query may begin.
+    /// Indicates whether no query may begin.
     private(set) var isHeld = false
 
     init(limits: Limits = Limits()) { self.limits = limits }
@@ -35,7 +35,7 @@ struct QueryQueue {
     var runningCount: Int { self.running.count }
     var waitingCount: Int { self.waiting.values.reduce(0) { $0 + $1.count } }
 
-    /// Tells whether a query of this key runs or waits.
+    /// Returns whether a query of this key runs or waits.
     func isBusy(_ key: UUID) -> Bool { self.running.contains(key) || self.waiting[key] != nil }
 
     /// Decides about a query that arrives.
@@ -52,14 +52,14 @@ struct QueryQueue {
     }
 
     /// Notes that a query of this key has ended.
-    /// - Returns: the queries that begin now.
+    /// - Returns: The queries that begin now.
     mutating func leave(_ key: UUID) -> [Ticket] {
         self.running.remove(key)
         return self.startNext()
     }
 
     /// Removes a waiting query.
-    /// - Returns: whether it was waiting.
+    /// - Returns: Whether it was waiting.
     mutating func abandon(_ key: UUID, _ ticket: Ticket) -> Bool {
         guard let index = self.waiting[key]?.firstIndex(of: ticket) else { return false }
         self.waiting[key]?.remove(at: index)
@@ -71,7 +71,7 @@ struct QueryQueue {
     mutating func hold() { self.isHeld = true }
 
     /// Lets queries begin again.
-    /// - Returns: the queries that begin now.
+    /// - Returns: The queries that begin now.
     mutating func release() -> [Ticket] {
         self.isHeld = false
         return self.startNext()

@@ -16,7 +16,7 @@ struct TokenEventWriter {
     }
 
     /// Adds an event.
-    /// - Parameter since: the time from which the push service calls the token invalid, for a withheld deactivation.
+    /// - Parameter since: The time from which the push service calls the token invalid, for a withheld deactivation.
     func add(
         _ action: TokenEventRecord.Action,
         device: Int64,

@@ -95,7 +95,7 @@ extension SQLiteStore {
         try await self.database.read { try Self.wants(kind, app: app, in: $0) }
     }
 
-    /// Tells whether an active webhook of the app wants events of this kind, within a transaction.
+    /// Returns whether an active webhook of the app wants events of this kind, within a transaction.
     static func wants(_ kind: WebhookRecord.Event, app: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) LIMIT 1"
         return try database.hasRow(sql: sql, [app, kind.rawValue])
@@ -143,7 +143,7 @@ extension SQLiteStore {
     }
 
     /// Reads a webhook's row.
-    /// - Parameter masterKey: the key that opens the secret; `nil` leaves the secret out.
+    /// - Parameter masterKey: The key that opens the secret; `nil` leaves the secret out.
     static func webhook(_ row: Row, _ masterKey: MasterKey?) throws -> WebhookRecord {
         guard let id = row.uuid("id"), let app = row["app"] as Int64?, let url = row["url"] as String?,
             let sealed = row["sealed"] as Data?, let events = row["events"] as String?,

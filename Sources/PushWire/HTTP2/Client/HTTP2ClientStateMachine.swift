@@ -37,7 +37,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
     var timers: Timers
 
     /// Writes the preface and the client's settings to the output.
-    /// - Parameter authority: the host name, with the port if it is not 443.
+    /// - Parameter authority: The host name, with the port if it is not 443.
     package init(authority: String, limits: HTTP2ClientLimits, now: NIODeadline) {
         self.limits = limits
         self.encoder = RequestEncoder(authority: authority)

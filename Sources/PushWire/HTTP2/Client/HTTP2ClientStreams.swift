@@ -8,9 +8,9 @@ struct HTTP2ClientStream: StreamTableEntry {
     /// The latest time of the response.
     let deadline: NIODeadline
     var sendWindow: HTTP2SendWindow
-    /// Is set once the request has been sent to its end.
+    /// Indicates whether the request has been sent to its end.
     var isSent = true
-    /// Is set if ``HTTP2ClientStreams`` holds a part of the request or the response.
+    /// Indicates whether ``HTTP2ClientStreams`` holds a part of the request or the response.
     fileprivate var hasPart = false
 
     init(id: UInt32, ticket: Int, deadline: NIODeadline, sendWindow: HTTP2SendWindow) {
@@ -63,7 +63,7 @@ struct HTTP2ClientStreams {
     }
 
     /// Removes a stream.
-    /// - Returns: the stream, and as much of its response as came.
+    /// - Returns: The stream, and as much of its response as came.
     mutating func remove(_ id: UInt32) -> (stream: HTTP2ClientStream, response: HTTP2Response?)? {
         guard let stream = self.table.remove(id) else { return nil }
         return (stream, stream.hasPart ? self.removePart(of: stream) : nil)

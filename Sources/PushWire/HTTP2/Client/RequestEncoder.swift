@@ -21,7 +21,7 @@ struct RequestEncoder {
     private var templates: [RequestHeaderTemplate.Key: RequestHeaderTemplate] = [:]
     private var lastTemplate: RequestHeaderTemplate?
 
-    /// - Parameter authority: the host name, with the port if it is not 443.
+    /// - Parameter authority: The host name, with the port if it is not 443.
     init(authority: String) {
         self.authority = authority
     }

@@ -13,7 +13,7 @@ struct RequestHeaderTable {
     private var count = 0
     private var fields: [Field: Int] = [:]
     private var names: [String: Int] = [:]
-    /// Is set if the next block must begin with ``takeResize()``.
+    /// Indicates whether the next block must begin with ``takeResize()``.
     private(set) var hasPendingResize = false
 
     /// An entry of the table.

@@ -49,7 +49,7 @@ extension ByteBuffer {
     }
 
     /// Begins a HEADERS frame that carries the whole header block.
-    /// - Returns: the index of the frame, for ``endFrame(at:)``.
+    /// - Returns: The index of the frame, for ``endFrame(at:)``.
     mutating func beginHeaders(streamID: UInt32, endsStream: Bool) -> Int {
         let start = self.writerIndex
         let flags: FrameFlags = endsStream ? [.endHeaders, .endStream] : .endHeaders
@@ -66,7 +66,7 @@ extension ByteBuffer {
 
     /// Writes DATA frames with as much of `body` as the windows of connection and stream allow. The last frame of the
     /// body ends the stream.
-    /// - Returns: the number of frames.
+    /// - Returns: The number of frames.
     mutating func writeData(
         _ body: inout ByteBuffer,
         streamID: UInt32,

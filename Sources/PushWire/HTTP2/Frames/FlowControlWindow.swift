@@ -10,7 +10,7 @@ struct HTTP2SendWindow: Sendable {
     }
 
     /// Applies a WINDOW_UPDATE (RFC 9113 section 6.9).
-    /// - Returns: the error code of an increment that is zero or makes the window too large.
+    /// - Returns: The error code of an increment that is zero or makes the window too large.
     mutating func increase(by increment: UInt32) -> HTTP2ErrorCode? {
         guard increment > 0 else { return .protocolError }
         return self.change(by: Int(increment)) ? nil : .flowControlError
@@ -37,7 +37,7 @@ struct HTTP2ReceiveWindow: Sendable {
     private let capacity: Int
     private var size: Int
 
-    /// - Parameter capacity: the size of the full window in bytes.
+    /// - Parameter capacity: The size of the full window in bytes.
     init(capacity: Int) {
         self.capacity = capacity
         self.size = capacity
@@ -52,7 +52,7 @@ struct HTTP2ReceiveWindow: Sendable {
     }
 
     /// Fills the window up once half of it is used.
-    /// - Returns: the increment of the WINDOW_UPDATE to send.
+    /// - Returns: The increment of the WINDOW_UPDATE to send.
     mutating func replenish() -> UInt32? {
         guard self.size < self.capacity / 2 else { return nil }
         defer { self.size = self.capacity }

@@ -5,7 +5,7 @@ package struct SlotTable<Value> {
     @usableFromInline var free: [Int] = []
     @usableFromInline let keptSlots: Int
 
-    /// - Parameter keptSlots: the number of slots whose memory an empty table keeps.
+    /// - Parameter keptSlots: The number of slots whose memory an empty table keeps.
     @inlinable
     package init(keptSlots: Int) {
         self.keptSlots = keptSlots
@@ -20,7 +20,7 @@ package struct SlotTable<Value> {
         _modify { yield &self.slots[slot] }
     }
 
-    /// - Returns: the slot of the value.
+    /// - Returns: The slot of the value.
     @inlinable
     package mutating func insert(_ value: Value) -> Int {
         if let slot = self.free.popLast() {

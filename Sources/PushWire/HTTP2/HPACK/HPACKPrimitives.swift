@@ -19,7 +19,7 @@ enum HPACKPrimitives {
     }
 
     /// Reads the start of a string literal and moves to its end.
-    /// - Returns: the position of its bytes and whether they are in Huffman code, or `nil` if it is malformed or
+    /// - Returns: The position of its bytes and whether they are in Huffman code, or `nil` if it is malformed or
     ///   incomplete.
     static func string(
         _ block: borrowing Span<UInt8>,
@@ -38,7 +38,7 @@ enum HPACKPrimitives {
 
 extension [UInt8] {
     /// Appends an integer (RFC 7541 section 5.1).
-    /// - Parameter pattern: the bits above the prefix.
+    /// - Parameter pattern: The bits above the prefix.
     mutating func appendInteger(_ value: Int, prefix: Int, pattern: UInt8) {
         let mask = 1 << prefix - 1
         guard value >= mask else { return self.append(pattern | UInt8(truncatingIfNeeded: value)) }

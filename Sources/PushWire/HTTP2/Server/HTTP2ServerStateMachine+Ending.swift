@@ -36,7 +36,7 @@ extension HTTP2ServerStateMachine {
     /// deadline for draining. After an earlier GOAWAY it does nothing unless it lowers the last stream.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text (reference 1.3).
-    ///   - lastStream: by default the highest stream that the client has opened.
+    ///   - lastStream: By default the highest stream that the client has opened.
     package mutating func goAway(
         _ code: HTTP2ErrorCode,
         debugData: String,

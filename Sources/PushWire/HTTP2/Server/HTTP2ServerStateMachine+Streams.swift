@@ -72,7 +72,7 @@ extension HTTP2ServerStateMachine {
     }
 
     /// Throws for a stream that is not and was not open (RFC 9113 section 5.1).
-    /// - Parameter code: the code of the connection error.
+    /// - Parameter code: The code of the connection error.
     func checkOpened(
         _ streamID: UInt32,
         orElse code: HTTP2ErrorCode = .protocolError

@@ -16,7 +16,7 @@ struct HTTP2ServerStream: StreamTableEntry {
     var state: State
     /// The request was HEAD: its response has no content (RFC 9110 section 9.3.2).
     var omitsBody = false
-    /// Is set while the stream is in the queue of ``UnsentBodies``.
+    /// Indicates whether the stream is in the queue of ``UnsentBodies``.
     var isQueued = false
 }
 
@@ -43,12 +43,12 @@ struct IncompleteRequest {
     /// The memory of an incomplete request without its header fields and its body, in bytes.
     private static let overhead = 384
 
-    /// Is set if the body has the announced length (RFC 9113 section 8.1.1).
+    /// Indicates whether the body has the announced length (RFC 9113 section 8.1.1).
     var hasWholeBody: Bool { self.contentLength < 0 || self.request.bodyLength == self.contentLength }
 
     /// Appends the content of a DATA frame.
-    /// - Parameter length: the content's length with padding.
-    /// - Returns: the stream error of a frame that breaks a rule, and the memory in bytes that is taken besides.
+    /// - Parameter length: The content's length with padding.
+    /// - Returns: The stream error of a frame that breaks a rule, and the memory in bytes that is taken besides.
     fileprivate mutating func append(
         _ data: borrowing Span<UInt8>,
         length: Int,
@@ -65,7 +65,7 @@ struct IncompleteRequest {
     }
 
     /// Replenishes the window of the stream.
-    /// - Returns: the increment of the WINDOW_UPDATE to send.
+    /// - Returns: The increment of the WINDOW_UPDATE to send.
     mutating func replenish() -> UInt32? { self.window.replenish() }
 }
 
@@ -97,7 +97,7 @@ struct IncompleteRequests {
     }
 
     /// Appends the content of a DATA frame to the request in a slot.
-    /// - Returns: the stream error of a frame that breaks a rule.
+    /// - Returns: The stream error of a frame that breaks a rule.
     mutating func append(
         _ data: borrowing Span<UInt8>,
         to slot: Int,

@@ -16,7 +16,7 @@ package struct ProviderRequest: Hashable, Sendable {
         package var collapseID: String?
         package var channelID: String?
         package var requestID: String?
-        /// Is set if one of these fields came twice.
+        /// Indicates whether one of these fields came twice.
         package var hasDuplicate = false
 
         package init() {}

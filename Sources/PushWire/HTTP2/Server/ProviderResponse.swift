@@ -37,7 +37,7 @@ extension ProviderResponse {
     }
 
     /// Returns the response to a rejected device push.
-    /// - Parameter timestamp: the time at which the token became invalid, with status 410 only.
+    /// - Parameter timestamp: The time at which the token became invalid, with status 410 only.
     package static func rejected(_ reason: Reason, apnsID: String, timestamp: Timestamp? = nil) -> Self {
         Self(status: reason.status, apnsID: apnsID, body: Self.body(reason, timestamp))
     }

@@ -6,7 +6,7 @@ struct RequestHead: HeaderList {
     var request = ProviderRequest()
     /// The value of `content-length`, or -1 if there is none.
     private(set) var contentLength = -1
-    /// Is set if a rule of RFC 9113 section 8.2 or 8.3 is broken.
+    /// Indicates whether a rule of RFC 9113 section 8.2 or 8.3 is broken.
     var isMalformed = false
     var size = 0
     /// One bit for each pseudo-header that came.

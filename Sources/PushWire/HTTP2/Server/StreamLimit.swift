@@ -18,7 +18,7 @@ struct StreamLimit {
     /// The limit that holds.
     private(set) var current: Int
 
-    /// - Parameter streams: the limit in the first SETTINGS.
+    /// - Parameter streams: The limit in the first SETTINGS.
     init(_ streams: Int, deadline: NIODeadline) {
         let streams = Self.clamp(streams)
         self.announced = [Announced(streams: streams, deadline: deadline)]
@@ -33,7 +33,7 @@ struct StreamLimit {
     var deadline: NIODeadline? { self.announced.first?.deadline }
 
     /// Changes the limit.
-    /// - Returns: the limit to announce now; `nil` if it is not new, or has to wait for an acknowledgement.
+    /// - Returns: The limit to announce now; `nil` if it is not new, or has to wait for an acknowledgement.
     mutating func announce(_ streams: Int, deadline: NIODeadline) -> Int? {
         let streams = Self.clamp(streams)
         if self.announced.count >= HTTP2ServerLimits.maximumUnacknowledged {
@@ -47,7 +47,7 @@ struct StreamLimit {
     }
 
     /// Applies the client's acknowledgement of the oldest limit.
-    /// - Returns: the limit that waited, to be announced now.
+    /// - Returns: The limit that waited, to be announced now.
     mutating func acknowledge() -> Int? {
         guard !self.announced.isEmpty else { return nil }
         self.acknowledged = self.announced.removeFirst().streams
