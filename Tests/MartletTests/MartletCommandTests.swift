@@ -9,7 +9,7 @@ import Testing
         let command = try Martlet.parseAsRoot(["device", "--topic", "com.example.MyApp", "--json"])
         let device = try #require(command as? DeviceRunCommand)
         #expect(device.flags.has(DeviceSettings.topics) && !device.flags.has(DeviceSettings.name) && device.json)
-        #expect(try Martlet.parseAsRoot(["device", "list", "--app", "x"]) is DeviceListCommand)
+        #expect(try Martlet.parseAsRoot(["device", "list", "--app", "x"]) is ListResources<RegisteredDevice>)
     }
 
     @Test func theVersionIsTheReleaseAndPerhapsTheCommit() {

@@ -10,14 +10,30 @@ protocol Resource: SendableMetatype {
     static var path: String { get }
 }
 
-/// A resource with a command `list` that has no options of its own.
+/// A resource with a command `list`.
 protocol ListableResource: Resource {
     /// The options of that command, where a list needs others than a single resource.
     associatedtype ListAccess: APIAccess = Access
+    /// The command's own options.
+    associatedtype Filter: ListFilter = NoFilter
     /// The columns of the table.
     static var columns: TextTable { get }
     /// Name and help of the command.
     static var list: CommandConfiguration { get }
+}
+
+/// The options that choose the entries of a list.
+protocol ListFilter: ParsableArguments {
+    /// The items of the query.
+    var query: [(String, String?)] { get }
+    /// The most entries that are shown; `nil` for all.
+    var maximum: Int? { get }
+}
+
+/// A list of everything.
+struct NoFilter: ListFilter {
+    var query: [(String, String?)] { [] }
+    var maximum: Int? { nil }
 }
 
 /// A resource of which one is named by an id.
@@ -70,8 +86,11 @@ struct ListResources<Kind: ListableResource>: ListCommand {
     static var columns: TextTable { Kind.columns }
 
     @OptionGroup var access: Kind.ListAccess
+    @OptionGroup var filter: Kind.Filter
 
-    func request() -> APIRequest { .get(Kind.path) }
+    var limit: Int? { self.filter.maximum }
+
+    func request() -> APIRequest { .get(Kind.path).query(self.filter.query) }
 }
 
 /// A command about one resource; by default it prints the resource afterwards.

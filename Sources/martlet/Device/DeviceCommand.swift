@@ -8,9 +8,9 @@ struct DeviceCommand: AsyncParsableCommand {
         .detail("All other subcommands talk to a running provider about the devices that are registered there.")
         .example("device list --app com.example.MyApp --user alice")
         .subcommands([
-            DeviceRunCommand.self, DeviceListCommand.self, ShowResource<RegisteredDevice>.self, DeviceAddCommand.self,
-            DeviceRemoveCommand.self, ShowHistory<RegisteredDevice>.self, DeviceImportCommand.self,
-            DeviceExportCommand.self,
+            DeviceRunCommand.self, ListResources<RegisteredDevice>.self, ShowResource<RegisteredDevice>.self,
+            DeviceAddCommand.self, DeviceRemoveCommand.self, ShowHistory<RegisteredDevice>.self,
+            DeviceImportCommand.self, DeviceExportCommand.self,
         ])
         .defaultSubcommand(DeviceRunCommand.self)
 }

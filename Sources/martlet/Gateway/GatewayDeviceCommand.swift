@@ -7,30 +7,10 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
     static let configuration = command("device", "The devices of a gateway. ('martlet device' is one.)")
         .example("gateway device list --online")
         .subcommands([
-            List.self, ShowResource<GatewayDevice>.self, GatewayDeviceAddCommand.self,
+            ListResources<GatewayDevice>.self, ShowResource<GatewayDevice>.self, GatewayDeviceAddCommand.self,
             GatewayDeviceReinstallCommand.self, GatewayDeviceRestoreCommand.self, Revoke.self, Disconnect.self,
             RemoveResource<GatewayDevice>.self, RemoveApp.self,
         ])
-
-    /// `martlet gateway device list`: lists devices.
-    struct List: ListCommand {
-        static let configuration = command("list", "List devices, oldest first.")
-            .example("gateway device list --topic com.example.MyApp --online")
-        static let columns: TextTable = [
-            .init("device", "deviceId"), "name", "online", "revoked", .time("last seen", "lastSeenAt"), "topics",
-        ]
-
-        @OptionGroup var access: AdminOptions
-        @Flag(inversion: .prefixedNo, help: "Only those that are connected, or are not.") var online: Bool?
-        @Option(help: "Only those with this app.") var topic: String?
-        @Option(help: "Only those with this in their name.") var name: String?
-        @Option(help: "The most entries to show.") var limit: Int?
-
-        func request() -> APIRequest {
-            .get(GatewayDevice.path)
-                .query([("online", self.online.map { "\($0)" }), ("topic", self.topic), ("name", self.name)])
-        }
-    }
 
     /// `martlet gateway device revoke`: revokes the certificate of a device.
     struct Revoke: ResourceCommand {
@@ -80,15 +60,33 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
 }
 
 /// The devices of a gateway.
-enum GatewayDevice: GatewayResource, ShowableResource, RemovableResource {
+enum GatewayDevice: GatewayResource, ListableResource, ShowableResource, RemovableResource {
+    /// The options of `martlet gateway device list`.
+    struct Filter: ListFilter {
+        @Flag(inversion: .prefixedNo, help: "Only those that are connected, or are not.") var online: Bool?
+        @Option(help: "Only those with this app.") var topic: String?
+        @Option(help: "Only those with this in their name.") var name: String?
+        @Option(help: "The most entries to show.") var limit: Int?
+
+        var maximum: Int? { self.limit }
+        var query: [(String, String?)] {
+            [("online", self.online.map { "\($0)" }), ("topic", self.topic), ("name", self.name)]
+        }
+    }
+
     static let path = "devices"
     static let id = ArgumentHelp("The device's id.")
+    static let list = command("list", "List devices, oldest first.")
+        .example("gateway device list --topic com.example.MyApp --online")
     static let show = command("show", "Show a device with its device tokens.")
         .example("gateway device show 3F1C… --json")
     static let remove = command("remove", "Delete a device: its tokens are answered with 410 from now on.")
         .example("gateway device remove 3F1C…")
 
-    private static let columns: TextTable = [
+    static let columns: TextTable = [
+        .init("device", "deviceId"), "name", "online", "revoked", .time("last seen", "lastSeenAt"), "topics",
+    ]
+    private static let allColumns: TextTable = [
         .init("device", "deviceId"), "name", .time("activated", "activatedAt"), .time("last seen", "lastSeenAt"),
         .init("certificate", "certificateSerial"), .time("revoked", "revokedAt"), "epoch",
     ]
@@ -105,6 +103,6 @@ enum GatewayDevice: GatewayResource, ShowableResource, RemovableResource {
         let connections = self.connections.text(of: device["connections"].elements)
         let installs = device["installs"].elements
         let apps = installs.isEmpty ? "no apps" : self.apps.text(of: installs)
-        return [self.columns.details(of: device), connections, apps].joined(separator: "\n\n")
+        return [self.allColumns.details(of: device), connections, apps].joined(separator: "\n\n")
     }
 }

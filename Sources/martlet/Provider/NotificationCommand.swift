@@ -9,28 +9,11 @@ struct NotificationCommand: AsyncParsableCommand {
         .detail("request, with everything that docs/content.md has.")
         .example("notification watch 9e1c…")
         .subcommands([
-            List.self, ShowResource<ProviderNotification>.self, NotificationPreviewCommand.self,
-            NotificationSendCommand.self, NotificationWatchCommand.self, PerformAction<Pause>.self,
-            PerformAction<Resume>.self, PerformAction<Cancel>.self, Deliveries.self, Find.self,
+            ListResources<ProviderNotification>.self, ShowResource<ProviderNotification>.self,
+            NotificationPreviewCommand.self, NotificationSendCommand.self, NotificationWatchCommand.self,
+            PerformAction<Pause>.self, PerformAction<Resume>.self, PerformAction<Cancel>.self, Deliveries.self,
+            Find.self,
         ])
-
-    /// `martlet notification list`: lists notifications.
-    struct List: PagedListCommand {
-        static let configuration = command("list", "List notifications, newest first.")
-            .example("notification list --app com.example.MyApp --state sending")
-        static let columns: TextTable = [
-            "id", "app", "state", "recipients", .init("accepted", "counters.accepted"),
-            .init("rejected", "counters.rejected"), .init("failed", "counters.failed"),
-            .init("skipped", "counters.skipped"), .init("retrying", "counters.retrying"),
-            .time("created", "createdAtMs"),
-        ]
-
-        @OptionGroup var access: OptionalAppOptions
-        @OptionGroup var shown: LimitOption
-        @Option(help: "scheduled, accepted, sending, paused, cancelled or done.") var state: String?
-
-        func request() -> APIRequest { .get(ProviderNotification.path).query([("state", self.state)]) }
-    }
 
     /// `martlet notification pause`: stops a notification after the pages in flight.
     enum Pause: ProviderNotification.Action {
@@ -82,14 +65,32 @@ struct NotificationCommand: AsyncParsableCommand {
 }
 
 /// The notifications of a provider.
-enum ProviderNotification: ProviderResource, ShowableResource {
+enum ProviderNotification: ProviderResource, ListableResource, ShowableResource {
+    typealias ListAccess = OptionalAppOptions
+
+    /// The options of `martlet notification list`.
+    struct Filter: ListFilter {
+        @OptionGroup var shown: LimitOption
+        @Option(help: "scheduled, accepted, sending, paused, cancelled or done.") var state: String?
+
+        var query: [(String, String?)] { [("state", self.state)] }
+        var maximum: Int? { self.shown.limit }
+    }
+
     /// An action on a notification.
     protocol Action: ResourceAction where Kind == ProviderNotification {}
 
     static let path = "notifications"
     static let id = ArgumentHelp("The notification's id.")
+    static let columns: TextTable = [
+        "id", "app", "state", "recipients", .init("accepted", "counters.accepted"),
+        .init("rejected", "counters.rejected"), .init("failed", "counters.failed"),
+        .init("skipped", "counters.skipped"), .init("retrying", "counters.retrying"), .time("created", "createdAtMs"),
+    ]
+    static let list = command("list", "List notifications, newest first.")
+        .example("notification list --app com.example.MyApp --state sending")
     static let show = command("show", "Show a notification and its progress.").example("notification show 9e1c…")
-    private static let columns: TextTable = [
+    private static let allColumns: TextTable = [
         "id", "app", "state", .init("paused because", "pauseReason"), "to", "environment", "topic",
         .init("push type", "pushType"), "priority", .init("collapse id", "collapseId"), "lane", "guarantee", "when",
         "pace", "recipients", .init("accepted", "counters.accepted"), .init("rejected", "counters.rejected"),
@@ -100,7 +101,7 @@ enum ProviderNotification: ProviderResource, ShowableResource {
         .time("finished", "finishedAtMs"),
     ]
 
-    static func details(_ response: JSONValue) -> String { self.columns.details(of: response) }
+    static func details(_ response: JSONValue) -> String { self.allColumns.details(of: response) }
 }
 
 extension ProviderNotification.Action {

@@ -3,9 +3,23 @@ import PushSupport
 import PushTypes
 
 /// The devices that are registered for an app, by their token: at most one for each environment.
-enum RegisteredDevice: ShowableResource, ResourceWithHistory {
+enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
+    typealias ID = DeviceToken
+
+    /// The options of `martlet device list`.
+    struct Filter: ListFilter {
+        @OptionGroup var shown: LimitOption
+        @Option(help: "Only those of this user.") var user: String?
+        @Option(help: "Only those with this tag.") var tag: String?
+
+        var query: [(String, String?)] { [("user", self.user), ("tag", self.tag)] }
+        var maximum: Int? { self.shown.limit }
+    }
+
     static let path = "devices"
     static let id = ArgumentHelp("Its device token, hex or base64.", valueName: "token")
+    static let list = command("list", "List the devices of an app, inactive ones too.")
+        .example("device list --app com.example.MyApp --tag beta")
     static let show = command("show", "Show the devices with a token: one for each environment at most.")
         .example("device show 00aa11… --app com.example.MyApp")
     static let history = command("history", "The deliveries and events of a token, registered or not; newest first.")
@@ -24,25 +38,9 @@ enum RegisteredDevice: ShowableResource, ResourceWithHistory {
         .time("since", "createdAtMs"), .time("last seen", "registeredAtMs"),
     ]
 
-    typealias ID = DeviceToken
-
     static func details(_ response: JSONValue) -> String {
         response["devices"].elements.map(self.allColumns.details).joined(separator: "\n\n")
     }
-}
-
-/// `martlet device list`: lists the devices of an app.
-struct DeviceListCommand: PagedListCommand {
-    static let configuration = command("list", "List the devices of an app, inactive ones too.")
-        .example("device list --app com.example.MyApp --tag beta")
-    static let columns = RegisteredDevice.columns
-
-    @OptionGroup var access: AppOptions
-    @OptionGroup var shown: LimitOption
-    @Option(help: "Only those of this user.") var user: String?
-    @Option(help: "Only those with this tag.") var tag: String?
-
-    func request() -> APIRequest { .get(RegisteredDevice.path).query([("user", self.user), ("tag", self.tag)]) }
 }
 
 /// `martlet device remove`: removes the devices with a token.

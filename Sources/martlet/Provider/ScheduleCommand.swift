@@ -6,18 +6,23 @@ struct ScheduleCommand: AsyncParsableCommand {
     static let configuration = command("schedule", "Recurring notifications.")
         .example("schedule list --app com.example.MyApp")
         .subcommands([
-            List.self, ShowResource<Schedule>.self, Add.self, Change.self, PerformAction<Pause>.self,
+            ListResources<Schedule>.self, ShowResource<Schedule>.self, Add.self, Change.self, PerformAction<Pause>.self,
             PerformAction<Resume>.self, RemoveResource<Schedule>.self, Runs.self, Preview.self,
         ])
 
     /// The schedules of a provider.
-    enum Schedule: ProviderResource, ShowableResource, RemovableResource {
+    enum Schedule: ProviderResource, ListableResource, ShowableResource, RemovableResource {
+        typealias ListAccess = AppOptions
+        typealias Filter = LimitOption
+
         static let path = "schedules"
         static let id = ArgumentHelp("The schedule's id.")
         static let columns: TextTable = [
             "id", "name", .init("cron", "schedule.cron"), .init("time zone", "schedule.timeZone"), "paused",
             .time("next run", "nextRunAtMs"), .time("last run", "lastRunAtMs"),
         ]
+        static let list = command("list", "List the schedules of an app.")
+            .example("schedule list --app com.example.MyApp")
         static let show = command("show", "Show a schedule, with what it sends.").example("schedule show 7d6f…")
         static let remove = command("remove", "Remove a schedule; notifications of earlier runs continue.")
             .example("schedule remove 7d6f…")
@@ -27,18 +32,6 @@ struct ScheduleCommand: AsyncParsableCommand {
         }
 
         static func removed(_ id: String) -> String { "the schedule is removed" }
-    }
-
-    /// `martlet schedule list`: lists the schedules of an app.
-    struct List: PagedListCommand {
-        static let configuration = command("list", "List the schedules of an app.")
-            .example("schedule list --app com.example.MyApp")
-        static let columns = Schedule.columns
-
-        @OptionGroup var access: AppOptions
-        @OptionGroup var shown: LimitOption
-
-        func request() -> APIRequest { .get(Schedule.path) }
     }
 
     /// `martlet schedule add`: adds a schedule.

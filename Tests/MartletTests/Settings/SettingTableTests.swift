@@ -57,8 +57,8 @@ import Testing
     @Test func flagsOfTheTableAreInTheHelpOfTheirCommands() {
         let commands: [(any ParsableCommand.Type, [String])] = [
             (ServeCommand.self, ["serve", "log"]), (GatewayRunCommand.self, ["gateway"]),
-            (DeviceRunCommand.self, ["device"]), (SendCommand.self, ["send"]), (DeviceListCommand.self, ["api"]),
-            (CredentialCommand.Change.self, ["credential"]),
+            (DeviceRunCommand.self, ["device"]), (SendCommand.self, ["send"]),
+            (ListResources<RegisteredDevice>.self, ["api"]), (CredentialCommand.Change.self, ["credential"]),
         ]
         for (command, parts) in commands {
             let help = command.helpMessage(columns: 200)
