@@ -43,7 +43,7 @@ struct PreparedDevice: Sendable {
     func connect() throws -> ByteBuffer {
         let nonce = DeviceLinkNonce(time: SystemTime().now, random: .random(in: .min ... .max)).bytes
         let signature = try self.privateKey.signature(for: nonce).derRepresentation
-        let connect = DeviceLinkConnect(
+        let connect = DeviceLinkConnectRequest(
             certificate: self.certificate,
             nonce: nonce,
             signature: DeviceLinkSignature.ecdsaP256SHA256 + Array(signature),

@@ -37,7 +37,7 @@ enum DeviceLinkFuzz {
 
     /// Checks that the content of a packet is the same after it was written and read again.
     private static func contents(_ packet: DeviceLinkPacket) {
-        Self.expectSame(DeviceLinkConnect(packet), \.packet, DeviceLinkConnect.init)
+        Self.expectSame(DeviceLinkConnectRequest(packet), \.packet, DeviceLinkConnectRequest.init)
         Self.expectSame(DeviceLinkConnectResponse(packet), \.packet, DeviceLinkConnectResponse.init)
         Self.expectSame(DeviceLinkFilter(packet), \.packet, DeviceLinkFilter.init)
         Self.expectSame(DeviceLinkMessage(packet), \.packet, DeviceLinkMessage.init)
@@ -59,7 +59,7 @@ enum DeviceLinkFuzz {
     private static func device(_ bytes: [UInt8]) {
         Pieces.expectSame(bytes) { pieces in
             var machine = DeviceLinkClientStateMachine()
-            var actions = machine.start(DeviceLinkConnect(), now: Self.now)
+            var actions = machine.start(DeviceLinkConnectRequest(), now: Self.now)
             for piece in pieces { actions += machine.receive(piece, now: Self.now) }
             return actions + machine.tick(now: Self.now.advanced(by: .seconds(3600)))
         }

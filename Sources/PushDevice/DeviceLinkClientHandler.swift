@@ -21,14 +21,14 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
     }
 
     private var stateMachine: DeviceLinkClientStateMachine
-    private let connect: DeviceLinkConnect
+    private let connect: DeviceLinkConnectRequest
     private let time: any TimeSource
     private let events: AsyncStream<Event>.Continuation
     private var timer: Scheduled<Void>?
 
     init(
         limits: DeviceLinkClientStateMachine.Limits,
-        connect: DeviceLinkConnect,
+        connect: DeviceLinkConnectRequest,
         time: any TimeSource,
         events: AsyncStream<Event>.Continuation
     ) {

@@ -36,10 +36,10 @@ struct DeviceLinkConnector: Sendable {
     }
 
     /// Returns the *Connect* of a connection: the certificate and a new signed nonce (device link reference 4).
-    func connectPacket(identity: DeviceIdentity, now: Timestamp) throws -> DeviceLinkConnect {
+    func connectPacket(identity: DeviceIdentity, now: Timestamp) throws -> DeviceLinkConnectRequest {
         let nonce = DeviceLinkNonce(time: now, random: .random(in: .min ... .max)).bytes
         let signature = try self.privateKey.signature(for: nonce)
-        return DeviceLinkConnect(
+        return DeviceLinkConnectRequest(
             baseToken: identity.baseToken,
             state: self.configuration.isActive ? .active : .inactive,
             certificate: self.certificate,
@@ -51,7 +51,8 @@ struct DeviceLinkConnector: Sendable {
 
     /// Connects, runs `session` to its end and closes the connection.
     /// - Returns: Whether the service had accepted the device.
-    func run(_ session: DeviceLinkSession, connect: DeviceLinkConnect, time: any TimeSource) async throws -> Bool {
+    func run(_ session: DeviceLinkSession, connect: DeviceLinkConnectRequest, time: any TimeSource) async throws -> Bool
+    {
         let (events, continuation) = AsyncStream.makeStream(
             of: DeviceLinkClientHandler.Event.self,
             bufferingPolicy: .bufferingOldest(Device.queueLength)
@@ -69,7 +70,7 @@ struct DeviceLinkConnector: Sendable {
     }
 
     private func channel(
-        connect: DeviceLinkConnect,
+        connect: DeviceLinkConnectRequest,
         time: any TimeSource,
         events: AsyncStream<DeviceLinkClientHandler.Event>.Continuation
     ) async throws -> any Channel {

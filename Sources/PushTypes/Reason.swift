@@ -63,7 +63,7 @@ public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     public var status: Int { self.row.status }
 
     /// The status byte in an error packet of the binary protocol (reference 5.2); 255 where it has none for the reason.
-    package var legacyStatus: UInt8 { self.row.legacy }
+    package var binaryStatus: UInt8 { self.row.legacy }
 
     // swift-format-ignore
     private var row: (status: Int, legacy: UInt8) {

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RejectionTests {
     let time = ManualTime(SystemTime().now)
 
-    @Test func aTokenThatNobodyMintedIsBadButStaysRegistered() async throws {
+    @Test func aTokenThatWasNeverMintedIsBadButStaysRegistered() async throws {
         try await withLoop(time: self.time) { loop in
             _ = try await loop.provider.register(Vectors.tokenA)
             #expect(try await loop.reason(of: ["to": ["all": true], "alert": "Hi"]) == "BadDeviceToken")
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func anOversizedPayloadIsRefusedBeforeItIsStored() async throws {
+    @Test func anOversizedPayloadIsRejectedBeforeItIsStored() async throws {
         try await withLoop(time: self.time) { loop in
             let text = String(repeating: "a", count: 4077)
             let answer = try await loop.provider.send(["to": ["all": true], "alert": .string(text)])

@@ -21,13 +21,11 @@ import Testing
         }
     }
 
-    @Test func aRefusedConnectionIsTriedAgain() async throws {
-        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = try #require(server.localAddress?.port)
-        try await server.close()
+    @Test func aRefusedConnectionIsRetried() async throws {
+        let port = try RefusingPort()
+        defer { withExtendedLifetime(port) {} }
         try await ScriptedPushService.with { service in
-            try await service.withDevice(port: port) { tested in
+            try await service.withDevice(port: port.number) { tested in
                 for _ in 0..<3 { _ = try await tested.delay() }
                 #expect(tested.log.lines.filter { $0.hasPrefix("no connection to the push service") }.count >= 3)
             }

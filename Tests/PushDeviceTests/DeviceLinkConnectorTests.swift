@@ -13,7 +13,7 @@ import X509
         try await ScriptedPushService.with { service in
             try await service.withDevice(time: time) { _ in
                 let connection = try await service.connection()
-                let connect = DeviceLinkConnect(try await connection.packet(.connect))
+                let connect = DeviceLinkConnectRequest(try await connection.packet(.connect))
                 #expect(connect.baseToken == nil)
                 #expect(connect.state == .active)
                 #expect(connect.understandsExtensions)
@@ -39,7 +39,7 @@ import X509
                 var nonces: Set<[UInt8]> = []
                 for _ in 0..<3 {
                     let connection = try await service.connection()
-                    let connect = DeviceLinkConnect(try await connection.packet(.connect))
+                    let connect = DeviceLinkConnectRequest(try await connection.packet(.connect))
                     nonces.insert(try #require(connect.nonce))
                     await connection.close()
                 }
@@ -52,7 +52,7 @@ import X509
         try await ScriptedPushService.with { service in
             try await service.withDevice(configure: { $0.isActive = false }) { _ in
                 let connection = try await service.connection()
-                #expect(DeviceLinkConnect(try await connection.packet(.connect)).state == .inactive)
+                #expect(DeviceLinkConnectRequest(try await connection.packet(.connect)).state == .inactive)
             }
         }
     }

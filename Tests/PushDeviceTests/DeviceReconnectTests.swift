@@ -42,7 +42,7 @@ import Testing
                 #expect(tested.device.identity.baseToken == [9])
                 await first.close()
                 let second = try await service.connection()
-                #expect(DeviceLinkConnect(try await second.packet(.connect)).baseToken == [9])
+                #expect(DeviceLinkConnectRequest(try await second.packet(.connect)).baseToken == [9])
             }
         }
     }
@@ -94,7 +94,7 @@ import Testing
         try await ScriptedPushService.with { service in
             try await service.withDevice { tested in
                 let connection = try await service.connection()
-                #expect(DeviceLinkConnect(try await connection.packet(.connect)).state == .active)
+                #expect(DeviceLinkConnectRequest(try await connection.packet(.connect)).state == .active)
                 tested.device.setActive(false)
                 connection.accept()
                 let packet = try await connection.packet(.setState)

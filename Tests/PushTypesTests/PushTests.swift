@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct PushTests {
     @Test(arguments: [("", "v"), ("a b", "v"), (":path", "v"), ("x", "a\r\nb"), ("x", "\u{0}"), ("x", "é")])
-    func headerFieldsThatWouldBreakARequestAreRefused(name: String, value: String) {
+    func headerFieldsThatWouldBreakARequestAreRejected(name: String, value: String) {
         #expect(HeaderField(name: name, value: value) == nil)
     }
 }

@@ -35,9 +35,9 @@ import Testing
 
     @Test func legacyStatusBytesAreThoseOfTheBinaryProtocol() {
         let known: Set<UInt8> = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 128, 255]
-        #expect(Reason.allCases.allSatisfy { known.contains($0.legacyStatus) })
-        #expect(Reason.badDeviceToken.legacyStatus == 8)
-        #expect(Reason.payloadTooLarge.legacyStatus == 7)
-        #expect(Reason.shutdown.legacyStatus == 10)
+        #expect(Reason.allCases.allSatisfy { known.contains($0.binaryStatus) })
+        #expect(Reason.badDeviceToken.binaryStatus == 8)
+        #expect(Reason.payloadTooLarge.binaryStatus == 7)
+        #expect(Reason.shutdown.binaryStatus == 10)
     }
 }

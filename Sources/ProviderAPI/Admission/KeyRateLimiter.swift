@@ -13,17 +13,17 @@ final class KeyRateLimiter: Sendable {
 
     private let rate: Int
     private let clock: @Sendable () -> ContinuousClock.Instant
-    private let requests: KeyedRateLimiter<UUID>
+    private let requests: TokenBucketTable<UUID>
     /// The rates of the registration forms of apps, which bring no API key.
-    private let forms: KeyedRateLimiter<Topic>
-    private let bodies = KeyedRateLimiter<UUID>(rate: KeyRateLimiter.bodyBytes, burst: KeyRateLimiter.bodyBytes)
+    private let forms: TokenBucketTable<Topic>
+    private let bodies = TokenBucketTable<UUID>(rate: KeyRateLimiter.bodyBytes, burst: KeyRateLimiter.bodyBytes)
 
     /// - Parameter rate: Requests per second, twice as many at once; 0 sets no limit.
     init(rate: Int, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.rate = rate
         self.clock = clock
-        self.requests = KeyedRateLimiter(rate: Double(rate), burst: 2 * Double(rate))
-        self.forms = KeyedRateLimiter(rate: Double(rate), burst: 2 * Double(rate))
+        self.requests = TokenBucketTable(rate: Double(rate), burst: 2 * Double(rate))
+        self.forms = TokenBucketTable(rate: Double(rate), burst: 2 * Double(rate))
     }
 
     /// Counts a request of an API key.
@@ -43,7 +43,7 @@ final class KeyRateLimiter: Sendable {
     }
 
     /// - Parameter message: The explanation for a caller who exceeds the rate.
-    private func take<Key>(from limiter: KeyedRateLimiter<Key>, _ key: Key, orElse message: String) throws {
+    private func take<Key>(from limiter: TokenBucketTable<Key>, _ key: Key, orElse message: String) throws {
         guard self.rate > 0 else { return }
         let now = self.clock()
         guard let delay = limiter.with(key, now: now, { $0.take(now: now) }) else { return }

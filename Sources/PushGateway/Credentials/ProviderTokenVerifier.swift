@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PushSupport
 import PushTypes
 
 /// The claims of a provider token with a valid signature.
@@ -29,12 +30,12 @@ enum ProviderTokenVerifier {
         guard token.utf8.count <= Self.maximumLength else { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3,
-            let header = Self.object(parts[0]), header["alg"] as? String == "ES256",
-            let keyID = header["kid"] as? String, let registered = key(keyID),
+            let header = Self.object(parts[0]), header["alg"] == .string("ES256"),
+            case .string(let keyID) = header["kid"], let registered = key(keyID),
             let publicKey = try? P256.Signing.PublicKey(x963Representation: registered.publicKey),
             let signature = Self.decode(parts[2]),
             Self.isValid(signature, for: Data("\(parts[0]).\(parts[1])".utf8), by: publicKey),
-            let claims = Self.object(parts[1]), claims["iss"] as? String == registered.teamID,
+            let claims = Self.object(parts[1]), claims["iss"] == .string(registered.teamID),
             let issuedAt = Self.seconds(claims["iat"]).map(Timestamp.init(seconds:))
         else { return nil }
         return VerifiedProviderToken(key: registered, issuedAt: issuedAt)
@@ -50,13 +51,18 @@ enum ProviderTokenVerifier {
     }
 
     /// Reads `iat` as an integer, a fraction or a string of either.
-    private static func seconds(_ value: Any?) -> Int64? {
-        let number = (value as? NSNumber)?.doubleValue ?? (value as? String).flatMap(Double.init)
-        return number.flatMap { Int64(exactly: $0.rounded(.down)) }
+    private static func seconds(_ value: JSONValue?) -> Int64? {
+        switch value {
+        case .integer(let seconds): seconds
+        case .number(let seconds): Int64(exactly: seconds.rounded(.down))
+        case .string(let text): Double(text).flatMap { Int64(exactly: $0.rounded(.down)) }
+        default: nil
+        }
     }
 
-    private static func object(_ part: Substring) -> [String: Any]? {
-        Self.decode(part).flatMap { try? JSONSerialization.jsonObject(with: $0) as? [String: Any] }
+    private static func object(_ part: Substring) -> [String: JSONValue]? {
+        guard case .object(let members) = Self.decode(part).flatMap({ try? JSONValue(parsing: $0) }) else { return nil }
+        return members
     }
 
     /// Decodes base64url, with or without padding.

@@ -10,7 +10,7 @@ struct FaultDecision: Hashable, Sendable {
     }
 
     /// The response in place of the right one. A push that is rejected or reset is not submitted.
-    enum Response: Hashable, Sendable {
+    enum Substitute: Hashable, Sendable {
         case reject(Reason, retryAfter: Int?)
         case reset(FaultErrorCode)
         /// An acknowledgement is ignored.
@@ -28,7 +28,7 @@ struct FaultDecision: Hashable, Sendable {
     /// The ids of the contributing rules, for the log.
     var rules: [String] = []
     var before: Before?
-    var response: Response?
+    var response: Substitute?
     var connection: Connection?
     /// The SETTINGS_MAX_CONCURRENT_STREAMS to announce.
     var streamLimit: Int?

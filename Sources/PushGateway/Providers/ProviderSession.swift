@@ -52,7 +52,7 @@ struct ProviderSession: Sendable {
     }
 
     /// The result of a request.
-    struct Result: Sendable {
+    struct Evaluation: Sendable {
         var decision: Decision
         var instruction: Instruction?
     }
@@ -92,14 +92,14 @@ struct ProviderSession: Sendable {
     }
 
     /// Checks a complete request.
-    mutating func receive(_ request: ProviderRequest, now: Timestamp) -> Result {
+    mutating func receive(_ request: ProviderRequest, now: Timestamp) -> Evaluation {
         let path = ProviderPath(request.path)
         let decision =
             switch path {
             case .device, .missingDevice, .unknown: self.push(request, path, now)
             case .broadcast, .channels, .allChannels: self.channel(request, path, now)
             }
-        return Result(decision: decision, instruction: self.instruction(after: decision))
+        return Evaluation(decision: decision, instruction: self.instruction(after: decision))
     }
 
     /// The key id or the certificate's serial number by which the connection was authenticated last.

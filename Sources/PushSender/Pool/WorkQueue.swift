@@ -20,13 +20,13 @@ struct WorkQueue {
     /// The waiting pushes of one call, or one push that a connection returned.
     private struct Item {
         /// The pushes of an item.
-        enum Pushes {
+        enum Content {
             case range(Range<Int>)
             case returned(PushTicket)
         }
 
         var batch: SendBatch
-        var pushes: Pushes
+        var pushes: Content
         var deadline: NIODeadline
 
         var count: Int {

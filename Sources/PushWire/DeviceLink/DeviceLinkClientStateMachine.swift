@@ -62,7 +62,7 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
         }
     }
 
-    package mutating func start(_ connect: DeviceLinkConnect, now: Timestamp) -> [Action] {
+    package mutating func start(_ connect: DeviceLinkConnectRequest, now: Timestamp) -> [Action] {
         guard case .idle = self.state else { return [] }
         self.state = .connecting(deadline: now.advanced(by: self.limits.connect))
         return [.send(connect.packet)]

@@ -22,7 +22,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
 
     package enum Action: Hashable, Sendable {
         /// Check the identity, then call ``authenticated(baseToken:isNew:serverTime:now:)`` or ``rejected(serverTime:)``.
-        case authenticate(DeviceLinkConnect)
+        case authenticate(DeviceLinkConnectRequest)
         case send(DeviceLinkPacket)
         /// The device has a new set of topics: deliver what is stored for them.
         case subscribe(DeviceLinkFilter)
@@ -142,7 +142,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         case .awaitingConnect(let deadline):
             guard packet.command == DeviceLinkCommand.connect.rawValue else { return self.close(.notConnected) }
             self.state = .authenticating(waiting: [], deadline: deadline)
-            return [.authenticate(DeviceLinkConnect(packet))]
+            return [.authenticate(DeviceLinkConnectRequest(packet))]
         case .authenticating(var waiting, let deadline):
             guard waiting.count < self.limits.waiting else { return self.close(.tooManyWaiting) }
             waiting.append(packet)

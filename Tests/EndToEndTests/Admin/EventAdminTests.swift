@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func aReaderGoesOnFromTheLastIdItHas() async throws {
+    @Test func aReaderContinuesFromItsLastID() async throws {
         try await self.withTwoPushes { gateway, device, _ in
             var ids: [Int64] = []
             while true {

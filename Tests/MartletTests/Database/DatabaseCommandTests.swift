@@ -62,7 +62,7 @@ import Testing
     }
 
     /// A claimed shard is in order while a provider runs, and after its end it is not.
-    @Test func whatIsUnderWayIsAFaultOnlyAtRest() async throws {
+    @Test func inFlightDeliveriesAreAFaultOnlyAtRest() async throws {
         try await withTemporaryDirectory { directory in
             let store = try await self.store(in: directory)
             let check = ["check", "--data-directory", directory]

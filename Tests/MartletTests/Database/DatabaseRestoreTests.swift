@@ -75,7 +75,7 @@ import Testing
     }
 
     /// Whatever it had moved when it ended.
-    @Test(arguments: 0...4) func anInterruptedRestoreIsNotServedFromAndGoesOn(moved: Int) async throws {
+    @Test(arguments: 0...4) func anInterruptedRestoreIsNotServedFromAndContinues(moved: Int) async throws {
         try await self.withCrashedProvider { places, restore in
             let aside = "\(places.databasePath).before-then"
             try Data(URL(filePath: aside).lastPathComponent.utf8).write(to: URL(filePath: places.replacementMarker))

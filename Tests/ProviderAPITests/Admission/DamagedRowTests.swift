@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func whatBelongsToOthersGoesOn() async throws {
+    @Test func otherRowsStayUsable() async throws {
         try await self.withServer { provider, damage in
             for number in 1...3 {
                 _ = try await provider.register(DeviceToken.numbered(number).hex, ["user": "alice"])

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aListGoesOnWithItsCursorAndEndsWithoutOne() async throws {
+    @Test func aListContinuesWithItsCursorAndEndsWithoutOne() async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.addVectorsApp()
             for number in 1...5 { _ = try await provider.register(Self.token(number), ["tags": ["t"]]) }

@@ -127,7 +127,7 @@ import Testing
         #expect(!other.mustEnd)
     }
 
-    @Test func theSessionAnswersTheLastOneAndHearsNoMore() async throws {
+    @Test func theSessionRespondsToTheLastOneAndReadsNoMore() async throws {
         try await withSession { test in
             var session = test.session
             var reasons: [Reason] = []

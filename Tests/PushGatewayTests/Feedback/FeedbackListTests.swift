@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aListThatNobodyReadsDoesNotGrowForEver() async throws {
+    @Test func aListThatIsNeverReadIsBounded() async throws {
         try await self.withStore(limit: 3) { store, database in
             try await Self.add(try (0..<5).map { try Self.entry($0, at: 1) }, store, database)
             #expect(store.dropped == 2)

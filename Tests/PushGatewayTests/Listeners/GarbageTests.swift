@@ -60,7 +60,7 @@ import Testing
     @Test func aDeviceWithoutProofIsRejected() async throws {
         try await self.withGateway { gateway in
             let connection = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: gateway.tls)
-            connection.write(DeviceLinkConnect(certificate: [1, 2, 3], nonce: [4], signature: [5]).packet)
+            connection.write(DeviceLinkConnectRequest(certificate: [1, 2, 3], nonce: [4], signature: [5]).packet)
             let packets = try await connection.readPackets(1)
             #expect(packets.first.flatMap { DeviceLinkConnectResponse($0) }?.status == .rejected)
             #expect(await connection.readToEnd().isEmpty)

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<3) func aHundredSilentClientsKeepNobodyOut(listener: Int) async throws {
+    @Test(arguments: 0..<3) func aHundredSilentClientsDoNotKeepOthersOut(listener: Int) async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { gateway in
                 var connections: [RawConnection] = []

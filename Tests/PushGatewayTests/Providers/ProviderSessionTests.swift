@@ -11,7 +11,7 @@ import Testing
 @Suite struct ProviderSessionTests {
     // MARK: Responses
 
-    @Test func anAcceptedPushIsAnsweredWithItsOwnID() async throws {
+    @Test func theResponseToAnAcceptedPushHasItsID() async throws {
         try await withSession { session in
             let decision = session.receive(TestRequest.push(["apns-id": TestRequest.id.uppercased()]))
             guard case .submit(let push, let response) = decision.decision else {
@@ -142,7 +142,7 @@ import Testing
 
     // MARK: Garbage
 
-    @Test func everyRequestHasAnAnswerWhateverItSays() async throws {
+    @Test func everyRequestHasAResponse() async throws {
         try await withSession(.strict) { session in
             var generator = SeededGenerator(seed: 4)
             let names = [
@@ -196,7 +196,7 @@ final class TestSession {
         self.session = session
     }
 
-    func receive(_ request: ProviderRequest, now: Timestamp = Vectors.issuedAt) -> ProviderSession.Result {
+    func receive(_ request: ProviderRequest, now: Timestamp = Vectors.issuedAt) -> ProviderSession.Evaluation {
         self.session.receive(request, now: now)
     }
 

@@ -127,7 +127,7 @@ import Testing
         _ = try Self.validate(TestRequest.push(body: body))
     }
 
-    @Test func theFirstFaultInTheReferencesOrderIsTheAnswer() throws {
+    @Test func theFirstFaultInTheOrderOfTheReferenceIsReported() throws {
         var changes: [String: String?] = [
             ":method": "GET", ":path": "/2", "authorization": nil, "apns-topic": nil, "apns-id": "42",
             "apns-expiration": "x", "apns-priority": "x", "apns-push-type": "x",

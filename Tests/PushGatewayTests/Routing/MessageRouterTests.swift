@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func aPushToAConnectedDeviceIsAnsweredOnceItIsAcknowledged() async throws {
+    @Test func aPushToAConnectedDeviceHasItsResponseOnceItIsAcknowledged() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
             device.link.acknowledges(core.router, device.session)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aPushToASilentDeviceIsStoredAndAnswered() async throws {
+    @Test func aPushToASilentDeviceIsStoredAndAccepted() async throws {
         try await withCore(self.time) { core, device in
             try await device.connect(core)
             try await core.submit(device.push("1"))

@@ -138,12 +138,10 @@ import Testing
     }
 
     @Test func withoutAServerACancelledCallersPushesAreNotSent() async throws {
-        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = try #require(server.localAddress?.port)
-        try await server.close()
+        let port = try RefusingPort()
+        defer { withExtendedLifetime(port) {} }
         let sender = BinarySender(
-            connector: try self.connector(port: port),
+            connector: try self.connector(port: port.number),
             configuration: Self.configuration,
             time: SystemTime(),
             logger: silentLogger

@@ -93,10 +93,10 @@ final class ScriptedServiceHandler: ChannelInboundHandler {
             case .settings(let settings): buffer.writeSettings(settings)
             case .reply(let status, let headers, let body):
                 self.onReply()
-                Self.writeReply(status, headers, body, streamID, &buffer)
+                Self.writeResponse(status, headers, body, streamID, &buffer)
             case .replySlowly:
                 self.onReply()
-                Self.writeReply(200, [("apns-id", "slow")], "", streamID, &buffer)
+                Self.writeResponse(200, [("apns-id", "slow")], "", streamID, &buffer)
                 while let byte = buffer.readSlice(length: 1) {
                     context.writeAndFlush(self.wrapOutboundOut(byte), promise: nil)
                 }
@@ -114,7 +114,7 @@ final class ScriptedServiceHandler: ChannelInboundHandler {
         }
     }
 
-    private static func writeReply(
+    private static func writeResponse(
         _ status: Int,
         _ headers: [(String, String)],
         _ body: String,

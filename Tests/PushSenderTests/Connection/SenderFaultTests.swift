@@ -31,7 +31,7 @@ import Testing
         try await server.close()
     }
 
-    @Test func silenceAfterHalfOfTheRepliesLeavesTheRestUnknown() async throws {
+    @Test func silenceAfterHalfOfTheResponsesLeavesTheRestUnknown() async throws {
         let script: ScriptedService.Script = { _, event in
             guard case .request(let request) = event else { return ScriptedService.greeting }
             return request.number < 500 ? [.reply()] : []
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedStreamIsTriedAgainButNotForEver() async throws {
+    @Test func aRefusedStreamIsRetriedAFewTimes() async throws {
         let script: ScriptedService.Script = { _, event in
             guard case .request(let request) = event else { return ScriptedService.greeting }
             return request.id == "push-0" || request.number < 2 ? [.reset(7)] : [.reply()]
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func aReplyByteByByteIsAReply() async throws {
+    @Test func aResponseByteByByteIsAResponse() async throws {
         let script: ScriptedService.Script = { _, event in
             if case .request = event { [.replySlowly] } else { ScriptedService.greeting }
         }
@@ -162,7 +162,7 @@ import Testing
         await service.stop()
     }
 
-    @Test func aStrangersCertificateIsNotTrusted() async throws {
+    @Test func aCertificateOfAnotherAuthorityIsNotTrusted() async throws {
         let service = try await ScriptedService.start(script: ScriptedService.always200)
         var endpoint = service.endpoint
         endpoint.additionalTrustRoots = nil

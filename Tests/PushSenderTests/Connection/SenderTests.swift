@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aFullQueueRefuses() async throws {
+    @Test func aFullQueueRejects() async throws {
         let service = try await ScriptedService.start { _, _ in [] }
         let sender = try makeSender(to: service.endpoint) { $0.maximumWaiting = 10 }
         async let first = sender.send(makePushes(8))
@@ -113,7 +113,7 @@ import Testing
         await service.stop()
     }
 
-    @Test func closingWaitsForRepliesAndRefusesWhatComesLater() async throws {
+    @Test func closingWaitsForResponsesAndRejectsLaterPushes() async throws {
         try await withSender(script: ScriptedService.always200) { sender, _ in
             #expect(kinds(await sender.send(makePushes(10))) == ["accepted": 10])
             await sender.close()

@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func garbageIsRefusedWithoutACrash() throws {
+    @Test func garbageIsRejectedWithoutACrash() throws {
         var generator = SeededGenerator(seed: 3)
         var expressions = AudienceGenerator(seed: 4)
         for _ in 0..<2000 {

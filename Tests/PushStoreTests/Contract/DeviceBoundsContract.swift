@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func oneThatIsTooLargeDoesNotRefuseTheOthers(backend: StoreBackend) async throws {
+    func anOversizedOneDoesNotRejectTheOthers(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let text = JSONValue.string(String(repeating: "x", count: 250))
             var registrations = (1...20).map { DeviceRegistration(environment: .sandbox, token: .numbered($0)) }

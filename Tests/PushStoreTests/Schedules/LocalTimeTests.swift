@@ -55,7 +55,7 @@ import Testing
             ("1969-12-31T23:59:59.999Z", -1),
         ] as [(String, Int64)]
     )
-    func aMomentIsRead(text: String, milliseconds: Int64) throws {
+    func aTimeIsParsed(text: String, milliseconds: Int64) throws {
         let timestamp = try at(text)
         #expect(timestamp.milliseconds == milliseconds)
         #expect(Timestamp(rfc3339: timestamp.rfc3339) == timestamp)
@@ -105,7 +105,7 @@ import Testing
             ("UTC", "2028-02-29T12:00", "2028-02-29T12:00:00Z"),
         ]
     )
-    func aLocalTimeHappensAtOneMoment(name: String, local: String, timestamp: String) throws {
+    func aLocalTimeOccursOnce(name: String, local: String, timestamp: String) throws {
         let local = try #require(LocalDateTime(local))
         #expect(try zone(name).timestamp(of: local) == at(timestamp))
     }

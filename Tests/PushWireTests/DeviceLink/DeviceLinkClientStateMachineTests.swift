@@ -24,13 +24,13 @@ import Testing
     }
 
     @Test func aRejectionEndsTheConnection() {
-        _ = self.machine.start(DeviceLinkConnect(), now: self.now)
+        _ = self.machine.start(DeviceLinkConnectRequest(), now: self.now)
         let rejection = DeviceLinkConnectResponse(status: .rejected, serverTime: self.now).packet
         #expect(self.machine.receive(bytes(rejection), now: self.now) == [.close(.rejected)])
     }
 
     @Test func aSilentServerIsNotAwaitedForever() {
-        _ = self.machine.start(DeviceLinkConnect(), now: self.now)
+        _ = self.machine.start(DeviceLinkConnectRequest(), now: self.now)
         #expect(self.machine.tick(now: self.now.advanced(by: .seconds(15))) == [.close(.connectTimeout)])
     }
 
@@ -42,7 +42,7 @@ import Testing
     }
 
     private func connect() {
-        _ = self.machine.start(DeviceLinkConnect(), now: self.now)
+        _ = self.machine.start(DeviceLinkConnectRequest(), now: self.now)
         let response = DeviceLinkConnectResponse(status: .ok, baseToken: [1], serverTime: self.now).packet
         #expect(self.machine.receive(bytes(response), now: self.now) == [.connected(baseToken: [1])])
     }

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func aConnectSurvivesTheWire() throws {
-        let connect = DeviceLinkConnect(
+        let connect = DeviceLinkConnectRequest(
             baseToken: [1, 2, 3],
             state: .inactive,
             certificate: [4],
@@ -45,7 +45,7 @@ import Testing
             signature: [6],
             understandsExtensions: true
         )
-        #expect(DeviceLinkConnect(try Self.read(Self.write(connect.packet))) == connect)
+        #expect(DeviceLinkConnectRequest(try Self.read(Self.write(connect.packet))) == connect)
     }
 
     @Test func aConnectResponseHasTheFieldsAnIndependentClientInsistsOn() {
@@ -93,7 +93,7 @@ import Testing
             // Half of the runs announce a short payload, so that fields are reached at all.
             var buffer = ByteBuffer(bytes: Bool.random() ? bytes : [bytes[0] % 24, 0, 0, 0, bytes[1] % 59] + bytes)
             if let packet = try? DeviceLinkPacket.read(from: &buffer) {
-                _ = (DeviceLinkConnect(packet), DeviceLinkConnectResponse(packet), DeviceLinkFilter(packet))
+                _ = (DeviceLinkConnectRequest(packet), DeviceLinkConnectResponse(packet), DeviceLinkFilter(packet))
                 _ = (DeviceLinkMessage(packet), DeviceLinkAcknowledgement(packet), DeviceLinkTokenRequest(packet))
                 _ = DeviceLinkTokenResponse(packet)
             }

@@ -9,7 +9,7 @@ import Testing
     var machine = DeviceLinkServerStateMachine(now: Timestamp(seconds: 1_700_000_000))
 
     @Test func nothingIsDoneBeforeTheDeviceIsAuthenticated() {
-        let connect = DeviceLinkConnect(certificate: [1])
+        let connect = DeviceLinkConnectRequest(certificate: [1])
         let filter = DeviceLinkFilter(enabled: [])
         #expect(self.machine.receive(bytes(connect.packet, filter.packet), now: self.now) == [.authenticate(connect)])
         let actions = self.machine.authenticated(baseToken: [9], isNew: true, serverTime: self.now, now: self.now)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func aRejectedDeviceGetsAResponseAndIsClosed() {
-        _ = self.machine.receive(bytes(DeviceLinkConnect().packet), now: self.now)
+        _ = self.machine.receive(bytes(DeviceLinkConnectRequest().packet), now: self.now)
         let response = DeviceLinkConnectResponse(status: .rejected, serverTime: self.now)
         #expect(self.machine.rejected(serverTime: self.now) == [.send(response.packet), .close(.rejected)])
         #expect(self.machine.receive(bytes(DeviceLinkPacket(command: .keepAlive)), now: self.now).isEmpty)
@@ -56,7 +56,9 @@ import Testing
 
     @Test func aSecondConnectEndsTheConnection() {
         self.connect()
-        #expect(self.machine.receive(bytes(DeviceLinkConnect().packet), now: self.now) == [.close(.connectedTwice)])
+        #expect(
+            self.machine.receive(bytes(DeviceLinkConnectRequest().packet), now: self.now) == [.close(.connectedTwice)]
+        )
     }
 
     @Test func anAckWithoutAnIdIsMalformed() {
@@ -67,13 +69,13 @@ import Testing
 
     @Test func packetsWaitingForTheResponseToConnectAreBounded() {
         let keepAlive = DeviceLinkPacket(command: .keepAlive)
-        _ = self.machine.receive(bytes(DeviceLinkConnect().packet), now: self.now)
+        _ = self.machine.receive(bytes(DeviceLinkConnectRequest().packet), now: self.now)
         for _ in 0..<32 { #expect(self.machine.receive(bytes(keepAlive), now: self.now).isEmpty) }
         #expect(self.machine.receive(bytes(keepAlive), now: self.now) == [.close(.tooManyWaiting)])
     }
 
     private func connect() {
-        _ = self.machine.receive(bytes(DeviceLinkConnect().packet), now: self.now)
+        _ = self.machine.receive(bytes(DeviceLinkConnectRequest().packet), now: self.now)
         _ = self.machine.authenticated(baseToken: [1], isNew: false, serverTime: self.now, now: self.now)
     }
 }

@@ -154,7 +154,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
         case nil: break
         }
         if case .reject(let reason, _) = fault?.response {
-            return .reject(BinaryStatus(rawValue: reason.legacyStatus))
+            return .reject(BinaryStatus(rawValue: reason.binaryStatus))
         }
         switch fault?.before {
         case .wait(let delay): return self.check(notification, delay: delay)
@@ -172,7 +172,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
         let evaluation: BinaryListener.Evaluation =
             switch self.identity {
             case .success(let identity): self.listener.evaluate(notification, from: identity, after: delay)
-            case .failure(let reason): .reject(BinaryStatus(rawValue: reason.legacyStatus))
+            case .failure(let reason): .reject(BinaryStatus(rawValue: reason.binaryStatus))
             }
         if case .reject(let status) = evaluation { self.log("notification rejected", status) }
         return evaluation

@@ -33,13 +33,13 @@ final class DeviceAuthenticator: Sendable {
 
     /// Returns the id of the device. One of the two proofs must be valid; that in *Connect* takes precedence.
     /// - Parameter tlsCertificate: The certificate of the handshake in DER, whose key TLS has verified; `nil` if none.
-    func device(_ connect: DeviceLinkConnect, tlsCertificate: [UInt8]?, now: Timestamp) throws(Failure) -> UUID {
+    func device(_ connect: DeviceLinkConnectRequest, tlsCertificate: [UInt8]?, now: Timestamp) throws(Failure) -> UUID {
         guard let tlsCertificate else { return try self.device(connect, now: now) }
         if connect.signature != nil, let device = try? self.device(connect, now: now) { return device }
         return try self.device(of: try self.certificate(tlsCertificate, now: now))
     }
 
-    private func device(_ connect: DeviceLinkConnect, now: Timestamp) throws(Failure) -> UUID {
+    private func device(_ connect: DeviceLinkConnectRequest, now: Timestamp) throws(Failure) -> UUID {
         guard let der = connect.certificate else { throw .noCertificate }
         let certificate = try self.certificate(der, now: now)
         guard let nonceBytes = connect.nonce, let signature = connect.signature,

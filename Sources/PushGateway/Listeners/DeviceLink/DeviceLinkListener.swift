@@ -65,7 +65,7 @@ final class DeviceLinkListener: Sendable {
     }
 
     /// Checks the proof of identity. Returns `nil` if the device is rejected. Too slow for an event loop.
-    func authenticate(_ connect: DeviceLinkConnect, tlsCertificate: [UInt8]?) -> UUID? {
+    func authenticate(_ connect: DeviceLinkConnectRequest, tlsCertificate: [UInt8]?) -> UUID? {
         do {
             return try self.authenticator.device(connect, tlsCertificate: tlsCertificate, now: self.time.now)
         } catch {
@@ -75,7 +75,7 @@ final class DeviceLinkListener: Sendable {
     }
 
     /// Opens a session for an authenticated device. Returns `nil` if it was deleted meanwhile.
-    func open(_ device: UUID, _ connect: DeviceLinkConnect, channel: any Channel) -> Session? {
+    func open(_ device: UUID, _ connect: DeviceLinkConnectRequest, channel: any Channel) -> Session? {
         guard let known = self.devices.device(device),
             let baseToken = try? self.devices.minter.baseToken(for: device, epoch: known.epoch)
         else { return nil }

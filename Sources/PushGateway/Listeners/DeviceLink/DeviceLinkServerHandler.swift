@@ -155,7 +155,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
     }
 
     /// Checks the signature outside the event loop, then opens the session on it.
-    private func authenticate(_ connect: DeviceLinkConnect, context: ChannelHandlerContext) {
+    private func authenticate(_ connect: DeviceLinkConnectRequest, context: ChannelHandlerContext) {
         let certificate = LegacyTLS.peerCertificate(context.channel)
         let listener = self.listener
         context.eventLoop.makeFutureWithTask { @concurrent in

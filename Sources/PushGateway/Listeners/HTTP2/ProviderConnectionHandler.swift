@@ -26,7 +26,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     private var stateMachine: HTTP2ServerStateMachine
     private var context: ChannelHandlerContext?
     /// Is `nil` before the beginning and after the end.
-    private var handle: ProviderConnectionHandle?
+    private var handle: ProviderConnectionProxy?
     /// Is `nil` once the connection is authenticated.
     private var unauthenticated: UnauthenticatedHandler?
     private var timer: Scheduled<Void>?
@@ -52,7 +52,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         self.unauthenticated = try? context.pipeline.syncOperations.handler(type: UnauthenticatedHandler.self)
-        let handle = ProviderConnectionHandle(self, eventLoop: context.eventLoop, retryAfter: self.retryAfter)
+        let handle = ProviderConnectionProxy(self, eventLoop: context.eventLoop, retryAfter: self.retryAfter)
         self.handle = handle
         self.delegate.connectionOpened(handle)
         if context.channel.isActive { self.work() }
@@ -203,7 +203,7 @@ extension ProviderConnectionHandler: ProviderCommandHandler {
 
     func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) { self.stateMachine.respond(responses) }
 
-    func perform(_ command: ProviderConnectionHandle.Command) {
+    func perform(_ command: ProviderConnectionProxy.Command) {
         guard let context else { return }
         let now = context.eventLoop.now
         switch command {
@@ -227,9 +227,9 @@ protocol ProviderRequestDelegate {
     var isAuthenticated: Bool { get }
 
     /// The connection begins. It is called once, before all others.
-    mutating func connectionOpened(_ handle: ProviderConnectionHandle)
+    mutating func connectionOpened(_ handle: ProviderConnectionProxy)
 
     /// Receives the events that one read caused, in order. Responses given inside of this call are sent with one write.
-    /// Later responses may come from any thread, through the connection's ``ProviderConnectionHandle``.
+    /// Later responses may come from any thread, through the connection's ``ProviderConnectionProxy``.
     mutating func receive(_ events: [HTTP2ServerEvent])
 }

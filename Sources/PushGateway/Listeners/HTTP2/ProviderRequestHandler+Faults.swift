@@ -74,7 +74,7 @@ extension ProviderRequestHandler {
         }
     }
 
-    private func goAway(_ goAway: FaultAction.GoAway, before stream: UInt32, _ handle: ProviderConnectionHandle) {
+    private func goAway(_ goAway: FaultAction.GoAway, before stream: UInt32, _ handle: ProviderConnectionProxy) {
         let code = HTTP2ErrorCode(rawValue: goAway.code.value) ?? .noError
         let text = goAway.text.map { #"{"reason":"\#($0)"}"# } ?? ""
         // Without this request and the following ones, which have not been processed.

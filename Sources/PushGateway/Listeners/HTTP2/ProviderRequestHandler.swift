@@ -11,7 +11,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
     private var session: ProviderSession
     /// The reason to end the connection at once: its certificate is invalid here (reference 1.2).
     private let certificateError: Reason?
-    private var handle: ProviderConnectionHandle?
+    private var handle: ProviderConnectionProxy?
     /// The number of requests so far, for faults.
     private(set) var ordinal = 0
     /// Indicates whether a fault or too many invalid tokens ended the handling of requests.
@@ -23,7 +23,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
 
     /// The results of the requests of one read, passed on together.
     struct Batch {
-        let handle: ProviderConnectionHandle
+        let handle: ProviderConnectionProxy
         var submissions: [Submission] = []
         var pending: [(stream: UInt32, response: ProviderResponse)] = []
         var responses: [(stream: UInt32, response: ProviderResponse)] = []
@@ -32,7 +32,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
     var credential: String? { self.session.credential }
     var isAuthenticated: Bool { self.session.credential != nil }
 
-    mutating func connectionOpened(_ handle: ProviderConnectionHandle) {
+    mutating func connectionOpened(_ handle: ProviderConnectionProxy) {
         self.handle = handle
         guard let reason = self.certificateError else { return }
         self.listener.rejectionLog.write("certificate rejected", reason)

@@ -7,7 +7,7 @@ import Synchronization
 /// devices are looked up one by one instead of visiting all devices.
 struct AudienceDriver: Sendable {
     /// A range of one index.
-    struct Range: Sendable {
+    struct IndexRange: Sendable {
         /// The table, with the index where SQLite's planner must not choose.
         var table: String
         /// The column with the device's id.
@@ -17,7 +17,7 @@ struct AudienceDriver: Sendable {
     }
 
     /// The ranges, several of which may hold the same device.
-    private let ranges: [Range]
+    private let ranges: [IndexRange]
 
     /// A statement that selects ids for `IN (…)`, with ``arguments(after:upTo:)``.
     var sql: String {
@@ -76,7 +76,7 @@ extension AudienceDriver? {
 /// The index ranges that could find the devices of an expression.
 private indirect enum Candidates {
     /// The entries of all these ranges.
-    case ranges([AudienceDriver.Range])
+    case ranges([AudienceDriver.IndexRange])
     /// One of these is enough.
     case oneOf([Candidates])
     /// All of these are needed.
@@ -107,7 +107,8 @@ private indirect enum Candidates {
     }
 
     /// Returns the smallest set of entries if it has fewer than `limit`.
-    func smallest(below limit: Int, in database: Database) throws -> (ranges: [AudienceDriver.Range], count: Int)? {
+    func smallest(below limit: Int, in database: Database) throws -> (ranges: [AudienceDriver.IndexRange], count: Int)?
+    {
         switch self {
         case .ranges(let ranges):
             var count = 0
@@ -116,13 +117,13 @@ private indirect enum Candidates {
             }
             return count < limit ? (ranges, count) : nil
         case .oneOf(let candidates):
-            var best: (ranges: [AudienceDriver.Range], count: Int)?
+            var best: (ranges: [AudienceDriver.IndexRange], count: Int)?
             for candidate in candidates {
                 best = try candidate.smallest(below: best?.count ?? limit, in: database) ?? best
             }
             return best
         case .all(let candidates):
-            var (ranges, count) = ([AudienceDriver.Range](), 0)
+            var (ranges, count) = ([AudienceDriver.IndexRange](), 0)
             for candidate in candidates {
                 guard let found = try candidate.smallest(below: limit - count, in: database) else { return nil }
                 ranges += found.ranges
@@ -133,7 +134,7 @@ private indirect enum Candidates {
     }
 
     /// Counts the entries of a range, `limit` at most.
-    private static func count(_ range: AudienceDriver.Range, limit: Int, in database: Database) throws -> Int {
+    private static func count(_ range: AudienceDriver.IndexRange, limit: Int, in database: Database) throws -> Int {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?)"
         return try database.count(sql: sql, StatementArguments(range.arguments + [limit.databaseValue]))
     }
@@ -141,12 +142,12 @@ private indirect enum Candidates {
 
 extension AudienceSQL {
     /// Returns the index ranges of a single condition.
-    static func ranges(of expression: AudienceExpression, app: Int64) -> [AudienceDriver.Range] {
+    static func ranges(of expression: AudienceExpression, app: Int64) -> [AudienceDriver.IndexRange] {
         func range(_ table: String, _ id: String, _ condition: String, _ arguments: [any DatabaseValueConvertible])
-            -> AudienceDriver.Range
+            -> AudienceDriver.IndexRange
         {
             let arguments = [app.databaseValue] + arguments.map(\.databaseValue)
-            return AudienceDriver.Range(
+            return AudienceDriver.IndexRange(
                 table: table,
                 id: id,
                 condition: "app = ? AND \(condition)",
@@ -154,10 +155,10 @@ extension AudienceSQL {
             )
         }
         func device(_ index: String, _ condition: String, _ arguments: any DatabaseValueConvertible...)
-            -> AudienceDriver.Range
+            -> AudienceDriver.IndexRange
         { range("device INDEXED BY \(index)", "id", condition, arguments) }
         func detail(_ table: String, _ condition: String, _ arguments: any DatabaseValueConvertible...)
-            -> AudienceDriver.Range
+            -> AudienceDriver.IndexRange
         { range(table, "device", condition, arguments) }
         switch expression {
         case .token(let token): return [device("deviceByToken", "token = ?", Data(token.bytes))]

@@ -29,7 +29,7 @@ enum Integrity {
         do {
             let rules = IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : [])
             return try rules.flatMap { try $0.faults(in: database) }
-                + DamagedRows(database: database, masterKey: masterKey).faults()
+                + DamageSearch(database: database, masterKey: masterKey).faults()
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CORRUPT {
             return ["the store's rules cannot be examined: \(error.message ?? "\(error.resultCode)")"]
         }

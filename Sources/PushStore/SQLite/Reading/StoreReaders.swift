@@ -26,7 +26,7 @@ struct StoreReaders: Sendable {
     private let lookupPool, queryPool: DatabasePool
     private let limits: QueryLimits
     let queryGate, exportGate, countGate: QueryGate
-    private let attempts = KeyedRateLimiter<UUID>(rate: StoreReaders.attemptShare, burst: StoreReaders.attemptBurst)
+    private let attempts = TokenBucketTable<UUID>(rate: StoreReaders.attemptShare, burst: StoreReaders.attemptBurst)
 
     init(path: String, limits: QueryLimits) throws {
         var configuration = Configuration()

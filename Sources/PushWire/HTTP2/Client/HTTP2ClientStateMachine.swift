@@ -29,7 +29,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
     var reader = HTTP2FrameReader()
     var encoder: RequestEncoder
     var decoder = HeaderBlockDecoder<ResponseHeaderList>()
-    var streams: HTTP2ClientStreams
+    var streams: HTTP2ClientStreamTable
     var peer = HTTP2PeerSettings(of: .server)
     var sendWindow = HTTP2SendWindow()
     var receiveWindow = HTTP2ReceiveWindow(capacity: HTTP2Constants.connectionReceiveWindow)
@@ -41,7 +41,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
     package init(authority: String, limits: HTTP2ClientLimits, now: NIODeadline) {
         self.limits = limits
         self.encoder = RequestEncoder(authority: authority)
-        self.streams = HTTP2ClientStreams(firstID: limits.firstStreamID)
+        self.streams = HTTP2ClientStreamTable(firstID: limits.firstStreamID)
         self.timers = Timers(handshakeDeadline: now + limits.handshakeTimeout, lastReceived: now, lastTick: now)
         self.output = ByteBuffer(string: HTTP2Constants.preface)
         self.output.writeSettings([

@@ -56,7 +56,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
     var highestStreamID: UInt32 = 0
     /// The streams that the server ended while the client had not, the oldest first.
     var endedStreams = CircularBuffer<UInt32>()
-    var incomplete = IncompleteRequests()
+    var incomplete = IncompleteRequestTable()
     var unsent = UnsentBodies()
     var streamLimit: StreamLimit
     var shutdown = Shutdown()
@@ -136,7 +136,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
     mutating func close(_ end: HTTP2ConnectionEnd) {
         self.phase = .finished
         self.streams = StreamTable()
-        self.incomplete = IncompleteRequests()
+        self.incomplete = IncompleteRequestTable()
         self.unsent = UnsentBodies()
         self.reader.discard()
         self.events = [.finished(self.shutdown.reason ?? end)]

@@ -4,7 +4,7 @@ import NIOCore
 struct HTTP2ServerStream: StreamTableEntry {
     /// The part of the exchange that is going on.
     enum State {
-        /// The request is incomplete. It is in this slot of ``IncompleteRequests``.
+        /// The request is incomplete. It is in this slot of ``IncompleteRequestTable``.
         case receiving(Int)
         case awaitingResponse
         /// The response's body waits for a window, in ``UnsentBodies``.
@@ -70,7 +70,7 @@ struct IncompleteRequest {
 }
 
 /// The incomplete requests of a connection.
-struct IncompleteRequests {
+struct IncompleteRequestTable {
     private static let keptSlots = 64
 
     private var slots = SlotTable<IncompleteRequest>(keptSlots: Self.keptSlots)

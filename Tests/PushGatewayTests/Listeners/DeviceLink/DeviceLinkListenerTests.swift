@@ -19,7 +19,7 @@ import X509
             let certificate = try await gateway.activate(Certificate.PrivateKey(key))
             let nonce = DeviceLinkNonce(time: SystemTime().now, random: 1).bytes
             let signature = try key.signature(for: Insecure.SHA1.hash(data: nonce), padding: .insecurePKCS1v1_5)
-            let connect = DeviceLinkConnect(
+            let connect = DeviceLinkConnectRequest(
                 certificate: try certificate.der,
                 nonce: nonce,
                 signature: DeviceLinkSignature.rsaSHA1 + Array(signature.rawRepresentation)
@@ -54,7 +54,7 @@ import X509
             tls.certificateChain = [.certificate(try NIOSSLCertificate(bytes: try certificate.der, format: .der))]
             tls.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: Array(key.pemRepresentation.utf8), format: .pem))
             let connection = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: tls)
-            connection.write(DeviceLinkConnect().packet)
+            connection.write(DeviceLinkConnectRequest().packet)
             let response = try await connection.readPackets(1).first.flatMap { DeviceLinkConnectResponse($0) }
             #expect(response?.status == .ok)
             connection.write(DeviceLinkPacket(command: 99, fields: []))
@@ -72,7 +72,7 @@ import X509
             let signature = try P256.Signing.PrivateKey().signature(for: nonce).derRepresentation
             let connection = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: gateway.tls)
             connection.write(
-                DeviceLinkConnect(
+                DeviceLinkConnectRequest(
                     certificate: try certificate.der,
                     nonce: nonce,
                     signature: DeviceLinkSignature.ecdsaP256SHA256 + Array(signature)
@@ -102,7 +102,7 @@ import X509
             tls.certificateChain = [.certificate(try NIOSSLCertificate(bytes: try certificate.der, format: .der))]
             tls.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: Array(key.pemRepresentation.utf8), format: .pem))
             let connection = try await RawConnection.open(port: gateway.addresses.main.deviceLink, tls: tls)
-            connection.write(DeviceLinkConnect().packet)
+            connection.write(DeviceLinkConnectRequest().packet)
             #expect(await connection.readToEnd().isEmpty)
         }
     }

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ["GET / HTTP/1.1\r\n", "POST /3/device/aa HTTP/1.1\r\n", "OPTIONS * HTTP/1.1\r\n"])
-    func http1IsAnsweredAndClosed(text: String) throws {
+    func http1HasAResponseAndIsClosed(text: String) throws {
         let channel = EmbeddedChannel(
             handler: ProtocolDetector(deadline: .seconds(30)) { _ in Issue.record("not HTTP/2") }
         )

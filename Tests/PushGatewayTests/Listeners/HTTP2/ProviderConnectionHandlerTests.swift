@@ -18,7 +18,7 @@ import Testing
         #expect(try connection.writes() == 0)
     }
 
-    @Test func theRequestsOfOneReadAreHandedOverTogetherAndAnsweredInOneWrite() throws {
+    @Test func theRequestsOfOneReadHaveTheirResponsesInOneWrite() throws {
         let connection = try Connection { $0.answersAtOnce = true }
         _ = try connection.frames()
         try connection.read { harness in
@@ -32,7 +32,7 @@ import Testing
         #expect(try connection.writes() == 0)
     }
 
-    @Test func laterAnswersGoOutTogether() throws {
+    @Test func laterResponsesAreWrittenTogether() throws {
         let connection = try Connection()
         try connection.read { harness in
             for number in 0..<100 { harness.request(UInt32(number) * 2 + 1) }
@@ -48,7 +48,7 @@ import Testing
         #expect(try connection.writes() == 0)
     }
 
-    @Test func answersMayComeFromAnyThread() async throws {
+    @Test func responsesMayComeFromAnyThread() async throws {
         let receiver = RecordingReceiver()
         let channel = try await NIOAsyncTestingChannel { channel in
             try channel.pipeline.syncOperations.addHandler(Connection.handler(receiver, on: channel))
@@ -296,7 +296,7 @@ private struct Client {
 /// Notes what it is told, and answers at once where it shall.
 private final class RecordingReceiver: ProviderRequestDelegate, Sendable {
     private struct State {
-        var handle: ProviderConnectionHandle?
+        var handle: ProviderConnectionProxy?
         var batches: [[UInt32]] = []
         var cancelled: [UInt32] = []
         var whenReceived: (@Sendable (RecordingReceiver, [UInt32]) -> Void)?
@@ -304,7 +304,7 @@ private final class RecordingReceiver: ProviderRequestDelegate, Sendable {
 
     private let state = Mutex(State())
 
-    var handle: ProviderConnectionHandle? {
+    var handle: ProviderConnectionProxy? {
         get { self.state.withLock { $0.handle } }
         set { self.state.withLock { $0.handle = newValue } }
     }
@@ -326,7 +326,7 @@ private final class RecordingReceiver: ProviderRequestDelegate, Sendable {
 
     var isAuthenticated: Bool { false }
 
-    func connectionOpened(_ handle: ProviderConnectionHandle) {
+    func connectionOpened(_ handle: ProviderConnectionProxy) {
         self.handle = handle
     }
 

@@ -9,7 +9,7 @@ import Testing
 
 /// How connections of providers end, over TLS.
 @Suite(.timeLimit(.minutes(5))) struct ProviderEndingTests {
-    @Test func aClientThatClosesItsHalfGetsItsAnswers() async throws {
+    @Test func aClientThatClosesItsHalfGetsItsResponses() async throws {
         try await self.withConnection { connection in
             connection.write(try Self.requests(1...9))
             try await connection.closeOutput()
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatSaysGoAwayGetsItsAnswersAndTheEnd() async throws {
+    @Test func aClientThatSendsGoAwayGetsItsResponsesAndTheEnd() async throws {
         try await self.withConnection { connection in
             var bytes = ByteBuffer(bytes: try Self.requests(1...5))
             bytes.writeGoAway(lastStreamID: 0, .noError, debugData: "")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func tooManyBadTokensEndTheConnectionAfterTheirAnswers() async throws {
+    @Test func tooManyBadTokensEndTheConnectionAfterTheirResponses() async throws {
         try await self.withConnection { connection in
             connection.write(try Self.requests(1...399) { "bearer a.\($0).c" })
             let frames = PeerFrame.frames(await connection.readToEnd())

@@ -10,7 +10,7 @@ import Testing
 /// The listener as independent clients meet it (reference 7.10 rows 1–4 and 6).
 @Suite(.timeLimit(.minutes(5))) struct ProviderListenerTests {
     @Test(arguments: [[], ["h2"], ["http/1.1", "h2"]])
-    func aBurstThatReadsNoSettingsIsAnsweredWithAndWithoutALPN(protocols: [String]) async throws {
+    func aBurstBeforeTheSettingsIsAcceptedWithAndWithoutALPN(protocols: [String]) async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { gateway in
                 var tls = try gateway.tls

@@ -8,7 +8,7 @@ import Testing
 
 /// What is logged of rejections.
 @Suite struct RefusalLogTests {
-    @Test func aFloodOfRefusalsIsAFewLinesAndACount() {
+    @Test func aFloodOfRejectionsIsAFewLinesAndACount() {
         let lines = Lines()
         let clock = Mutex(NIODeadline.uptimeNanoseconds(1_000_000_000_000))
         let log = RejectionLog(Logger(label: "test") { _ in LineHandler(lines: lines) }) { clock.withLock { $0 } }

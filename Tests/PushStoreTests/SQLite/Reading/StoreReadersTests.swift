@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func aQuestionBeyondItsBudgetIsGivenUp() async throws {
+    @Test func aQueryBeyondItsBudgetIsAborted() async throws {
         try await self.withStore { store, _ in
             for budget in [Duration.zero, .milliseconds(30)] {
                 await #expect(throws: StoreError.queryTooExpensive(budget: budget)) {
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// Overlapping queries would prevent every checkpoint, so the next one waits for it.
-    @Test func theLogIsFoldedBetweenQuestions() async throws {
+    @Test func theLogIsCheckpointedBetweenQueries() async throws {
         try await self.withStore { store, app in
             let running = self.ask(store, 0)
             try await self.until { store.queryCounts == (1, 0) }

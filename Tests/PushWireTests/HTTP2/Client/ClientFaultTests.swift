@@ -88,7 +88,7 @@ import Testing
         #expect(harness.endings == [0: "lost", 1: "not processed"])
     }
 
-    @Test func aWindowHeldAtZeroEndsWithTheReplyTimeLimit() {
+    @Test func aWindowHeldAtZeroEndsWithTheResponseTimeout() {
         let harness = ClientHarness(settings: [(.initialWindowSize, 0)])
         harness.send(3)
         harness.stateMachine.timers.lastReceived = harness.now + .seconds(25)
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// The process stood still, and what came meanwhile has not been read when the first tick comes.
-    @Test func aReplyThatCameDuringAStandstillIsInTime() {
+    @Test func aResponseThatCameDuringAStandstillIsInTime() {
         let harness = ClientHarness()
         harness.send(2)
         harness.pass(.hours(1), standingStill: true)
@@ -110,7 +110,7 @@ import Testing
         #expect(harness.ending == nil, "the connection goes on")
     }
 
-    @Test func silenceAfterHalfOfTheRepliesLosesTheRest() {
+    @Test func silenceAfterHalfOfTheResponsesLosesTheRest() {
         let harness = ClientHarness()
         harness.send(1000)
         for number in 0..<500 { harness.respond(UInt32(number) * 2 + 1) }
@@ -124,7 +124,7 @@ import Testing
         #expect(harness.endingCounts.values.allSatisfy { $0 == 1 })
     }
 
-    @Test func aPingThatIsAnsweredLeavesTheReplyTimeLimit() {
+    @Test func anAcknowledgedPingLeavesTheResponseTimeout() {
         let harness = ClientHarness()
         harness.send()
         harness.pass(.seconds(10))
@@ -172,7 +172,7 @@ import Testing
         "HTTP/1.1 400 Bad Request\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}\u{0}\u{0}",
         String(repeating: "A", count: 100),
     ])
-    func aPeerThatSpeaksSomethingElseIsRefused(text: String) {
+    func aPeerThatSpeaksAnotherProtocolIsRejected(text: String) {
         let harness = ClientHarness(settings: nil)
         harness.receive(Array(text.utf8))
         guard case .some(.some(.violation)) = harness.ending else {
@@ -257,7 +257,7 @@ import Testing
         #expect(harness.ending == .some(.violation(.enhanceYourCalm, "header list too long")))
     }
 
-    @Test func aMalformedReplyEndsItsPushOnly() {
+    @Test func aMalformedResponseEndsItsPushOnly() {
         let harness = ClientHarness()
         harness.send(3)
         harness.receive { buffer in

@@ -57,7 +57,7 @@ import Testing
         #expect(Self.data(harness) == [20_000, 5000])
     }
 
-    @Test func aReplyBeforeTheWholeBodyTakesTheRestBack() {
+    @Test func aResponseBeforeTheWholeBodyCancelsTheRest() {
         let harness = ClientHarness(settings: [(.initialWindowSize, 10)])
         harness.send(payload: Self.body)
         _ = harness.frames()

@@ -39,7 +39,7 @@ import Testing
         #expect(harness.frames().map(\.flags) == [[.endHeaders, .endStream]])
     }
 
-    @Test func aReplyEndsItsPush() throws {
+    @Test func aResponseEndsItsPush() throws {
         let harness = ClientHarness()
         harness.send(2)
         harness.respond(3, headers: [("apns-id", "ID-3"), ("apns-unique-id", "U")])
@@ -51,7 +51,7 @@ import Testing
         #expect(harness.stateMachine.openStreams == 1)
     }
 
-    @Test func aRefusalBringsItsBody() throws {
+    @Test func aRejectionHasItsBody() throws {
         let harness = ClientHarness()
         harness.send()
         let body = #"{"reason":"Unregistered","timestamp":1}"#
@@ -63,14 +63,14 @@ import Testing
         #expect(response == HTTP2Response(head: ResponseHead(status: 410, id: "I"), body: Array(body.utf8)))
     }
 
-    @Test func aReplySplitByteByByteIsTheSame() {
+    @Test func aResponseSplitByteByByteIsTheSame() {
         let harness = ClientHarness()
         harness.send()
         for byte in harness.responseBytes(1, status: 400, body: #"{"reason":"BadTopic"}"#) { harness.receive([byte]) }
         #expect(harness.endings == [0: "response 400"])
     }
 
-    @Test func aReplyInContinuationsPaddedAndWithPriorityIsTheSame() {
+    @Test func aResponseInContinuationsPaddedAndWithPriorityIsTheSame() {
         let harness = ClientHarness()
         harness.send()
         let block = harness.block([(":status", "200"), ("apns-id", "I")])
@@ -91,7 +91,7 @@ import Testing
         #expect(harness.endings == [0: "response 200"])
     }
 
-    @Test func interimRepliesAndTrailersAreNoEnd() {
+    @Test func interimResponsesAndTrailersAreNoEnd() {
         let harness = ClientHarness()
         harness.send()
         harness.receive { buffer in
@@ -154,7 +154,7 @@ import Testing
         #expect(harness.endings == [0: "response 200", 1: "response 200"])
     }
 
-    @Test func drainingWaitsForTheReplies() {
+    @Test func drainingWaitsForTheResponses() {
         let harness = ClientHarness()
         harness.send(2)
         harness.stateMachine.drain(now: harness.now)
@@ -181,7 +181,7 @@ import Testing
         #expect(harness.frames().isEmpty)
     }
 
-    @Test func pingsAreAnsweredWithTheirData() throws {
+    @Test func pingsAreAcknowledgedWithTheirData() throws {
         let harness = ClientHarness()
         harness.receive(try #require(Hexadecimal.decode("00000806000000000061706e7370696e67")))
         #expect(

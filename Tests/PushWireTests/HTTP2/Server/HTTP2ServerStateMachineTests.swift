@@ -25,7 +25,7 @@ import Testing
         #expect(Array(harness.stateMachine.output.readableBytesView) == Hexadecimal.decode("000000040100000000"))
     }
 
-    @Test func thePingOfTheVectorIsAnswered() throws {
+    @Test func thePingOfTheVectorIsAcknowledged() throws {
         let harness = ServerHarness()
         harness.receive(try #require(Hexadecimal.decode("00000806000000000061706e7370696e67")))
         let answer = Array(harness.stateMachine.output.readableBytesView)
@@ -75,7 +75,7 @@ import Testing
         #expect(harness.stateMachine.openStreams == 0)
     }
 
-    @Test func theAnswerToHeadHasNoContent() throws {
+    @Test func theResponseToHeadHasNoContent() throws {
         let harness = ServerHarness()
         let head = Vectors.pushHeaders.map { ($0.0, $0.0 == ":method" ? "HEAD" : $0.1) }
         harness.headers(1, head, endStream: true)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func answersComeInAnyOrderAndOnce() throws {
+    @Test func responsesComeInAnyOrderAndOnce() throws {
         let harness = ServerHarness()
         for stream: UInt32 in [1, 3, 5, 7] { harness.request(stream) }
         for stream: UInt32 in [5, 1, 7, 5, 3, 3, 99] { harness.respond(stream) }
@@ -218,7 +218,7 @@ import Testing
         #expect(harness.stateMachine.openStreams == 0)
     }
 
-    @Test func aStreamCanBeResetInPlaceOfAnAnswer() throws {
+    @Test func aStreamCanBeResetInPlaceOfAResponse() throws {
         let harness = ServerHarness()
         for stream: UInt32 in [1, 3, 5] { harness.request(stream) }
         harness.stateMachine.reset(5, .refusedStream)
@@ -228,7 +228,7 @@ import Testing
         #expect(harness.frames().count == 1)
     }
 
-    @Test func aTooLongHeaderListIsAnsweredAndTheConnectionGoesOn() throws {
+    @Test func aTooLongHeaderListIsRejectedAndTheConnectionContinues() throws {
         let harness = ServerHarness()
         harness.headers(1, Vectors.pushHeaders + [("x", String(repeating: "v", count: 8000))])
         let frames = harness.frames()

@@ -79,7 +79,7 @@ import Testing
         #expect(!harness.hasFinished)
     }
 
-    @Test func answersHaveNoDeadline() {
+    @Test func responsesHaveNoDeadline() {
         let harness = ServerHarness()
         harness.request(1)
         harness.pass(.minutes(20))
@@ -104,7 +104,7 @@ import Testing
         #expect(String(decoding: goAway.content.dropFirst(8), as: UTF8.self) == #"{"reason":"IdleTimeout"}"#)
     }
 
-    @Test func silenceIsProbedAndKeptWhereItIsAnswered() {
+    @Test func aSilentConnectionIsProbedAndKeptIfItResponds() {
         let harness = ServerHarness()
         for _ in 0..<48 {
             #expect(harness.stateMachine.nextDeadline == harness.now + .minutes(30))

@@ -7,7 +7,7 @@ import Testing
 
 /// GOAWAY in order and by surprise (RFC 9113 section 6.8, reference 1.3).
 @Suite struct ServerEndingTests {
-    @Test func drainingAnnouncesItselfThenRefusesThenWaitsForTheAnswers() throws {
+    @Test func drainingNotifiesThenRefusesThenWaitsForTheResponses() throws {
         let harness = ServerHarness()
         harness.request(1)
         harness.stateMachine.drain(now: harness.now)
@@ -39,7 +39,7 @@ import Testing
         #expect(Array(harness.stateMachine.output.readableBytesView) == Hexadecimal.decode(vector))
     }
 
-    @Test func whatIsNotAnsweredInTimeIsGivenUp() {
+    @Test func lateResponsesEndTheConnection() {
         let harness = ServerHarness()
         harness.request(1)
         harness.stateMachine.drain(now: harness.now)
@@ -53,7 +53,7 @@ import Testing
         #expect(harness.hasFinished)
     }
 
-    @Test func anUnansweredNoticeEndsAnIdleConnection() {
+    @Test func anUnacknowledgedNoticeEndsAnIdleConnection() {
         let harness = ServerHarness()
         harness.stateMachine.drain(now: harness.now)
         #expect(!harness.hasFinished)
@@ -119,7 +119,7 @@ import Testing
 
     // MARK: The client goes
 
-    @Test func afterTheClientsGoAwayTheLastAnswerEndsTheConnection() {
+    @Test func afterTheClientsGoAwayTheLastResponseEndsTheConnection() {
         let harness = ServerHarness()
         harness.request(1)
         harness.headers(3)
@@ -153,7 +153,7 @@ import Testing
         #expect(harness.frames().map(\.type) == [.headers, .data])
     }
 
-    @Test func aClientThatHasClosedItsHalfGetsTheAnswersToWhatItAsked() {
+    @Test func aClientThatHasClosedItsHalfGetsItsResponses() {
         let harness = ServerHarness()
         for stream: UInt32 in [1, 3] { harness.request(stream) }
         harness.headers(5)

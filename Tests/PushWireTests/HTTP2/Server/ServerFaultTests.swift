@@ -60,7 +60,7 @@ import Testing
         HTTP2Constants.preface + "\0\0\u{8}\u{6}\0\0\0\0\0" + "\0\0\0\0\0\0\0\0",
         HTTP2Constants.preface + "\0\0\0\u{4}\u{1}\0\0\0\0",
     ])
-    func aPeerThatSpeaksSomethingElseIsRefused(text: String) {
+    func aPeerThatSpeaksAnotherProtocolIsRejected(text: String) {
         let harness = ServerHarness(settings: nil)
         harness.receive(Array(text.utf8))
         #expect(harness.ending?.code == .protocolError)
@@ -237,7 +237,7 @@ import Testing
         #expect(harness.ending?.code == .enhanceYourCalm)
     }
 
-    @Test func aListThatUnfoldsTooFarIsRefusedWithoutMuchWork() {
+    @Test func aHeaderListThatExpandsTooFarIsRejectedWithLittleWork() {
         let harness = ServerHarness()
         harness.headers(1, Vectors.pushHeaders + [("x", String(repeating: "v", count: 3900))], endStream: true)
         harness.receive { buffer in
@@ -265,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func randomBytesHurtNobody() {
+    @Test func randomBytesNeverTrap() {
         var generator = SeededGenerator(seed: 2)
         for _ in 0..<200 {
             let harness = ServerHarness()

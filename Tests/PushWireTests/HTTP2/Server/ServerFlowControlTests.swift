@@ -49,7 +49,7 @@ import Testing
         #expect(!harness.hasFinished)
     }
 
-    @Test func anAnswerWaitsForTheWindowsAndGoesOnWithThem() {
+    @Test func aResponseWaitsForTheWindowsAndContinuesWithThem() {
         let harness = ServerHarness(settings: [(.initialWindowSize, 10)])
         harness.request(1)
         harness.respond(1, Self.long(25))
@@ -64,7 +64,7 @@ import Testing
         #expect(harness.stateMachine.unsent.byteCount == 0)
     }
 
-    @Test func theConnectionWindowIsSharedByAllAnswers() {
+    @Test func theConnectionWindowIsSharedByAllResponses() {
         let harness = ServerHarness(settings: [(.initialWindowSize, 1 << 20)])
         for stream: UInt32 in [1, 3, 5] {
             harness.request(stream)
@@ -79,7 +79,7 @@ import Testing
         #expect(rest.filter { $0.flags == .endStream }.map(\.streamID) == [3, 5])
     }
 
-    @Test func aSmallAnswerThatHasNoWindowEndsWithItsOneDataFrame() {
+    @Test func aSmallResponseWithoutWindowEndsWithItsOneDataFrame() {
         let harness = ServerHarness(settings: [(.initialWindowSize, 0)])
         harness.request(1)
         harness.respond(1, .rejected(.badDeviceToken, apnsID: "ID"))
@@ -90,7 +90,7 @@ import Testing
         #expect(String(decoding: frames[0].content, as: UTF8.self) == #"{"reason":"BadDeviceToken"}"#)
     }
 
-    @Test func answersThatNobodyReadsAreBounded() {
+    @Test func unreadResponsesAreBounded() {
         let harness = ServerHarness(settings: [(.initialWindowSize, 0)])
         for number in 0..<100 {
             harness.request(UInt32(number) * 2 + 1)

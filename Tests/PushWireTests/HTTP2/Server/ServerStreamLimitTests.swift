@@ -34,7 +34,7 @@ import Testing
         #expect(harness.requests.map(\.stream) == [1, 5])
     }
 
-    @Test func aRefusedRequestKeepsTheHeaderTableRight() {
+    @Test func aRejectedRequestKeepsTheHeaderTableRight() {
         let harness = Self.harness(streams: 1)
         harness.request(1)
         harness.headers(3, Vectors.pushHeaders + [("apns-id", "remembered")])

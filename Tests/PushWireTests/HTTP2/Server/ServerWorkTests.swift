@@ -137,7 +137,7 @@ import Testing
         #expect(harness.ending?.code == .enhanceYourCalm)
     }
 
-    @Test func aClientWhoseRequestsAreAllRefusedGoesOn() {
+    @Test func aClientWhoseRequestsAreAllRejectedContinues() {
         let harness = ServerHarness()
         for number in 0..<30_000 {
             let stream = UInt32(number) * 2 + 1

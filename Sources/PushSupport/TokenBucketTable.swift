@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A ``TokenBucket`` for each key. Full buckets are removed when there are many.
-package final class KeyedRateLimiter<Key: Hashable & Sendable>: Sendable {
+package final class TokenBucketTable<Key: Hashable & Sendable>: Sendable {
     package typealias Bucket = TokenBucket<ContinuousClock.Instant>
 
     private let rate: Double

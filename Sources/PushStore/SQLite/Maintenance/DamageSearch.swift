@@ -3,7 +3,7 @@ import GRDB
 
 /// The search for rows that cannot be read. The store leaves them out or pauses them where they would block others, so
 /// that only an examination names them.
-struct DamagedRows {
+struct DamageSearch {
     let database: Database
     /// The key that must open every secret; `nil` leaves that out.
     let masterKey: MasterKey?

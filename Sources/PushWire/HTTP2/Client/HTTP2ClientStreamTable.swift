@@ -10,7 +10,7 @@ struct HTTP2ClientStream: StreamTableEntry {
     var sendWindow: HTTP2SendWindow
     /// Indicates whether the request has been sent to its end.
     var isSent = true
-    /// Indicates whether ``HTTP2ClientStreams`` holds a part of the request or the response.
+    /// Indicates whether ``HTTP2ClientStreamTable`` holds a part of the request or the response.
     fileprivate var hasPart = false
 
     init(id: UInt32, ticket: Int, deadline: NIODeadline, sendWindow: HTTP2SendWindow) {
@@ -21,7 +21,7 @@ struct HTTP2ClientStream: StreamTableEntry {
 /// The open streams of a connection to a push service, and the parts of their requests and responses.
 ///
 /// Parts are kept beside the streams, because most requests and responses are sent and received at once.
-struct HTTP2ClientStreams {
+struct HTTP2ClientStreamTable {
     /// The rest of a request, or the beginning of a response.
     private struct Part {
         var response: HTTP2Response?

@@ -3,12 +3,12 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The connection that performs the commands of a ``ProviderConnectionHandle``, on its event loop.
+/// The connection that performs the commands of a ``ProviderConnectionProxy``, on its event loop.
 protocol ProviderCommandHandler: AnyObject {
     /// Indicates whether events are handled, at whose end everything is written.
     var isWorking: Bool { get }
 
-    func perform(_ command: ProviderConnectionHandle.Command)
+    func perform(_ command: ProviderConnectionProxy.Command)
     func respond(_ responses: [(stream: UInt32, response: ProviderResponse)])
     /// Performs the commands in the mailbox and writes.
     func work()
@@ -19,7 +19,7 @@ protocol ProviderCommandHandler: AnyObject {
 /// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect at once and is sent with the write that
 /// follows. Everywhere else it is put into a mailbox, which one task of the event loop empties: thousands of responses
 /// in a millisecond cost one wake-up. After the end of the connection nothing happens.
-final class ProviderConnectionHandle: Sendable {
+final class ProviderConnectionProxy: Sendable {
     /// A command to the connection, which performs it on its event loop.
     enum Command: Sendable {
         case respond(UInt32, ProviderResponse)
@@ -156,7 +156,7 @@ final class ProviderConnectionHandle: Sendable {
     }
 }
 
-extension ProviderConnectionHandle: SubmissionDelegate {
+extension ProviderConnectionProxy: SubmissionDelegate {
     func settled(_ settlements: [SubmissionResult]) {
         let responses = self.state.withLock { state in
             settlements.compactMap { settlement -> (stream: UInt32, response: ProviderResponse)? in

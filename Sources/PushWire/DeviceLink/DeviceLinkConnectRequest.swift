@@ -3,7 +3,7 @@ package import PushTypes
 
 /// Command 7, *Connect*: a device identifies itself (device link reference 3). Holds only the fields that the server
 /// uses.
-package struct DeviceLinkConnect: Hashable, Sendable {
+package struct DeviceLinkConnectRequest: Hashable, Sendable {
     /// The base token from an earlier connection; `nil` on the first one.
     package var baseToken: [UInt8]?
     package var state: DeviceLinkState
