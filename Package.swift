@@ -110,7 +110,7 @@ let package = Package(
             "PushHTTP",
             [
                 "PushSupport", "PushTypes", .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore,
-                .nioHTTPTypes,
+                .nioHTTP1, .nioHTTPTypes,
             ]
         ),
         module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),

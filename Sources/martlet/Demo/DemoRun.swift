@@ -31,7 +31,15 @@ struct DemoRun: Service {
         let run: DemoRun
         let group: ServiceGroup
 
-        func run() async throws { try await self.run.perform { await self.group.addServiceUnlessShutdown($0) } }
+        func run() async throws {
+            do {
+                try await cancelWhenGracefulShutdown {
+                    try await self.run.perform { await self.group.addServiceUnlessShutdown($0) }
+                }
+            } catch is CancellationError {
+                // Ctrl-C may come before everything has started.
+            }
+        }
     }
 
     /// Runs the demo.

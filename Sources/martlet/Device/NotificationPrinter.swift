@@ -13,6 +13,14 @@ struct NotificationPrinter: Service {
     let asJSON: Bool
 
     func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown { try await self.printAll() }
+        } catch is CancellationError {
+            // Ctrl-C may come while a token is awaited.
+        }
+    }
+
+    private func printAll() async throws {
         for topic in self.topics {
             let token = try await self.device.deviceToken(for: topic)
             StandardError.line("device token for \(topic): \(token)")
@@ -20,7 +28,7 @@ struct NotificationPrinter: Service {
         for channel in self.channels { try await self.device.follow(channel: channel.id, of: channel.app) }
         try self.file.save(self.device.identity)
         StandardError.line("waiting for notifications; Ctrl-C ends")
-        for await notification in self.device.notifications.cancelOnGracefulShutdown() {
+        for await notification in self.device.notifications {
             let text = self.asJSON ? try NotificationText.json(notification) : NotificationText.plain(notification)
             StandardOutput.line(text)
         }

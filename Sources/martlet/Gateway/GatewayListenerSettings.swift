@@ -27,7 +27,8 @@ extension GatewaySettings {
         private static let main: [Row] = [
             .port("gateway.http2Port", flag: "http2-port", \.http2.port)
                 .help("Port of the provider API over HTTP/2")
-                .detail("It is the sandbox's, or that of the only environment; so are the next three."),
+                .detail("It is the sandbox's, or that of the only environment; so are the next three.")
+                .detail("0 takes a free port here and for every other listener."),
             .port("gateway.courierPort", flag: "courier-port", \.deviceLink.port)
                 .help("Port for devices"),
             .port("gateway.binaryPort", flag: "binary-port", \.binary.port)
@@ -57,13 +58,16 @@ extension GatewaySettings {
             .port("gateway.\(name)", flag: flag, path, default: "\(self.shift) higher")
         }
 
+        private static let highestPort = 65_535
+
         /// Copies the addresses of all listeners to a configuration.
         /// - Parameter freePorts: Whether ports that no setting names are free ones, rather than the usual ones.
         static func apply(_ settings: SettingsReader, freePorts: Bool, to configuration: inout GatewayConfiguration) {
             var main = freePorts ? GatewayConfiguration.Listeners.free : .defaults
             for row in self.main { row.apply(settings, &main) }
             var production = main
-            for path in [\GatewayConfiguration.Listeners.http2, \.deviceLink, \.binary, \.feedback] {
+            let paths = [\GatewayConfiguration.Listeners.http2, \.deviceLink, \.binary, \.feedback]
+            for path in paths {
                 main[keyPath: path].host = settings.text(self.host)
                 production[keyPath: path] = main[keyPath: path]
                 // A free port of the sandbox means a free port of production.
@@ -73,7 +77,13 @@ extension GatewaySettings {
             switch settings.choice(self.environment, default: self.served) {
             case .sandbox: configuration.listeners = [.sandbox: main]
             case .production: configuration.listeners = [.production: main]
-            case .both: configuration.listeners = [.sandbox: main, .production: production]
+            case .both:
+                for (row, path) in zip(self.production, paths) where production[keyPath: path].port > Self.highestPort {
+                    let message = "\(production[keyPath: path].port) is not a port, use 0 to \(Self.highestPort)"
+                    settings.reject(row.setting, message)
+                    production[keyPath: path].port = 0
+                }
+                configuration.listeners = [.sandbox: main, .production: production]
             }
             if freePorts { configuration.admin.port = 0 }
             self.admin.apply(settings, &configuration)

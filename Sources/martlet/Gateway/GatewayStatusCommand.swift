@@ -10,7 +10,7 @@ struct GatewayStatusCommand: RequestCommand {
         .init("gateway", "status"), .init("data directory", "dataDirectory"), "admin", "devices", "events",
     ]
     private static let environments: TextTable = [
-        "environment", .init("online", "devicesOnline"), "unacknowledged", "stored", "doors",
+        "environment", .init("online", "devicesOnline"), "unacknowledged", "stored", .init("listeners", "doors"),
     ]
 
     @OptionGroup var access: AdminOptions

@@ -17,7 +17,7 @@ struct HelpCommand: ParsableCommand {
     func run() throws {
         guard self.words.first == "settings" else { throw CleanExit.helpRequest(try Self.subcommand(self.words)) }
         let parts = SettingTable.parts(matching: self.words.dropFirst().first)
-        guard !parts.isEmpty else {
+        guard !parts.isEmpty, self.words.count <= 2 else {
             throw ValidationError("There is no setting \(self.words.dropFirst().joined(separator: " ")).")
         }
         let text = self.markdown ? SettingTableText.markdown(parts) : SettingTableText.plain(parts) + "\n"

@@ -2,9 +2,13 @@ import Logging
 
 /// The settings of the log.
 enum LogSettings: SettingSection {
-    static let level = Setting.choice("log.level", flag: "log-level", default: Logger.Level.info)
-        .help("The lowest level that is logged")
-        .detail("The default is `warning` for `martlet device` and `send`, `error` for `martlet demo`.")
+    static let level = Setting(
+        "log.level",
+        flag: "log-level",
+        kind: .choice(Logger.Level.allCases.map(\.rawValue)),
+        default: "info, warning for device and send, error for demo"
+    )
+    .help("The lowest level that is logged")
     static let format = Setting.choice("log.format", flag: "log-format", default: LogConfiguration.Format.text)
         .help("The form of log lines on standard error")
         .detail("`json` is one object per line. Logs never hold whole tokens or secrets.")

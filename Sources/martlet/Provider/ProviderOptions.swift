@@ -22,6 +22,10 @@ enum APISettings: SettingSection {
     static func client(_ settings: SettingsReader, _ servers: [Setting], keys: [Setting]) throws -> APIClient {
         let text = servers.lazy.compactMap(settings.string).first ?? self.server.defaultText ?? ""
         let key = keys.lazy.compactMap(settings.string).first
+        if let key, !key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) {
+            // The value itself must not be shown.
+            settings.reject(self.key, "the key has a space, a line break or another character that no key has")
+        }
         try settings.check()
         guard let url = URLComponents(string: text), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false
         else { throw SettingsError("api.server: '\(text)' is no URL such as http://127.0.0.1:8080") }

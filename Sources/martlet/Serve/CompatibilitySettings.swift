@@ -30,7 +30,7 @@ extension ServeSettings {
                 guard own.count <= 1 else { throw SettingsError("serve.compatibility.doors: give \(app) one key") }
                 guard let access = FormAccess(key: own.first, accounts: Set(accounts[app] ?? [])) else {
                     let form = "at least \(FormAccess.minimumKey) letters, digits, hyphens or underscores"
-                    throw SettingsError("serve.compatibility: the key of \(app) needs \(form)")
+                    throw SettingsError("serve.compatibility: the key of \(app) needs \(form), and an account a name")
                 }
                 configuration.apps[topic] = access
             }

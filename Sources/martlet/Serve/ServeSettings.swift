@@ -88,7 +88,7 @@ enum ServeSettings {
                 .detail("For one start only, see [Clocks](operations.md#clocks)."),
             .integer("serve.connections", flag: "connections", 1...100_000, \.limits.connections)
                 .help("Connections to the API at a time")
-                .detail("Further ones wait."),
+                .detail("Further ones wait. Those without a valid key may be half as many, and end beyond that."),
             .time("serve.requestSeconds", flag: "request-seconds", 1...3600, \.limits.request)
                 .help("Seconds from the head of a request to its end")
                 .detail("The same time holds for each 16 KiB of an import, and for a response, an export too,")

@@ -75,6 +75,9 @@ struct SettingsReader: Sendable {
         return value
     }
 
+    /// Notes an error of ``check()`` in a value that follows from the given ones.
+    func reject(_ setting: Setting, _ message: String) { self.errors.add("\(setting.key): \(message)") }
+
     /// - Throws: ``SettingsError`` that names every value that could not be read.
     func check() throws {
         let errors = self.errors.all

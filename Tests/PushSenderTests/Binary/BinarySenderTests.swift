@@ -77,7 +77,7 @@ import Testing
     @Test func garbageFromTheServerLeavesTheOutcomeUnknown() async throws {
         try await self.with([.writeAndStay(Array("HTTP/1.1 400 Bad Request\r\n".utf8))]) { _, sender in
             let outcome = await sender.send(try Self.notifications(0..<1))
-            #expect(outcome == [.unknown(.init("the server does not speak the legacy interface"))])
+            #expect(outcome == [.unknown(.init("the server does not speak the binary protocol"))])
         }
     }
 

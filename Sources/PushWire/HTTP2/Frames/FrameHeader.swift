@@ -12,6 +12,9 @@ package struct FrameHeader: Sendable {
     package var flags: FrameFlags
     package var streamID: UInt32
 
+    /// The name of the type in the RFC; the number of one that the RFC does not define.
+    var typeName: String { FrameType(rawValue: self.type)?.name ?? "frame of type \(self.type)" }
+
     package init(length: Int, type: FrameType, flags: FrameFlags = [], streamID: UInt32 = 0) {
         self.length = length
         self.type = type.rawValue
@@ -32,6 +35,22 @@ package struct FrameHeader: Sendable {
 /// The frame types of RFC 9113 section 6.
 package enum FrameType: UInt8, Sendable {
     case data, headers, priority, resetStream, settings, pushPromise, ping, goAway, windowUpdate, continuation
+
+    /// The name in the RFC.
+    var name: String {
+        switch self {
+        case .data: "DATA"
+        case .headers: "HEADERS"
+        case .priority: "PRIORITY"
+        case .resetStream: "RST_STREAM"
+        case .settings: "SETTINGS"
+        case .pushPromise: "PUSH_PROMISE"
+        case .ping: "PING"
+        case .goAway: "GOAWAY"
+        case .windowUpdate: "WINDOW_UPDATE"
+        case .continuation: "CONTINUATION"
+        }
+    }
 }
 
 /// The frame flags of RFC 9113 section 6. Their meaning depends on the frame type.

@@ -187,12 +187,12 @@ struct HTTP2FrameReader: Sendable {
 
     private static func check(_ header: FrameHeader, _ hasRightSize: Bool) throws(HTTP2ConnectionError) {
         guard !hasRightSize else { return }
-        throw HTTP2ConnectionError(.frameSizeError, "frame of type \(header.type) with \(header.length) bytes")
+        throw HTTP2ConnectionError(.frameSizeError, "\(header.typeName) with \(header.length) bytes")
     }
 
     private static func checkConnection(_ header: FrameHeader) throws(HTTP2ConnectionError) {
         guard header.streamID != 0 else { return }
-        throw HTTP2ConnectionError(.protocolError, "frame of type \(header.type) on a stream")
+        throw HTTP2ConnectionError(.protocolError, "\(header.typeName) on a stream")
     }
 
     private static func dependency(_ bytes: borrowing Span<UInt8>, _ offset: Int) -> UInt32 {
