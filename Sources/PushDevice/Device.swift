@@ -50,8 +50,7 @@ public final class Device: Service {
         self.configuration = configuration
         self.currentIdentity = Mutex(identity)
         self.activity = Mutex((configuration.isActive, nil))
-        self.time = time
-        self.sleep = sleep
+        (self.time, self.sleep) = (time, sleep)
         var logger = logger
         logger[metadataKey: "device"] = "\(identity.deviceID)"
         self.logger = logger

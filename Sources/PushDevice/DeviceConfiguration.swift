@@ -19,8 +19,7 @@ public struct DeviceConfiguration: Sendable {
 
     /// Makes a configuration of the defaults.
     public init(host: String = "localhost", port: Int = 5223) {
-        self.host = host
-        self.port = port
+        (self.host, self.port) = (host, port)
     }
 
     var reconnect: Backoff { Backoff(base: self.reconnectBase, maximum: self.reconnectMaximum) }

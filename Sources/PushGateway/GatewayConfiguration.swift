@@ -7,8 +7,7 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     package var port: Int
 
     package init(host: String = "127.0.0.1", port: Int) {
-        self.host = host
-        self.port = port
+        (self.host, self.port) = (host, port)
     }
 
     package var description: String { "\(self.host):\(self.port)" }
@@ -103,7 +102,6 @@ package struct GatewayAddresses: Hashable, Sendable {
     }
 
     package init(ports: [PushEnvironment: Ports] = [:], admin: Int = 0) {
-        self.ports = ports
-        self.admin = admin
+        (self.ports, self.admin) = (ports, admin)
     }
 }

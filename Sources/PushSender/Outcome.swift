@@ -20,8 +20,7 @@ public enum Outcome: Hashable, Sendable {
 
         /// Creates the response.
         public init(id: String, uniqueID: String? = nil) {
-            self.id = id
-            self.uniqueID = uniqueID
+            (self.id, self.uniqueID) = (id, uniqueID)
         }
     }
 
@@ -34,8 +33,7 @@ public enum Outcome: Hashable, Sendable {
 
         /// Creates a failure.
         public init(_ description: String, reason: Reason? = nil) {
-            self.description = description
-            self.reason = reason
+            (self.description, self.reason) = (description, reason)
         }
     }
 }

@@ -11,8 +11,7 @@ package struct Backoff: Hashable, Sendable {
     package var maximum: Duration
 
     package init(base: Duration, maximum: Duration) {
-        self.base = base
-        self.maximum = maximum
+        (self.base, self.maximum) = (base, maximum)
     }
 
     /// Returns the longest delay after `failures` failures in a row, 1 or more.

@@ -32,8 +32,7 @@ package struct ClockReading: Hashable, Sendable {
     package var steady: Timestamp
 
     package init(wall: Timestamp, steady: Timestamp) {
-        self.wall = wall
-        self.steady = steady
+        (self.wall, self.steady) = (wall, steady)
     }
 
     /// Creates the reading of two clocks that agree.

@@ -16,8 +16,7 @@ package final class TokenBucketTable<Key: Hashable & Sendable>: Sendable {
     ///   - rate: The tokens per second of each key.
     ///   - burst: The tokens of a full bucket.
     package init(rate: Double, burst: Double) {
-        self.rate = rate
-        self.burst = burst
+        (self.rate, self.burst) = (rate, burst)
     }
 
     /// Calls `body` with the key's bucket, under the lock.

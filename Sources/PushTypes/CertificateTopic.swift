@@ -7,7 +7,6 @@ public struct CertificateTopic: Hashable, Sendable {
 
     /// Creates an entry.
     public init(topic: Topic, kinds: [String]) {
-        self.topic = topic
-        self.kinds = kinds
+        (self.topic, self.kinds) = (topic, kinds)
     }
 }

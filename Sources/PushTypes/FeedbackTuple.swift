@@ -7,8 +7,7 @@ public struct FeedbackTuple: Hashable, Sendable {
 
     /// - Parameter seconds: The time in UNIX seconds, as it is on the wire.
     public init(seconds: UInt32, token: DeviceToken) {
-        self.seconds = seconds
-        self.token = token
+        (self.seconds, self.token) = (seconds, token)
     }
 
     /// The time at which the push service noticed it.

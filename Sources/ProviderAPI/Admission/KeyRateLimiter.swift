@@ -20,8 +20,7 @@ final class KeyRateLimiter: Sendable {
 
     /// - Parameter rate: Requests per second, twice as many at once; 0 sets no limit.
     init(rate: Int, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
-        self.rate = rate
-        self.clock = clock
+        (self.rate, self.clock) = (rate, clock)
         self.requests = TokenBucketTable(rate: Double(rate), burst: 2 * Double(rate))
         self.forms = TokenBucketTable(rate: Double(rate), burst: 2 * Double(rate))
     }

@@ -48,8 +48,7 @@ package final class ProviderServer: Service {
         time: any TimeSource = SystemTime(),
         logger: Logger
     ) async throws {
-        self.configuration = configuration
-        self.logger = logger
+        (self.configuration, self.logger) = (configuration, logger)
         self.lock = try Self.lock(configuration.dataDirectory)
         // The restored database may be incomplete or missing, and opening it would create an empty one.
         guard !FileManager.default.fileExists(atPath: configuration.replacementMarker) else {

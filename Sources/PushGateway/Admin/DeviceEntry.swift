@@ -82,8 +82,7 @@ struct DeviceDetails: ResponseObject {
 
     /// - Throws: An error of the encryption, for a token that cannot be sealed.
     init(_ device: Device, connections: [Connection], tokens: DeviceRegistry) throws {
-        self.device = device
-        self.connections = connections
+        (self.device, self.connections) = (device, connections)
         self.installs = try device.installs
             .sorted { ($0.topic.name, $0.environment.rawValue) < ($1.topic.name, $1.environment.rawValue) }
             .map { install in

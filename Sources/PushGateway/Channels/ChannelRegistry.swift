@@ -34,8 +34,7 @@ final class ChannelRegistry: Sendable {
     private let apps: Mutex<[App: [String: ChannelPolicy]]>
 
     init(database: GatewayDatabase, capacity: Int = ChannelRegistry.capacity) throws {
-        self.database = database
-        self.capacity = capacity
+        (self.database, self.capacity) = (database, capacity)
         let channels = try database.read { try $0.channels.channels() }
         self.apps = Mutex(
             channels.reduce(into: [:]) { apps, channel in

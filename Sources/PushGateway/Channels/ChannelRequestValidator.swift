@@ -29,7 +29,7 @@ struct ChannelRequestValidator: Sendable {
     func validate(
         _ request: ProviderRequest,
         path: ProviderPath,
-        authentication: inout ProviderAuthentication,
+        authentication: inout ConnectionAuthentication,
         requestID: String,
         now: Timestamp
     ) throws(ProviderRejection) -> ProviderSession.Decision {
@@ -76,7 +76,7 @@ struct ChannelRequestValidator: Sendable {
     func app(
         _ name: String,
         _ request: ProviderRequest,
-        authentication: inout ProviderAuthentication,
+        authentication: inout ConnectionAuthentication,
         now: Timestamp
     ) throws(ProviderRejection) -> Topic {
         guard let bundleID = Topic(name) else { throw ProviderRejection(.badPath) }

@@ -7,7 +7,7 @@ import Synchronization
 /// Limits the checks of invalid provider tokens, per source over all connections.
 ///
 /// A check of a signature costs the event loop 0.1 ms, and a source can open many connections. No token is rejected
-/// unchecked: a connection beyond the limit ends (``ProviderAuthentication/mustEnd``), and its successor has one check
+/// unchecked: a connection beyond the limit ends (``ConnectionAuthentication/mustEnd``), and its successor has one check
 /// again.
 final class SignatureCheckLimiter: Sendable {
     typealias Bucket = TokenBucket<Timestamp>

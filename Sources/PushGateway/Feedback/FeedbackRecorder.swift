@@ -22,8 +22,7 @@ final class FeedbackRecorder: FeedbackSink {
     init(database: GatewayDatabase, logger: Logger) {
         self.sandbox = FeedbackList(database: database, environment: .sandbox)
         self.production = FeedbackList(database: database, environment: .production)
-        self.database = database
-        self.logger = logger
+        (self.database, self.logger) = (database, logger)
     }
 
     func list(_ environment: PushEnvironment) -> FeedbackList {

@@ -15,8 +15,7 @@ package struct ProviderRules: Hashable, Sendable {
 
         /// - Parameter burst: Default `requests`.
         package init(requests: Int, window: Duration, burst: Int? = nil) {
-            self.requests = requests
-            self.window = window
+            (self.requests, self.window) = (requests, window)
             self.burst = burst ?? requests
         }
     }

@@ -62,7 +62,7 @@ struct ProviderSession: Sendable {
 
     private let shared: Shared
     private let validator: PushRequestValidator
-    private var authentication: ProviderAuthentication
+    private var authentication: ConnectionAuthentication
     private var ids = RequestIDGenerator()
     /// The stream limit that was announced.
     private(set) var streamLimit: Int
@@ -80,7 +80,7 @@ struct ProviderSession: Sendable {
     ) {
         self.shared = shared
         self.validator = PushRequestValidator(directory: shared.directory, rules: shared.rules, limiter: shared.limiter)
-        self.authentication = ProviderAuthentication(
+        self.authentication = ConnectionAuthentication(
             environment: shared.environment,
             certificate: certificate,
             rejected: shared.rejectedTokens,

@@ -34,7 +34,7 @@ struct PushRequestValidator: Sendable {
     func validate(
         _ request: ProviderRequest,
         path: ProviderPath,
-        authentication: inout ProviderAuthentication,
+        authentication: inout ConnectionAuthentication,
         apnsID: String,
         now: Timestamp
     ) throws(ProviderRejection) -> AcceptedPush {

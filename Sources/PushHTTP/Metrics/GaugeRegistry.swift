@@ -8,8 +8,7 @@ package final class GaugeRegistry: Sendable {
         package var value: Int
 
         package init(labels: [String: String] = [:], value: Int) {
-            self.labels = labels
-            self.value = value
+            (self.labels, self.value) = (labels, value)
         }
     }
 

@@ -28,8 +28,7 @@ package final class UnauthenticatedConnections: Sendable {
         clock: @escaping @Sendable () -> NIODeadline = { .now() }
     ) {
         self.state = Mutex(State(machine: UnauthenticatedStateMachine(limits: limits)))
-        self.clock = clock
-        self.logger = logger
+        (self.clock, self.logger) = (clock, logger)
     }
 
     package var limits: UnauthenticatedStateMachine.Limits { self.state.withLock { $0.machine.limits } }

@@ -40,8 +40,7 @@ package final class UnauthenticatedHandler: ChannelInboundHandler, RemovableChan
     private var context: ChannelHandlerContext?
 
     init(_ owner: UnauthenticatedConnections, listener: String) {
-        self.owner = owner
-        self.listener = listener
+        (self.owner, self.listener) = (owner, listener)
     }
 
     /// Is `true` until the connection is authenticated or closed.

@@ -42,8 +42,7 @@ package struct Dispatcher: Service {
         self.pacing = PacingController(page: limits.checked.page)
         self.wakes = wakes
         self.limits = limits.checked
-        self.time = time
-        self.logger = logger
+        (self.time, self.logger) = (time, logger)
         let writer = ResultWriter(store: store, pause: limits.writePause, time: time, logger: logger)
         self.writer = writer
         self.batcher = CommitBatcher { results in _ = try? await writer.write(results) }

@@ -23,8 +23,7 @@ struct NotificationPlanner: Sendable {
     private let countDevices: CountDevices
 
     init(store: any ProviderStore, time: any TimeSource, countDevices: CountDevices? = nil) {
-        self.store = store
-        self.time = time
+        (self.store, self.time) = (store, time)
         self.countDevices =
             countDevices ?? { app, audience, environment in
                 try await store.count(app: app, audience: audience, environment: environment)

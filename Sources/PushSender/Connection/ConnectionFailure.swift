@@ -16,8 +16,7 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
     static let closedByServer = Self(description: "the push service closed the connection")
 
     init(description: String, isLasting: Bool = false) {
-        self.description = description
-        self.isLasting = isLasting
+        (self.description, self.isLasting) = (description, isLasting)
     }
 
     /// - Parameter isEstablished: Is `true` if the service has sent its settings.

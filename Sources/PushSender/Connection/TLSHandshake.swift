@@ -10,8 +10,7 @@ final class TLSHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private var timer: Scheduled<Void>?
 
     init(_ done: EventLoopPromise<Void>, deadline: NIODeadline) {
-        self.done = done
-        self.deadline = deadline
+        (self.done, self.deadline) = (done, deadline)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {

@@ -29,8 +29,7 @@ public struct ProviderKey: Sendable {
         guard Self.isIdentifier(teamID) else { throw .badTeamID }
         guard Self.isIdentifier(keyID) else { throw .badKeyID }
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else { throw .badPrivateKey }
-        self.teamID = teamID
-        self.keyID = keyID
+        (self.teamID, self.keyID) = (teamID, keyID)
         self.privateKey = key
     }
 

@@ -46,8 +46,7 @@ struct PoolStateMachine {
     private(set) var isClosing = false
 
     init(maximum: Int, backoff: Backoff) {
-        self.maximum = maximum
-        self.backoff = backoff
+        (self.maximum, self.backoff) = (maximum, backoff)
     }
 
     /// The ids of all connections, also of those that are not established.

@@ -15,8 +15,7 @@ package struct SendWindow: Hashable, Sendable {
 
     /// `nil` if the hours are never open.
     package init?(windows: [DailyHours] = [], quietHours: [DailyHours] = []) {
-        self.windows = windows
-        self.quietHours = quietHours
+        (self.windows, self.quietHours) = (windows, quietHours)
         // Seven days in a row hold every weekday.
         let hasOpening = (0..<7).contains { day in
             self.edges.contains { self.isOpen(LocalDateTime(date: CivilDate(dayNumber: 7 + day), time: $0)) }

@@ -13,8 +13,7 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
     package var identifier: UInt32
 
     package init(status: BinaryStatus, identifier: UInt32 = 0) {
-        self.status = status
-        self.identifier = identifier
+        (self.status, self.identifier) = (status, identifier)
     }
 
     /// The error for bytes of the server that are not an error packet.

@@ -13,8 +13,7 @@ package struct BinaryFrame: Hashable, Sendable {
     package var notification: BinaryNotification
 
     package init(command: BinaryCommand, notification: BinaryNotification) {
-        self.command = command
-        self.notification = notification
+        (self.command, self.notification) = (command, notification)
     }
 
     /// The bytes of the frame.

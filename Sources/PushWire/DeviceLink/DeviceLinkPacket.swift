@@ -13,8 +13,7 @@ package struct DeviceLinkPacket: Hashable, Sendable {
         package var value: ByteBuffer
 
         package init(id: UInt8, value: ByteBuffer) {
-            self.id = id
-            self.value = value
+            (self.id, self.value) = (id, value)
         }
     }
 
@@ -27,8 +26,7 @@ package struct DeviceLinkPacket: Hashable, Sendable {
     }
 
     package init(command: UInt8, fields: [Field]) {
-        self.command = command
-        self.fields = fields
+        (self.command, self.fields) = (command, fields)
     }
 }
 

@@ -4,8 +4,7 @@ package struct DeviceLinkTokenRequest: Hashable, Sendable {
     package var topic: TopicHash
 
     package init(baseToken: [UInt8]?, topic: TopicHash) {
-        self.baseToken = baseToken
-        self.topic = topic
+        (self.baseToken, self.topic) = (baseToken, topic)
     }
 
     /// Returns `nil` without a topic hash.

@@ -31,8 +31,7 @@ struct APIClient: Sendable {
     /// - Parameter baseURL: The URL without a path; a slash at its end is dropped.
     init(baseURL: String, apiKey: String? = nil, role: Role = .provider) {
         self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
-        self.apiKey = apiKey
-        self.role = role
+        (self.apiKey, self.role) = (apiKey, role)
     }
 
     /// Sends a request and returns the response's JSON; `null` for an empty body.

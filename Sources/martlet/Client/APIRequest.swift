@@ -25,8 +25,7 @@ struct APIRequest: Sendable {
     private(set) var body: JSONValue?
 
     init(_ method: Method, _ parts: [String]) {
-        self.method = method
-        self.parts = parts
+        (self.method, self.parts) = (method, parts)
     }
 
     static func get(_ parts: String...) -> APIRequest { APIRequest(.get, parts) }

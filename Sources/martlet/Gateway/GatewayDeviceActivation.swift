@@ -28,6 +28,15 @@ extension GatewayActivationCommand {
     }
 }
 
+/// A command that gives a device that there is another certificate.
+protocol GatewayReactivationCommand: GatewayActivationCommand {
+    var resource: ResourceOptions<GatewayDevice> { get }
+}
+
+extension GatewayReactivationCommand {
+    var access: AdminOptions { self.resource.access }
+}
+
 /// The options that name a signing request, and the file for its certificate.
 struct SigningRequestOptions: ParsableArguments {
     @Argument(help: "The signing request: a file with PKCS#10 in PEM.") var csrFile: String
@@ -50,12 +59,11 @@ struct GatewayDeviceAddCommand: GatewayActivationCommand {
 }
 
 /// `martlet gateway device reinstall`.
-struct GatewayDeviceReinstallCommand: GatewayActivationCommand {
+struct GatewayDeviceReinstallCommand: GatewayReactivationCommand {
     static let configuration = command("reinstall")
         .help("Install a device's system anew: a new certificate, and all its tokens are answered with 410.")
         .example("gateway device reinstall 3F1C… device.csr --output device.pem")
 
-    var access: AdminOptions { self.resource.access }
     @OptionGroup var resource: ResourceOptions<GatewayDevice>
     @OptionGroup var signingRequest: SigningRequestOptions
 
@@ -63,12 +71,11 @@ struct GatewayDeviceReinstallCommand: GatewayActivationCommand {
 }
 
 /// `martlet gateway device restore`.
-struct GatewayDeviceRestoreCommand: GatewayActivationCommand {
+struct GatewayDeviceRestoreCommand: GatewayReactivationCommand {
     static let configuration = command("restore")
         .help("Move a device to new hardware: a new id and certificate; the old device's tokens are answered with 410.")
         .example("gateway device restore 3F1C… new.csr --output new.pem")
 
-    var access: AdminOptions { self.resource.access }
     @OptionGroup var resource: ResourceOptions<GatewayDevice>
     @OptionGroup var signingRequest: SigningRequestOptions
     @Option(help: "The new one's name in lists. Default: that of the old one.") var name: String?

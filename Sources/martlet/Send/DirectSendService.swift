@@ -14,10 +14,7 @@ actor DirectSendService: Service {
     private var isComplete = false
 
     init(sender: Sender, push: DirectPush, tokens: TokenSource, report: sending OutcomeReport) {
-        self.sender = sender
-        self.push = push
-        self.tokens = tokens
-        self.report = report
+        (self.sender, self.push, self.tokens, self.report) = (sender, push, tokens, report)
     }
 
     /// A value that is true if a push to every token was accepted, and every outcome was printed.

@@ -37,9 +37,7 @@ struct Setting: Sendable {
 
     /// - Parameter defaultText: The default as people read it; `nil` where the setting has none.
     init(_ key: String, flag: String? = nil, kind: Kind = .text, default defaultText: String? = nil) {
-        self.key = key
-        self.flag = flag
-        self.kind = kind
+        (self.key, self.flag, self.kind) = (key, flag, kind)
         self.defaultText = kind == .toggle ? "off" : defaultText
     }
 

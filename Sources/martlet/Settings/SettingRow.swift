@@ -15,8 +15,7 @@ struct SettingRow<Target: SettingTarget>: Sendable {
 
     /// - Parameter apply: Copies the value; by default it does nothing, and the command reads the setting by itself.
     init(_ setting: Setting, apply: @escaping @Sendable (SettingsReader, inout Target) -> Void = { _, _ in }) {
-        self.setting = setting
-        self.apply = apply
+        (self.setting, self.apply) = (setting, apply)
     }
 }
 

@@ -17,8 +17,8 @@ import Testing
         self.directory = try TestDirectory()
     }
 
-    private func connection(_ source: String = "192.0.2.1") throws -> ProviderAuthentication {
-        ProviderAuthentication(
+    private func connection(_ source: String = "192.0.2.1") throws -> ConnectionAuthentication {
+        ConnectionAuthentication(
             environment: .sandbox,
             rejected: self.rejected,
             source: SignatureCheckLimiter.Source(try SocketAddress(ipAddress: source, port: 1)),
@@ -26,7 +26,7 @@ import Testing
         )
     }
 
-    private func reason(_ header: String, _ connection: inout ProviderAuthentication, at seconds: Int = 0) -> Reason? {
+    private func reason(_ header: String, _ connection: inout ConnectionAuthentication, at seconds: Int = 0) -> Reason? {
         connection.authenticate(
             header,
             directory: self.directory,

@@ -14,8 +14,7 @@ import X509
 
 /// Both legacy listeners on free loopback ports, with real TLS, and the certificates that a provider needs.
 struct LegacyListeners: Sendable {
-    let binaryPort: Int
-    let feedbackPort: Int
+    let binaryPort, feedbackPort: Int
     let binary: Listener
     let feedbackStore: FeedbackList
     let database: GatewayDatabase

@@ -237,7 +237,7 @@ import Testing
     @Test func aDeviceGetsOnlySoManyPushes() throws {
         var rules = ProviderRules.lenient
         rules.deviceRate = .init(requests: 2, window: .seconds(10))
-        var connection = ProviderAuthentication(environment: .sandbox)
+        var connection = ConnectionAuthentication(environment: .sandbox)
         let validator = PushRequestValidator(
             directory: try TestDirectory(),
             rules: rules,
@@ -286,7 +286,7 @@ import Testing
         _ rules: ProviderRules = .lenient,
         certificate: CertificateIdentity? = nil
     ) throws -> AcceptedPush {
-        var connection = ProviderAuthentication(environment: .sandbox, certificate: certificate)
+        var connection = ConnectionAuthentication(environment: .sandbox, certificate: certificate)
         let validator = PushRequestValidator(directory: try TestDirectory(), rules: rules, limiter: nil)
         return try validator.validate(
             request,
@@ -321,7 +321,7 @@ import Testing
     private static func reason(
         _ validator: PushRequestValidator,
         _ request: ProviderRequest,
-        _ connection: inout ProviderAuthentication,
+        _ connection: inout ConnectionAuthentication,
         _ now: Timestamp
     ) -> Reason? {
         do throws(ProviderRejection) {

@@ -115,6 +115,15 @@ struct DispatchFixture: Sendable {
         try .fixture(app: app ?? self.app, name: name, cron: cron, createdAt: self.time.now)
     }
 
+    /// Registers one device and adds a schedule that sends to it.
+    @discardableResult
+    func addSchedule() async throws -> ScheduleRecord {
+        try await self.register(1...1)
+        let schedule = try self.schedule()
+        try await self.store.addSchedule(schedule)
+        return schedule
+    }
+
     /// Works until there is nothing to do now.
     func settle(_ dispatcher: Dispatcher? = nil) async throws {
         let dispatcher = dispatcher ?? self.dispatcher

@@ -199,9 +199,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func aScheduleSendsEachRunOnce(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
-            try await fixture.register(1...1)
-            let schedule = try fixture.schedule()
-            try await fixture.store.addSchedule(schedule)
+            try await fixture.addSchedule()
             try await fixture.settle(after: .seconds(1800), times: 6)
             #expect(fixture.sender.sent.count == 3)
             let listed = try await fixture.store.notifications(app: fixture.app, state: nil, before: nil, limit: 10)
@@ -212,9 +210,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func aCrashBetweenTheTwoWritesRepeatsNoRun(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
-            try await fixture.register(1...1)
-            let schedule = try fixture.schedule()
-            try await fixture.store.addSchedule(schedule)
+            let schedule = try await fixture.addSchedule()
             try await fixture.settle(after: .seconds(3600))
             // The notification is there, but the schedule was not written.
             let back = ScheduleChange.replace(

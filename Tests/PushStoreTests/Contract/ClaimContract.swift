@@ -5,10 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of claims and leases.
-@Suite(.timeLimit(.minutes(5))) struct ClaimContract {
-    let now = Vectors.issuedAt
-    var lease: Timestamp { self.now.advanced(by: .seconds(60)) }
-
+@Suite(.timeLimit(.minutes(5))) struct ClaimContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func aClaimIsExclusiveUntilItsLeaseEnds(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
@@ -20,7 +17,7 @@ import Testing
             }
             #expect(try await claim(self.now) == [notification.id])
             #expect(try await claim(self.now).isEmpty)
-            #expect(try await claim(self.lease) == [notification.id])
+            #expect(try await claim(self.later) == [notification.id])
             #expect(try await store.recover(now: self.now) == 0)
             #expect(try await claim(self.now) == [notification.id])
         }
@@ -36,8 +33,8 @@ import Testing
                 let step = ShardStep(claim, cursor: page.cursor, isLast: false, leaseUntil: lease)
                 try await store.commit(claim) { $0.step = step }
             }
-            try await step(claim, self.lease)
-            let kept = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 1)
+            try await step(claim, self.later)
+            let kept = try await store.claim(lane: .bulk, now: self.now, until: self.later, limit: 1)
             #expect(kept.isEmpty)
             claim.cursor = page.cursor
             try await step(claim, nil)
@@ -55,20 +52,20 @@ import Testing
             for number in 1...4 { try await store.register(number, app: app) }
             let notification = try await store.start(app: app)
             let late = try await store.claimed()
-            let next = try await store.claimed(now: self.lease)
+            let next = try await store.claimed(now: self.later)
             #expect(next.fence > late.fence)
             func page(_ claim: ShardClaim) async throws -> PageResult {
                 var page = PageResult(claim)
                 let read = try await store.page(claim, limit: 2, needs: [])
                 page.deliveries = read.recipients.map { .fixture($0) }
-                page.step = ShardStep(claim, cursor: read.cursor, isLast: false, leaseUntil: self.lease)
+                page.step = ShardStep(claim, cursor: read.cursor, isLast: false, leaseUntil: self.later)
                 return page
             }
-            #expect(try await store.commit([try await page(late)], now: self.lease) == [.leaseLost])
+            #expect(try await store.commit([try await page(late)], now: self.later) == [.leaseLost])
             #expect(try await store.current(notification).progress.finished == 0)
             let first = try await page(next)
-            #expect(try await store.commit([first], now: self.lease) == [.inProgress])
-            #expect(try await store.commit([first], now: self.lease) == [.leaseLost], "its cursor has moved")
+            #expect(try await store.commit([first], now: self.later) == [.inProgress])
+            #expect(try await store.commit([first], now: self.later) == [.leaseLost], "its cursor has moved")
             #expect(try await store.current(notification).progress.accepted == 2)
         }
     }
@@ -80,10 +77,10 @@ import Testing
             _ = try await store.setState(.cancel, of: notification.id, now: self.now)
             var page = PageResult(claim)
             page.deliveries = read.recipients.map { .fixture($0) }
-            page.step = ShardStep(claim, cursor: read.cursor, isLast: false, leaseUntil: self.lease)
+            page.step = ShardStep(claim, cursor: read.cursor, isLast: false, leaseUntil: self.later)
             #expect(try await store.commit([page], now: self.now) == [.stopped])
             #expect(try await store.current(notification).progress.accepted == 2)
-            let more = try await store.claim(lane: .bulk, now: self.lease, until: self.lease, limit: 1)
+            let more = try await store.claim(lane: .bulk, now: self.later, until: self.later, limit: 1)
             #expect(more.isEmpty)
         }
     }
@@ -119,7 +116,7 @@ import Testing
             _ = try await store.register(registrations, app: app, now: self.now)
             var ids: Set<UUID> = []
             for _ in 0..<3 { ids.insert(try await store.start(app: app) { $0.progress.recipients = 1_000_000 }.id) }
-            let claims = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 4)
+            let claims = try await store.claim(lane: .bulk, now: self.now, until: self.later, limit: 4)
             #expect(Set(claims.prefix(3).map(\.notification.id)) == ids)
             #expect(Set(claims.map { "\($0.notificationNumber) \($0.shard)" }).count == 4)
         }
@@ -136,7 +133,7 @@ import Testing
             try await store.commit(claim) { page in
                 page.step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: nil, notBefore: soon)
             }
-            let others = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 5)
+            let others = try await store.claim(lane: .bulk, now: self.now, until: self.later, limit: 5)
             #expect(others.count == 1)
             #expect(others.first?.shard != claim.shard)
             #expect(try await store.nextDue(lane: .bulk) == soon)
@@ -150,10 +147,10 @@ import Testing
             try await store.register(1, app: app)
             let plans = [ShardPlan.Zone.unknown, .named("Asia/Tokyo")].map { ShardPlan(zone: $0, notBefore: self.now) }
             let notification = try await store.start(app: app, shards: plans) { $0.pace = .rate(1) }
-            let claims = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 5)
+            let claims = try await store.claim(lane: .bulk, now: self.now, until: self.later, limit: 5)
             let claim = try #require(claims.first)
             #expect(claims.count == 1, "one page at a time")
-            let other = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 1)
+            let other = try await store.claim(lane: .bulk, now: self.now, until: self.later, limit: 1)
             #expect(other.isEmpty)
             let soon = self.now.advanced(by: .seconds(5))
             try await store.commit(claim) { page in
@@ -167,7 +164,7 @@ import Testing
                 page.wave = WaveProgress(startedAt: self.now, sent: 17)
             }
             #expect(try await store.nextDue(lane: .bulk) == soon)
-            let early = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 1)
+            let early = try await store.claim(lane: .bulk, now: self.now, until: self.later, limit: 1)
             #expect(early.isEmpty)
             let next = try await store.claimed(now: soon)
             #expect(next.shard != claim.shard)
@@ -183,7 +180,7 @@ import Testing
             let step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: nil)
             let isInProgress = try await store.commit(claim) { $0.step = step }
             #expect(!isInProgress, "the page in flight learns it")
-            let paused = try await store.claim(lane: .bulk, now: self.now, until: self.lease, limit: 1)
+            let paused = try await store.claim(lane: .bulk, now: self.now, until: self.later, limit: 1)
             #expect(paused.isEmpty)
             #expect(try await store.nextDue(lane: .bulk) == nil)
             _ = try await store.setState(.resume, of: notification.id, now: self.now)
@@ -201,7 +198,7 @@ import Testing
         try await backend.withClaim { store, notification, claim in
             _ = try await store.setState(.pause(reason: nil), of: notification.id, now: self.now)
             try await store.commit(claim) { page in
-                page.step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: self.lease)
+                page.step = ShardStep(claim, cursor: 0, isLast: false, leaseUntil: self.later)
             }
             _ = try await store.setState(.resume, of: notification.id, now: self.now)
             #expect(try await store.claimed().shard == claim.shard)
@@ -252,20 +249,20 @@ import Testing
             try await store.register(1, app: app)
             let notification = try await store.start(app: app, shards: []) { notification in
                 notification.state = .scheduled
-                notification.startsAt = self.lease
+                notification.startsAt = self.later
             }
             #expect(try await store.due(now: self.now, limit: 10).isEmpty)
-            #expect(try await store.nextOpening() == self.lease)
+            #expect(try await store.nextOpening() == self.later)
             #expect(try await store.nextDue(lane: .bulk) == nil)
-            #expect(try await store.due(now: self.lease, limit: 10).map(\.id) == [notification.id])
-            let plan = ShardPlan(notBefore: self.lease)
-            try await store.open(notification.id, shards: [plan], recipients: 1, now: self.lease)
-            try await store.open(notification.id, shards: [plan], recipients: 9, now: self.lease)
+            #expect(try await store.due(now: self.later, limit: 10).map(\.id) == [notification.id])
+            let plan = ShardPlan(notBefore: self.later)
+            try await store.open(notification.id, shards: [plan], recipients: 1, now: self.later)
+            try await store.open(notification.id, shards: [plan], recipients: 9, now: self.later)
             let opened = try await store.current(notification)
             #expect(opened.state == .accepted)
             #expect(opened.progress.recipients == 1, "it is opened once")
-            #expect(try await store.due(now: self.lease, limit: 10).isEmpty)
-            let claim = try await store.claimed(now: self.lease)
+            #expect(try await store.due(now: self.later, limit: 10).isEmpty)
+            let claim = try await store.claimed(now: self.later)
             #expect(try await store.readAll(claim, page: 10).count == 1)
         }
     }
@@ -296,9 +293,9 @@ import Testing
                 page.step = .last(claim)
             }
             #expect(try await store.current(notification).state == .paused)
-            let resumed = try await store.setState(.resume, of: notification.id, now: self.lease)
+            let resumed = try await store.setState(.resume, of: notification.id, now: self.later)
             #expect(resumed?.state == .done)
-            #expect(resumed?.progress.finishedAt == self.lease)
+            #expect(resumed?.progress.finishedAt == self.later)
         }
     }
 }

@@ -5,10 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of commits, and of the end of a notification.
-@Suite(.timeLimit(.minutes(5))) struct CommitContract {
-    let now = Vectors.issuedAt
-    var lease: Timestamp { self.now.advanced(by: .seconds(60)) }
-
+@Suite(.timeLimit(.minutes(5))) struct CommitContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func aRecipientHasOneFinalStateHoweverOftenItIsCommitted(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
@@ -89,8 +86,8 @@ import Testing
             var claim = try await store.claimed()
             let recipients = try await store.readAll(claim, page: 10)
             try await store.commit(claim) { [claim] page in
-                page.retries = [RetryResult(recipient: recipients[0].id, attempts: 1, dueAt: self.lease)]
-                page.step = ShardStep(claim, cursor: 1, isLast: false, leaseUntil: self.lease)
+                page.retries = [RetryResult(recipient: recipients[0].id, attempts: 1, dueAt: self.later)]
+                page.step = ShardStep(claim, cursor: 1, isLast: false, leaseUntil: self.later)
             }
             claim.cursor = 1
             _ = try await store.setState(.cancel, of: notification.id, now: self.now)
@@ -129,7 +126,7 @@ import Testing
             claim.cursor = claim.end
             try await store.commit(claim) { [claim] page in
                 page.deliveries = [.fixture(recipients[0])]
-                page.retries = [RetryResult(recipient: recipients[1].id, attempts: 1, dueAt: self.lease)]
+                page.retries = [RetryResult(recipient: recipients[1].id, attempts: 1, dueAt: self.later)]
                 page.step = .last(claim)
             }
             #expect(try await store.recover(now: self.now) == 1)
@@ -212,7 +209,7 @@ import Testing
     }
 
     private func due(_ store: any ProviderStore) async throws -> [RetryClaim] {
-        try await store.dueRetries(lane: .bulk, now: self.now, until: self.lease, limit: 10, from: ClaimFilter())
+        try await store.dueRetries(lane: .bulk, now: self.now, until: self.later, limit: 10, from: ClaimFilter())
     }
 
     /// Ends due recipients without another try, as the dispatcher does.

@@ -6,10 +6,7 @@ import PushTypes
 import Testing
 
 /// The contract of pages: the recipients of a shard.
-@Suite(.timeLimit(.minutes(5))) struct PageContract {
-    let now = Vectors.issuedAt
-    var later: Timestamp { self.now.advanced(by: .seconds(60)) }
-
+@Suite(.timeLimit(.minutes(5))) struct PageContract: StoreContract {
     @Test(arguments: StoreBackend.available, [1, 2, 3, 7, 1000])
     func everyActiveDeviceIsReachedOnceInOrder(backend: StoreBackend, size: Int) async throws {
         try await backend.withStore { store, app in

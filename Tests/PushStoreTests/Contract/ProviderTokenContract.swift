@@ -4,8 +4,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``ProviderTokenStore``.
-@Suite(.timeLimit(.minutes(5))) struct ProviderTokenContract {
-    let now = Vectors.issuedAt
+@Suite(.timeLimit(.minutes(5))) struct ProviderTokenContract: StoreContract {
     let key = ProviderTokenKey(teamID: Vectors.teamID, keyID: Vectors.keyID, fingerprint: "f")
 
     @Test(arguments: StoreBackend.available)

@@ -5,10 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of retention.
-@Suite(.timeLimit(.minutes(5))) struct RetentionContract {
-    let now = Vectors.issuedAt
-    var later: Timestamp { self.now.advanced(by: .seconds(60)) }
-
+@Suite(.timeLimit(.minutes(5))) struct RetentionContract: StoreContract {
     @Test(arguments: StoreBackend.available, [1, 2, 1000])
     func whatEndedBeforeIsForgottenPieceByPiece(backend: StoreBackend, limit: Int) async throws {
         try await backend.withStore { store, app in

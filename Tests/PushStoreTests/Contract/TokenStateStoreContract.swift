@@ -4,10 +4,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``TokenStateStore``.
-@Suite(.timeLimit(.minutes(5))) struct TokenStateStoreContract {
-    let now = Vectors.issuedAt
-    var later: Timestamp { self.now.advanced(by: .seconds(60)) }
-
+@Suite(.timeLimit(.minutes(5))) struct TokenStateStoreContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func changesApplyToTheirDevices(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

@@ -5,10 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``WebhookStore``.
-@Suite(.timeLimit(.minutes(5))) struct WebhookStoreContract {
-    let now = Vectors.issuedAt
-    var later: Timestamp { self.now.advanced(by: .seconds(60)) }
-
+@Suite(.timeLimit(.minutes(5))) struct WebhookStoreContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func aWebhookReadsBackChangesAndGoes(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

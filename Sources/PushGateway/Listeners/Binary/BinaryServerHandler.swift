@@ -35,8 +35,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
         listener: BinaryListener,
         certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate
     ) {
-        self.listener = listener
-        self.certificate = certificate
+        (self.listener, self.certificate) = (listener, certificate)
         self.stateMachine = BinaryServerStateMachine(limits: listener.limits, now: listener.time.steady)
     }
 

@@ -24,8 +24,7 @@ final class DeviceAuthenticator: Sendable {
     private let nonces = Mutex(NonceCache())
 
     init(authority: CertificateAuthority, devices: DeviceRegistry) {
-        self.authority = authority
-        self.devices = devices
+        (self.authority, self.devices) = (authority, devices)
     }
 
     /// The number of remembered nonces.

@@ -24,8 +24,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
 
     /// - Parameter deadline: The time from the TCP connection to the whole preface.
     init(deadline: TimeAmount, configureHTTP2: @escaping (any Channel) throws -> Void) {
-        self.deadline = deadline
-        self.configureHTTP2 = configureHTTP2
+        (self.deadline, self.configureHTTP2) = (deadline, configureHTTP2)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {

@@ -46,8 +46,7 @@ final class ProviderConnectionProxy: Sendable {
 
     /// Must be called on the event loop.
     init(_ connection: any ProviderCommandHandler, eventLoop: any EventLoop, retryAfter: Int?) {
-        self.eventLoop = eventLoop
-        self.retryAfter = retryAfter
+        (self.eventLoop, self.retryAfter) = (eventLoop, retryAfter)
         self.state = Mutex(State(connection: NIOLoopBound(connection, eventLoop: eventLoop)))
     }
 

@@ -19,8 +19,7 @@ final class RejectionLog: Sendable {
     private let lines = Mutex(LogRateLimiter<Line>(perMinute: perMinute))
 
     init(_ logger: Logger, clock: @escaping @Sendable () -> NIODeadline = { .now() }) {
-        self.logger = logger
-        self.clock = clock
+        (self.logger, self.clock) = (logger, clock)
     }
 
     /// Logs a rejection, or counts it.

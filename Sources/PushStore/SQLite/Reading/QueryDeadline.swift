@@ -31,8 +31,7 @@ final class QueryDeadline {
     init(budget: Duration, rests: Bool, isEnding: @escaping () -> Bool) {
         self.lastRest = .now
         self.deadline = self.lastRest + budget
-        self.rests = rests
-        self.isEnding = isEnding
+        (self.rests, self.isEnding) = (rests, isEnding)
     }
 
     /// Runs a query under the deadline.

@@ -33,8 +33,7 @@ struct RequestHeaderTable {
     }
 
     private init(limit: Int, generation: Int) {
-        self.limit = limit
-        self.generation = generation
+        (self.limit, self.generation) = (limit, generation)
         self.hasPendingResize = true
     }
 

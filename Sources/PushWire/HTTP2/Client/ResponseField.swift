@@ -29,8 +29,7 @@ struct ResponseField: DecodedHeaderField {
     let text: String?
 
     init(name: Name, nameLength: Int, value: UnsafeBufferPointer<UInt8>) {
-        self.name = name
-        self.nameLength = nameLength
+        (self.name, self.nameLength) = (name, nameLength)
         self.valueLength = value.count
         switch name {
         case .status:

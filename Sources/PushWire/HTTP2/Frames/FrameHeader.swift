@@ -18,8 +18,7 @@ package struct FrameHeader: Sendable {
     package init(length: Int, type: FrameType, flags: FrameFlags = [], streamID: UInt32 = 0) {
         self.length = length
         self.type = type.rawValue
-        self.flags = flags
-        self.streamID = streamID
+        (self.flags, self.streamID) = (flags, streamID)
     }
 
     /// Reads the nine bytes at `offset`. Returns `nil` if they are not complete.

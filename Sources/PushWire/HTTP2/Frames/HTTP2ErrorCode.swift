@@ -35,7 +35,6 @@ package struct HTTP2ConnectionError: Error {
     package var description: String
 
     package init(_ code: HTTP2ErrorCode, _ description: String) {
-        self.code = code
-        self.description = description
+        (self.code, self.description) = (code, description)
     }
 }

@@ -24,6 +24,13 @@ final class ClientHarness: HTTP2Harness {
         }
     }
 
+    /// - Parameter change: changes the default limits.
+    convenience init(change: (inout HTTP2ClientLimits) -> Void) {
+        var limits = HTTP2ClientLimits()
+        change(&limits)
+        self.init(limits: limits)
+    }
+
     // MARK: The sender
 
     /// Starts as many of `count` pushes as there are free streams. Their tickets count from 0.

@@ -134,17 +134,13 @@ import Testing
     }
 
     @Test func ourOwnLimitHoldsBesides() {
-        var limits = HTTP2ClientLimits()
-        limits.maximumConcurrentStreams = 2
-        let harness = ClientHarness(limits: limits)
+        let harness = ClientHarness { $0.maximumConcurrentStreams = 2 }
         harness.send(5)
         #expect(harness.stateMachine.openStreams == 2)
     }
 
     @Test func whenTheStreamIDsAreUsedUpTheConnectionDrains() {
-        var limits = HTTP2ClientLimits()
-        limits.firstStreamID = 0x7fff_fffd
-        let harness = ClientHarness(limits: limits)
+        let harness = ClientHarness { $0.firstStreamID = 0x7fff_fffd }
         harness.send(5)
         #expect(harness.frames().filter { $0.type == .headers }.map(\.streamID) == [0x7fff_fffd, 0x7fff_ffff])
         harness.respond(0x7fff_ffff)

@@ -6,7 +6,7 @@ import Testing
 @testable import PushGateway
 
 /// Authentication and topics on one connection (reference 2.1, 2.2).
-@Suite struct ProviderAuthenticationTests {
+@Suite struct ConnectionAuthenticationTests {
     let directory: TestDirectory
     let vectors: String
 
@@ -20,7 +20,7 @@ import Testing
     @Test func aConnectionBelongsToTheTeamOfItsFirstGoodToken() throws {
         let other = TestKey("OTHERKEY00", team: "OTHERTEAM1")
         self.directory.add(other)
-        var connection = ProviderAuthentication(environment: .sandbox)
+        var connection = ConnectionAuthentication(environment: .sandbox)
         #expect(self.reason("bearer \(Vectors.providerTokenForged)", &connection) == .invalidProviderToken)
         #expect(self.reason(self.vectors, &connection) == nil)
         #expect(self.reason(try other.authorization(), &connection) == .invalidProviderToken)
@@ -29,20 +29,20 @@ import Testing
 
     @Test(arguments: [(3600, nil), (3601, Reason.expiredProviderToken), (-3601, .invalidProviderToken)])
     func aTokenSeenBeforeAgesToo(seconds: Int, reason: Reason?) {
-        var connection = ProviderAuthentication(environment: .sandbox)
+        var connection = ConnectionAuthentication(environment: .sandbox)
         #expect(self.reason(self.vectors, &connection) == nil)
         #expect(self.reason(self.vectors, &connection, after: seconds) == reason)
     }
 
     @Test func theSchemeWordMayBeWrittenInAnyCase() {
         for word in ["bearer", "Bearer", "BEARER"] {
-            var connection = ProviderAuthentication(environment: .sandbox)
+            var connection = ConnectionAuthentication(environment: .sandbox)
             #expect(self.reason("\(word) \(Vectors.providerToken)", &connection) == nil)
         }
     }
 
     @Test func aTokenSeenBeforeAsksNothingOfTheDirectory() {
-        var connection = ProviderAuthentication(environment: .sandbox)
+        var connection = ConnectionAuthentication(environment: .sandbox)
         #expect(self.reason(self.vectors, &connection) == nil)
         #expect(self.topic(Vectors.bundleID, &connection) == .success(Vectors.bundleID))
         let questions = self.directory.queries
@@ -54,14 +54,14 @@ import Testing
     }
 
     @Test func aKeyThatIsRevokedIsInvalidAtOnce() {
-        var connection = ProviderAuthentication(environment: .sandbox)
+        var connection = ConnectionAuthentication(environment: .sandbox)
         #expect(self.reason(self.vectors, &connection) == nil)
         self.directory.change { $0.keys[Vectors.keyID] = nil }
         #expect(self.reason(self.vectors, &connection) == .invalidProviderToken)
     }
 
     @Test func anAppThatIsTakenAwayIsDisallowedAtOnce() {
-        var connection = ProviderAuthentication(environment: .sandbox)
+        var connection = ConnectionAuthentication(environment: .sandbox)
         #expect(self.reason(self.vectors, &connection) == nil)
         #expect(self.topic(Vectors.bundleID, &connection) == .success(Vectors.bundleID))
         self.directory.change { $0.apps[Vectors.bundleID] = nil }
@@ -77,7 +77,7 @@ import Testing
     @Test func theStrictRejectASecondChangeWithinTwentyMinutes() throws {
         let key = try TestKey()
         let tokens = try (0..<4).map { try key.authorization(issuedAt: Vectors.issuedAt.advanced(by: .seconds($0))) }
-        var connection = ProviderAuthentication(environment: .sandbox)
+        var connection = ConnectionAuthentication(environment: .sandbox)
         #expect(self.reason(tokens[0], &connection, .strict) == nil)
         #expect(self.reason(tokens[1], &connection, .strict, after: 60) == nil, "the first token was no change")
         #expect(self.reason(tokens[2], &connection, .strict, after: 1259) == .tooManyProviderTokenUpdates)
@@ -90,7 +90,7 @@ import Testing
 
     @Test func aNewTokenForEveryMessageIsToleratedByTheLenient() throws {
         let key = try TestKey()
-        var connection = ProviderAuthentication(environment: .sandbox)
+        var connection = ConnectionAuthentication(environment: .sandbox)
         for second in 0..<10 {
             let token = try key.authorization(issuedAt: Vectors.issuedAt.advanced(by: .seconds(second)))
             #expect(self.reason(token, &connection) == nil)
@@ -102,9 +102,9 @@ import Testing
     @Test func aKeyOfOneEnvironmentIsOfNoUseInTheOther() throws {
         let key = TestKey("SANDBOXKEY", scope: .environment(.sandbox))
         self.directory.add(key)
-        var sandbox = ProviderAuthentication(environment: .sandbox)
+        var sandbox = ConnectionAuthentication(environment: .sandbox)
         #expect(self.reason(try key.authorization(), &sandbox) == nil)
-        var production = ProviderAuthentication(environment: .production)
+        var production = ConnectionAuthentication(environment: .production)
         #expect(self.reason(try key.authorization(), &production) == .badEnvironmentKeyInToken)
         var rules = ProviderRules.lenient
         rules.wrongEnvironmentKey = .badEnvironmentKeyIdInToken
@@ -114,7 +114,7 @@ import Testing
     @Test func aTopicKeyPushesToItsTopicsAndTheirSuffixes() throws {
         let key = TestKey("TOPICKEY00", scope: try Self.topics(["com.example.MyApp"]))
         self.directory.add(key)
-        var connection = ProviderAuthentication(environment: .sandbox)
+        var connection = ConnectionAuthentication(environment: .sandbox)
         #expect(self.reason(try key.authorization(), &connection) == nil)
         #expect(self.topic("com.example.MyApp", &connection) == .success("com.example.MyApp"))
         #expect(self.topic("com.example.MyApp.voip", &connection) == .success("com.example.MyApp.voip"))
@@ -127,7 +127,7 @@ import Testing
         let third = TestKey("TOPICKEY03", scope: try Self.topics(["com.example.MyApp"]))
         for key in [first, second, third] { self.directory.add(key) }
         for (opener, related) in [(first, second), (second, first)] {
-            var connection = ProviderAuthentication(environment: .sandbox)
+            var connection = ConnectionAuthentication(environment: .sandbox)
             #expect(self.reason(try opener.authorization(), &connection) == nil)
             #expect(self.reason(try related.authorization(), &connection) == nil)
             #expect(self.reason(try third.authorization(), &connection) == .unrelatedKeyIdInToken)
@@ -140,7 +140,7 @@ import Testing
         let second = TestKey("TOPICKEY02", scope: try Self.topics(["com.example.Other"]))
         for key in [first, second] { self.directory.add(key) }
         let (one, two) = (try first.authorization(), try second.authorization())
-        var connection = ProviderAuthentication(environment: .sandbox)
+        var connection = ConnectionAuthentication(environment: .sandbox)
         for _ in 0..<2 {
             #expect(self.reason(one, &connection) == nil)
             #expect(self.topic("com.example.MyApp", &connection) == .success("com.example.MyApp"))
@@ -155,7 +155,7 @@ import Testing
         let topic = TestKey("TOPICKEY00", scope: try Self.topics(["com.example.MyApp"]))
         let scoped = TestKey("SANDBOXKEY", scope: .environment(.sandbox))
         for key in [topic, scoped] { self.directory.add(key) }
-        var connection = ProviderAuthentication(environment: .sandbox)
+        var connection = ConnectionAuthentication(environment: .sandbox)
         #expect(self.reason(self.vectors, &connection) == nil)
         #expect(self.reason(try topic.authorization(), &connection) == .unrelatedKeyIdInToken)
         #expect(self.reason(try scoped.authorization(), &connection) == nil)
@@ -166,7 +166,7 @@ import Testing
     @Test func aCertificateIsLookedAtAgainAfterEveryChangeAndWithEveryRequest() throws {
         var identity = try PushRequestValidatorTests.certificate([Vectors.bundleID])
         identity.expiresAt = Vectors.issuedAt.advanced(by: .seconds(10))
-        var connection = ProviderAuthentication(environment: .sandbox, certificate: identity)
+        var connection = ConnectionAuthentication(environment: .sandbox, certificate: identity)
         #expect(self.reason(nil, &connection) == nil)
         #expect(self.reason(nil, &connection, after: 11) == .badCertificate)
         #expect(self.reason(nil, &connection, after: 10) == nil)
@@ -180,7 +180,7 @@ import Testing
         self.directory.change { content in
             for number in 0..<(3 * TopicGrantCache.capacity) { content.add(app: "com.example.app\(number)") }
         }
-        var connection = ProviderAuthentication(environment: .sandbox)
+        var connection = ConnectionAuthentication(environment: .sandbox)
         #expect(self.reason(self.vectors, &connection) == nil)
         for _ in 0..<2 {
             for number in 0..<(3 * TopicGrantCache.capacity) {
@@ -194,7 +194,7 @@ import Testing
 
     private func reason(
         _ authorization: String?,
-        _ connection: inout ProviderAuthentication,
+        _ connection: inout ConnectionAuthentication,
         _ rules: ProviderRules = .lenient,
         after seconds: Int = 0
     ) -> Reason? {
@@ -206,7 +206,7 @@ import Testing
         )
     }
 
-    private func topic(_ name: String, _ connection: inout ProviderAuthentication) -> Result<String, Reason> {
+    private func topic(_ name: String, _ connection: inout ConnectionAuthentication) -> Result<String, Reason> {
         connection.grant(name, directory: self.directory).map(\.topic.name)
     }
 

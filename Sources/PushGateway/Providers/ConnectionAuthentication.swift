@@ -6,7 +6,7 @@ import PushTypes
 ///
 /// The first valid token binds the connection to its team and to the kind of its key. A token that was verified before
 /// costs a comparison of bytes, of its age, and of the directory's ``TrustDirectory/changes``.
-struct ProviderAuthentication: Sendable {
+struct ConnectionAuthentication: Sendable {
     /// The most verified tokens that are remembered. One is in use at a time, two with a related key.
     static let maximumTokens = 4
 
@@ -99,7 +99,7 @@ struct ProviderAuthentication: Sendable {
 
 // MARK: Tokens
 
-extension ProviderAuthentication {
+extension ConnectionAuthentication {
     /// Verifies a token in the order of reference 2.1: the token by itself, then its use on this connection.
     private mutating func verify(
         _ authorization: String,
@@ -169,7 +169,7 @@ extension ProviderAuthentication {
 
 // MARK: Topics
 
-extension ProviderAuthentication {
+extension ConnectionAuthentication {
     /// Returns the topic of a push, if the provider, authenticated before, may push to it.
     /// - Parameter text: `apns-topic`; `nil` stands for the certificate's topic if it has only one (reference 2.2).
     mutating func grant(_ text: String?, directory: some TrustDirectory) -> Result<TopicGrant, Reason> {
