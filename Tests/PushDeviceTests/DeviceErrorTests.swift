@@ -34,7 +34,7 @@ import Testing
 
     @Test func aRejectedDeviceTriesAgain() async throws {
         let response = DeviceLinkConnectResponse(status: .rejected, serverTime: Timestamp(seconds: 0)).packet.encoded
-        try await Self.expect("connection ended: rejected by the push service", after: response)
+        try await Self.expect("connection ended reason=rejected by the push service", after: response)
     }
 
     @Test(
@@ -45,7 +45,7 @@ import Testing
         ]
     )
     func garbageInsteadOfAResponseEndsTheConnection(bytes: String, reason: String) async throws {
-        try await Self.expect("connection ended: \(reason)", after: ByteBuffer(string: bytes))
+        try await Self.expect("connection ended reason=\(reason)", after: ByteBuffer(string: bytes))
     }
 
     @Test func garbageOnAnAcceptedConnectionEndsItAndTheNextOneWorks() async throws {
@@ -55,7 +55,7 @@ import Testing
                 _ = try await first.packet(.filter)
                 first.send(ByteBuffer(bytes: [10, 0, 0, 0, 2, 1, 0]))
                 _ = try await tested.delay()
-                #expect(tested.log.lines.contains("connection ended: malformed packet"))
+                #expect(tested.log.lines.contains("connection ended reason=malformed packet"))
                 let second = try await service.acceptedConnection()
                 _ = try await second.packet(.filter)
                 #expect(tested.log.lines.filter { $0 == "connected to the push service" }.count == 2)

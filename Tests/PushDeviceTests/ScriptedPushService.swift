@@ -148,7 +148,7 @@ struct TestedDevice: Sendable {
                 continuation.yield(delay)
                 await Task.yield()
             },
-            logger: Logger(label: "device") { _ in RecordingLogHandler(log: log) }
+            logger: log.logger
         )
     }
 
@@ -156,35 +156,6 @@ struct TestedDevice: Sendable {
     func delay() async throws -> Duration {
         for await delay in self.delays { return delay }
         throw CancellationError()
-    }
-}
-
-/// The log lines of one device, with their `error` or `reason`.
-final class RecordedLog: Sendable {
-    private let state = Mutex<[String]>([])
-
-    var lines: [String] { self.state.withLock { $0 } }
-
-    func add(_ line: String) { self.state.withLock { $0.append(line) } }
-}
-
-private struct RecordingLogHandler: LogHandler {
-    let log: RecordedLog
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    init(log: RecordedLog) {
-        self.log = log
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { self.metadata[key] }
-        set { self.metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        let cause = event.metadata?["error"] ?? event.metadata?["reason"]
-        self.log.add("\(event.message)\(cause.map { ": \($0)" } ?? "")")
     }
 }
 

@@ -37,14 +37,14 @@ import Testing
         "ALTER TABLE tokenEvent RENAME TO gone"
     ])
     func anErrorNamesNoWholeToken(damage: String) async throws {
-        let log = LogLines()
+        let log = RecordedLog()
         try await withTemporaryDirectory { directory in
             var configuration = ProviderConfiguration(dataDirectory: directory)
             configuration.port = 0
             let server = try await ProviderServer(
                 configuration: configuration,
                 senders: ScriptedSender(),
-                logger: Logger(label: "test") { _ in log }
+                logger: log.logger
             )
             try await withServices([server]) {
                 let base = "http://127.0.0.1:\(try await server.port())"
@@ -57,7 +57,7 @@ import Testing
                 #expect(try await provider.api.get("\(path)/history").status == 500)
             }
         }
-        let lines = log.lines.withLock { $0 }
+        let lines = log.lines
         #expect(lines.contains { $0.contains("/devices/0a1b2c…/history") }, "\(lines)")
         #expect(!lines.contains { $0.contains(Self.token) })
     }

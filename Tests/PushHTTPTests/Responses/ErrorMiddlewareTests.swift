@@ -55,13 +55,13 @@ import Testing
     @Test func theCauseOfAFailureIsLoggedAndNotShown() async throws {
         struct Failure: Error {}
         let token = String(repeating: "0a1b2c3d", count: 8)
-        let log = LogLines()
-        let router = InProcessRouter(logger: Logger(label: "test") { _ in log })
+        let log = RecordedLog()
+        let router = InProcessRouter(logger: log.logger)
         router.router.get("/v1/devices/{token}") { _, _ -> String in throw Failure() }
         let response = try await router.respond(.get, "/v1/devices/\(token)")
         #expect(response.status == 500)
         #expect(response.json["error"]["code"] == "internal")
-        let lines = log.lines.withLock { $0 }
+        let lines = log.lines
         #expect(lines.count == 1)
         #expect(lines.first?.contains("Failure()") == true)
         #expect(lines.first?.contains("/v1/devices/0a1b2c…") == true)

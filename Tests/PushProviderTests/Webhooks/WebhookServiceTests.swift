@@ -31,7 +31,7 @@ import Testing
 
     @Test func anUnreadableWebhookIsLoggedOnceAndOthersReceiveEvents() async throws {
         let store = MemoryWebhookStore(unreadable: ["broken"])
-        let log = LogCount()
+        let log = RecordedLog(level: .error)
         try await ScriptedReceiver.run { receiver, port in
             store.addWebhook(.fixture(port: port))
             store.addBlock(1...1)
@@ -42,7 +42,7 @@ import Testing
                 addresses: AddressPolicy(allowsPrivate: true),
                 limits: Self.limits,
                 time: SystemTime(),
-                logger: Logger(label: "test") { _ in log }
+                logger: log.logger
             )
             try await withServices([delivery]) {
                 try await receiver.waitForPosts(1)
@@ -52,7 +52,8 @@ import Testing
                     try await receiver.waitForPosts(number)
                 }
             }
-            #expect(log.errors.withLock { $0 } == ["broken"])
+            #expect(log.lines.count == 1)
+            #expect(log.lines.first?.contains("webhook=broken") == true)
         }
     }
 
@@ -141,27 +142,5 @@ import Testing
             time: SystemTime(),
             logger: silentLogger
         )
-    }
-}
-
-/// The webhooks for which errors were logged.
-private final class LogCount: LogHandler {
-    let errors = Mutex<[String]>([])
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-    var logLevel: Logger.Level {
-        get { .error }
-        set {}
-    }
-
-    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
-    }
-
-    func log(event: LogEvent) {
-        self.errors.withLock { $0.append("\(event.metadata?["webhook"] ?? "")") }
     }
 }
