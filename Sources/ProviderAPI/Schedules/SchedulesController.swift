@@ -123,13 +123,15 @@ struct SchedulesController: Controller {
         return try .json(ScheduleResponse(schedule: schedule, app: app.bundleID))
     }
 
-    /// Replaces the name, the rule and the notification. A paused schedule stays paused.
+    /// Replaces the name, the rule and the notification, also of a schedule that cannot be read. A paused one stays paused.
     private func change(_ request: OperationRequest) async throws -> Response {
-        let (known, app) = try await self.schedule(request)
+        let (id, app) = try await request.object("schedule") { id in
+            try await self.store.app(ofSchedule: id).map { (id, $0) }
+        }
         let new = try await self.parse(request, app: app)
         let (text, next) = (new.request, new.nextRunAt)
         let change = ScheduleChange.replace(name: new.name, request: text, rule: new.rule, nextRunAt: next)
-        return try self.response(try await self.store.changeSchedule(known.id, change, limits: self.limits), app)
+        return try self.response(try await self.store.changeSchedule(id, change, limits: self.limits), app)
     }
 
     /// Pauses or resumes a schedule, see ``maximumAttempts``.
@@ -172,7 +174,7 @@ struct SchedulesController: Controller {
         case .tooLarge:
             .conflict(
                 "schedules_too_large",
-                "an app's schedules have at most \(self.limits.bytes) bytes: remove some first"
+                "the notifications of an app's schedules have at most \(self.limits.bytes) bytes: remove some first"
             )
         }
     }

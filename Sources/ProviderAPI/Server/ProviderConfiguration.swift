@@ -55,7 +55,8 @@ package struct ProviderConfiguration: Sendable {
         package var unauthenticated = UnauthenticatedStateMachine.Limits()
         /// The idle timeout of a connection. Default 60 s.
         package var idle: Duration = .seconds(60)
-        /// The most connections; further ones wait until one is closed, see ``UnauthenticatedConnections`` for those without a key. Default 1,000.
+        /// The most connections; further ones wait until one is closed. Those without a key have a lower limit of their
+        /// own. Default 1,000.
         package var connections = 1000
 
         package init() {}

@@ -22,9 +22,7 @@ struct ProviderMetrics: Sendable {
             gauges.add(name, help) { try await statistics.latest()[keyPath: value] }
         }
         gauges.add("martlet_build_info", "The running version.", labels: ["version": RESTAPI.version]) { 1 }
-        gauges.add("process_resident_memory_bytes", "Memory of the process that is not swapped out.") {
-            ProcessMemory.resident.map { [GaugeRegistry.Sample(value: $0)] } ?? []
-        }
+        gauges.addProcessMemory()
         gauges.add("martlet_notifications", "Notifications that have not ended, by state.") {
             let counts = try await statistics.latest().notifications
             return NotificationRecord.State.allCases.filter { $0 != .done && $0 != .cancelled }.map {

@@ -19,7 +19,7 @@ struct CertificateCheck: Sendable {
     let environment: PushEnvironment
     /// Returns the identity in a certificate, which is DER.
     let identify: @Sendable ([UInt8]) -> Result<CertificateIdentity, Reason>
-    /// Indicates whether an identity that was valid still is: not revoked, not expired.
+    /// Returns whether an identity that was valid still is: neither revoked nor expired.
     var isStillValid: @Sendable (CertificateIdentity) -> Bool = { _ in true }
 
     /// Returns the identity of a client, or the reason to reject it.

@@ -3,13 +3,13 @@ import PushTypes
 
 /// An event of a notification or a device, in Apple's words where Apple has one (reference 7.3).
 struct Event: Hashable, Sendable {
-    /// The kind of an event. The raw values are in the blocks of the database: only add names, and at the end.
+    /// The kind of an event. The raw values are in the blocks of the database: never renumber.
     enum Name: UInt8, CaseIterable, Sendable {
-        case received = 1
-        case delivered, deliveredFromStorage, storedOffline, storedPower, replaced, expired, unregistered
-        case unregisteredFromStorage, disabled, disabledFromStorage, rejectedByDevice, tooManyRequests, storedUnfiltered
-        case activated = 20
-        case connected, disconnected, tokenMinted, appRemoved, deleted, revoked, subscribed, unsubscribed
+        case received = 1, delivered = 2, deliveredFromStorage = 3, storedOffline = 4, storedPower = 5, replaced = 6
+        case expired = 7, unregistered = 8, unregisteredFromStorage = 9, disabled = 10, disabledFromStorage = 11
+        case rejectedByDevice = 12, tooManyRequests = 13, storedUnfiltered = 14
+        case activated = 20, connected = 21, disconnected = 22, tokenMinted = 23, appRemoved = 24, deleted = 25
+        case revoked = 26, subscribed = 27, unsubscribed = 28
 
         /// The name for programs.
         var code: String { self.names.code }

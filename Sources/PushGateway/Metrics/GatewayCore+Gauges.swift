@@ -68,9 +68,7 @@ extension GatewayCore {
         gauges.add("nonces_limit", "Most nonces that are remembered.") { NonceCache.capacity }
         gauges.add("token_keys", "Keys that seal or have sealed device tokens.") { Int(devices.minter.currentKeyID) }
         gauges.add("token_keys_limit", "Most token keys.") { TokenMinter.maximumKeys }
-        self.gauges.add("process_resident_memory_bytes", "Memory of the process that is not swapped out.") {
-            ProcessMemory.resident.map { [GaugeRegistry.Sample(value: $0)] } ?? []
-        }
+        self.gauges.addProcessMemory()
     }
 
     private func addEventCounters() {

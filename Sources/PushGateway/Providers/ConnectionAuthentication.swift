@@ -185,9 +185,12 @@ extension ConnectionAuthentication {
 
     /// The topics that the certificate, or the token in use, may push to.
     private var grants: TopicGrantCache {
-        _read { if self.verified.isEmpty { yield self.certificateGrants } else { yield self.verified[0].grants } }
-        _modify { if self.verified.isEmpty { yield &self.certificateGrants } else { yield &self.verified[0].grants } }
+        // Yielding spares a copy per push.
+        _read { if self.usesCertificate { yield self.certificateGrants } else { yield self.verified[0].grants } }
+        _modify { if self.usesCertificate { yield &self.certificateGrants } else { yield &self.verified[0].grants } }
     }
+
+    private var usesCertificate: Bool { self.certificate != nil || self.verified.isEmpty }
 
     private var onlyTopic: Topic? {
         self.certificate.flatMap { $0.topics.count == 1 ? $0.defaultTopic : nil }

@@ -60,7 +60,7 @@ struct RoutingStateMachine: Sendable {
         (self.environment, self.limits, self.power) = (environment, limits, power)
     }
 
-    /// Indicates whether changes are not on disk yet.
+    /// Indicates whether some changes are not on disk yet.
     var hasUnwrittenChanges: Bool { self.isWriting || !self.batch.isEmpty }
 
     /// Completes the result of an event with what follows from the new state. Called once after each event.

@@ -48,7 +48,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     private var phase = Phase.open
     private var startedRequests = 0
     private var endedResponses = 0
-    /// Indicates whether the last request has not ended.
+    /// Indicates whether a request is being read.
     private var isReading = false
     /// The rate of the body that is being read; `nil` for one that has a deadline.
     private var stream: StreamedBody?

@@ -53,6 +53,13 @@ package final class GaugeRegistry: Sendable {
         }
     }
 
+    /// Adds the memory of the process; without a sample where the system does not report it.
+    package func addProcessMemory() {
+        self.add("process_resident_memory_bytes", "Memory of the process that is not swapped out.") {
+            ProcessMemory.resident.map { [Sample(value: $0)] } ?? []
+        }
+    }
+
     /// Returns all samples in the text format 0.0.4 of Prometheus, each name once and in the order of their addition.
     package func text() async throws -> String {
         var text = ""

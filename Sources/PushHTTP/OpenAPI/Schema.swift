@@ -30,13 +30,13 @@ package struct Schema: Sendable {
     package static let timestamp = Schema.integer().described("Milliseconds since 1970.")
 
     package static func string(length: ClosedRange<Int>? = nil, pattern: String? = nil) -> Schema {
-        var bounds = Self.bounds("Length", length)
+        var bounds = Self.bounds("minLength", "maxLength", length)
         bounds["pattern"] = pattern.map { .string($0) }
         return Schema("string", bounds)
     }
 
     package static func integer(_ range: ClosedRange<Int64>? = nil) -> Schema {
-        Schema("integer", Self.bounds("imum", range))
+        Schema("integer", Self.bounds("minimum", "maximum", range))
     }
 
     package static func choice(_ values: [String]) -> Schema {
@@ -48,16 +48,18 @@ package struct Schema: Sendable {
     }
 
     package static func array(of element: Schema, count: ClosedRange<Int>? = nil) -> Schema {
-        var members = Self.bounds("Items", count)
+        var members = Self.bounds("minItems", "maxItems", count)
         members["items"] = element.json
         return Schema("array", members, components: element.components)
     }
 
-    /// Returns the members `min…` and `max…` for a range; none without one.
-    private static func bounds(_ name: String, _ range: ClosedRange<some FixedWidthInteger & JSONRepresentable>?)
-        -> [String: JSONValue?]
-    {
-        ["min\(name)": range?.lowerBound.json, "max\(name)": range?.upperBound.json]
+    /// Returns the members for the two ends of a range; none without one.
+    private static func bounds(
+        _ lower: String,
+        _ upper: String,
+        _ range: ClosedRange<some FixedWidthInteger & JSONRepresentable>?
+    ) -> [String: JSONValue?] {
+        [lower: range?.lowerBound.json, upper: range?.upperBound.json]
     }
 
     /// - Parameter isOpen: Allows members that are not named here.

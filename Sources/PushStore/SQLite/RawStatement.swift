@@ -25,12 +25,11 @@ struct RawStatement {
         sqlite3_bind_int64(self.statement, position, value)
     }
 
-    /// Binds an integer. Positions are NULL until they are bound.
     func bind(_ value: Int64?, at position: Int32) {
-        if let value { self.bind(value, at: position) }
+        if let value { self.bind(value, at: position) } else { self.bindNull(at: position) }
     }
 
-    /// Binds integers at the first positions. A `nil` leaves its position NULL.
+    /// Binds integers at the first positions of a statement that has just been made. A `nil` leaves its position NULL.
     func bind(
         _ first: Int64,
         _ second: Int64?,

@@ -39,6 +39,9 @@ extension DeliveryTime: StoredJSON {
         let past = try fields.value("past", maximum: 16, orElse: "invalid_value", "use send, skip or nextDay") {
             PastPolicy(rawValue: $0)
         }
+        if at != nil, fields.members["localTime"] != nil {
+            throw fields.error("localTime", "conflicting_field", "give at or localTime, not both")
+        }
         let message = "write it as 2026-11-25T09:30, without a time zone"
         let local = try fields.value("localTime", maximum: 32, orElse: "invalid_time", message) { text in
             LocalDateTime(text).flatMap { $0.date.year >= 1970 ? $0 : nil }
@@ -47,7 +50,6 @@ extension DeliveryTime: StoredJSON {
             if past != nil { throw fields.error("past", "conflicting_field", "it belongs to localTime") }
             return at.map(Beginning.at) ?? .now
         }
-        guard at == nil else { throw fields.error("localTime", "conflicting_field", "give at or localTime, not both") }
         if case .fixed = zone, past != nil {
             throw fields.error("past", "conflicting_field", "with one time zone for all devices it has no effect")
         }

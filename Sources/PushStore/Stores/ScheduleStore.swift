@@ -15,7 +15,9 @@ package protocol ScheduleStore: Sendable {
     ) async throws -> SchedulePage
     /// Returns a schedule; `nil` if there is none.
     func schedule(_ id: UUID) async throws -> ScheduleRecord?
-    /// Writes a person's change, and no other columns.
+    /// Returns the app of a schedule, also of one that cannot be read; `nil` if there is none.
+    func app(ofSchedule id: UUID) async throws -> AppRecord?
+    /// Writes a person's change, and no other columns. One that cannot be read can be replaced.
     func changeSchedule(
         _ id: UUID,
         _ change: ScheduleChange,

@@ -65,13 +65,13 @@ extension GatewaySettings {
         static func apply(_ settings: SettingsReader, freePorts: Bool, to configuration: inout GatewayConfiguration) {
             var main = freePorts ? GatewayConfiguration.Listeners.free : .defaults
             for row in self.main { row.apply(settings, &main) }
-            var production = main
             let paths = [\GatewayConfiguration.Listeners.http2, \.deviceLink, \.binary, \.feedback]
+            for path in paths { main[keyPath: path].host = settings.text(self.host) }
+            var production = main
             for path in paths {
-                main[keyPath: path].host = settings.text(self.host)
-                production[keyPath: path] = main[keyPath: path]
                 // A free port of the sandbox means a free port of production.
-                if main[keyPath: path].port != 0 { production[keyPath: path].port += self.shift }
+                let port = main[keyPath: path].port
+                production[keyPath: path].port = freePorts || port == 0 ? 0 : port + self.shift
             }
             for row in self.production { row.apply(settings, &production) }
             switch settings.choice(self.environment, default: self.served) {

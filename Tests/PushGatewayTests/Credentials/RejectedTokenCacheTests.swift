@@ -26,7 +26,8 @@ import Testing
         )
     }
 
-    private func reason(_ header: String, _ connection: inout ConnectionAuthentication, at seconds: Int = 0) -> Reason? {
+    private func reason(_ header: String, _ connection: inout ConnectionAuthentication, at seconds: Int = 0) -> Reason?
+    {
         connection.authenticate(
             header,
             directory: self.directory,

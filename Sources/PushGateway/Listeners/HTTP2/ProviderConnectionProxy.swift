@@ -5,7 +5,7 @@ import Synchronization
 
 /// The connection that performs the commands of a ``ProviderConnectionProxy``, on its event loop.
 protocol ProviderCommandHandler: AnyObject {
-    /// Indicates whether events are handled, at whose end everything is written.
+    /// Indicates whether events are being handled. Everything is written once they are.
     var isWorking: Bool { get }
 
     func perform(_ command: ProviderConnectionProxy.Command)

@@ -30,10 +30,11 @@ struct ContentHeaders {
         self.addWarnings(bundleID: bundleID)
     }
 
+    private static let known = PushType.allCases.map(\.rawValue).joined(separator: ", ")
+
     /// Returns the push type that is named, or the one to which other members belong.
     private static func pushType(_ fields: JSONFields) throws(RequestError) -> PushType {
-        let known = PushType.allCases.map(\.rawValue).joined(separator: ", ")
-        var type = try fields.value("pushType", maximum: 64, orElse: "invalid_push_type", "use one of \(known)") {
+        var type = try fields.value("pushType", maximum: 64, orElse: "invalid_push_type", "use one of \(Self.known)") {
             PushType(rawValue: $0)
         }
         let implied: [(member: String, types: [PushType])] = [

@@ -51,6 +51,12 @@ extension SQLiteStore {
         try await self.database.read { try Self.schedule(id, in: $0) }
     }
 
+    package func app(ofSchedule id: UUID) async throws -> AppRecord? {
+        let sql = "SELECT app FROM schedule WHERE id = ?"
+        guard let app = try await self.database.read({ try $0.integer(sql: sql, [id.uuidString]) }) else { return nil }
+        return try await self.app(id: app)
+    }
+
     package func changeSchedule(
         _ id: UUID,
         _ change: ScheduleChange,
@@ -147,10 +153,13 @@ extension SQLiteStore {
             let schedules = Self.readable(rows) { unreadable.append(($0["id"] ?? "", $0["version"] ?? 0)) }
             return (schedules: schedules.map(\.0), unreadable: unreadable)
         }
-        for (id, version) in due.unreadable {
-            // Without effect if it was repaired meanwhile.
-            let sql = "UPDATE schedule SET isPaused = 1, version = version + 1 WHERE id = ? AND version = ?"
-            try await self.database.run(sql: sql, [id, version])
+        guard !due.unreadable.isEmpty else { return (due.schedules, []) }
+        try await self.database.write { database in
+            for (id, version) in due.unreadable {
+                // Without effect if it was replaced meanwhile.
+                let sql = "UPDATE schedule SET isPaused = 1, version = version + 1 WHERE id = ? AND version = ?"
+                try database.run(sql: sql, [id, version])
+            }
         }
         return (due.schedules, due.unreadable.map(\.id))
     }

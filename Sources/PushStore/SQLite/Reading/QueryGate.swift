@@ -31,7 +31,7 @@ final class QueryGate: Sendable {
 
     var isEnding: Bool { self.state.withLock { $0.isEnding } }
 
-    /// Indicates whether no query may begin.
+    /// Indicates whether new queries wait, because the log is being checkpointed.
     var isHeld: Bool { self.state.withLock { $0.queue.isHeld } }
 
     /// The numbers of queries that run and that wait.

@@ -27,7 +27,7 @@ struct QueryQueue {
     private var waiting: [UUID: [Ticket]] = [:]
     /// The keys with waiting queries; the first one is next.
     private var order: [UUID] = []
-    /// Indicates whether no query may begin.
+    /// Indicates whether new queries wait, because the log is being checkpointed.
     private(set) var isHeld = false
 
     init(limits: Limits = Limits()) { self.limits = limits }

@@ -26,14 +26,16 @@ struct TokenEventWriter {
         notification: UUID? = nil,
         since: Timestamp? = nil
     ) throws {
-        try self.database.insert(
-            into: "tokenEvent",
-            [
-                "app": self.app, "device": device, "token": Data(token.bytes), "environment": environment.code,
-                "action": action.rawValue, "reason": reason, "notification": notification?.uuidString,
-                "since": since?.milliseconds, "at": self.now.milliseconds,
-            ]
-        )
+        // A text of its own, as a campaign may add one for each recipient.
+        let sql = """
+            INSERT INTO tokenEvent (app, device, token, environment, action, reason, notification, since, at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        let arguments: StatementArguments = [
+            self.app, device, Data(token.bytes), environment.code, action.rawValue, reason, notification?.uuidString,
+            since?.milliseconds, self.now.milliseconds,
+        ]
+        try self.database.run(sql: sql, arguments)
     }
 
     /// Returns the latest id; 0 before the first event.

@@ -22,7 +22,8 @@ import Testing
         clock.withLock { $0 = $0 + .minutes(1) }
         log.flush()
         #expect(
-            recorded.lines.last == "request refused omitted=\(5000 - RejectionLog.perMinute) reason=InvalidProviderToken"
+            recorded.lines.last
+                == "request refused omitted=\(5000 - RejectionLog.perMinute) reason=InvalidProviderToken"
         )
         log.write("request refused", .invalidProviderToken, id: "next")
         #expect(recorded.lines.last == "request refused id=next reason=InvalidProviderToken")

@@ -133,6 +133,30 @@ import Testing
         }
     }
 
+    @Test func aScheduleThatCannotBeReadCanBeReplaced() async throws {
+        try await self.withStore { store, app in
+            let schedule = try ScheduleRecord.fixture(app: app, name: "1")
+            try await store.addSchedule(schedule)
+            try await store.damage("UPDATE schedule SET rule = x'7b7d'")
+            await #expect(throws: DamagedRow.self) { try await store.schedule(schedule.id) }
+            #expect(try await store.app(ofSchedule: schedule.id)?.id == app)
+            #expect(try await store.app(ofSchedule: UUID()) == nil)
+            let change = ScheduleChange.replace(
+                name: "2",
+                request: schedule.request,
+                rule: schedule.rule,
+                nextRunAt: schedule.nextRunAt
+            )
+            guard case .changed(let replaced) = try await store.changeSchedule(schedule.id, change) else {
+                Issue.record("the schedule was not replaced")
+                return
+            }
+            #expect(replaced.name == "2")
+            #expect(replaced.rule == schedule.rule)
+            #expect(try await store.checkIntegrity() == [])
+        }
+    }
+
     @Test func whatCannotBeReadIsPausedWithEverythingElse() async throws {
         try await self.withStore { store, app in
             for _ in 1...2 { _ = try await store.start(app: app) }
