@@ -108,10 +108,10 @@ struct SendingController: Controller {
         return try .json(PreviewResponse(wanted, for: profile, badge: badge, recipients: recipients))
     }
 
-    /// The profile and the badge count that a preview is rendered for; a profile of `nil` for none.
+    /// The device that a preview is rendered for, `nil` for none, and the badge count that it shows.
     private typealias Subject = (RecipientProfile?, badge: Int?)
 
-    /// Returns the device that the body names or invents.
+    /// Returns the device that `device` names, or the one that `subject` describes.
     private func subject(_ fields: JSONFields, _ app: AppRecord, _ push: NotificationContent) async throws -> Subject {
         guard let text = try fields.string("device", maximum: DeviceToken.maximumLength * 4) else {
             return try Self.subject(fields)

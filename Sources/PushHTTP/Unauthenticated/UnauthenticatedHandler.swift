@@ -43,7 +43,7 @@ package final class UnauthenticatedHandler: ChannelInboundHandler, RemovableChan
         (self.owner, self.listener) = (owner, listener)
     }
 
-    /// Is `true` until the connection is authenticated or closed.
+    /// Indicates whether the connection is open and not authenticated yet.
     package var isUnauthenticated: Bool { !self.hasEnded }
 
     /// Reports the bytes that the connection holds now. Received bytes are not counted any more.

@@ -105,7 +105,7 @@ package struct ShardStep: Hashable, Sendable {
     /// The cursor at which the page began.
     package var from: Int64
     package var cursor: Int64
-    /// Is `true` at the end of the shard.
+    /// Indicates whether this is the end of the shard.
     package var isLast: Bool
     /// The time until which the shard is kept; `nil` releases it.
     package var leaseUntil: Timestamp?

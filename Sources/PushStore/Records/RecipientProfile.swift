@@ -7,7 +7,8 @@ package struct RecipientProfile: Hashable, Sendable {
     /// The locale as the device registered it, BCP 47 or POSIX.
     package var locale: String?
     package var timeZone, appVersion: String?
-    /// The text of a flat JSON object. It is not parsed: at a million devices a parser would take most of the time.
+    /// The text of a flat JSON object of strings, numbers and booleans. It is not parsed: at a million devices a parser
+    /// would take most of the time.
     package var attributes: Data?
 
     package init(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The secret that signs a webhook's posts: `whsec_` and 32 random bytes in base64url, which as text are the key.
+/// The secret that signs a webhook's posts: `whsec_` and 32 random bytes in base64url. The whole text is the key.
 ///
 /// A webhook's record holds one secret, or while it is being changed two with a space between them, the newer first.
 package enum WebhookSecret {

@@ -24,7 +24,7 @@ struct APIConnection {
 
 /// The options by which a command reaches a running server, and prints what it responds.
 protocol APIAccess: ParsableArguments {
-    /// A value that is true if responses are printed as JSON.
+    /// Indicates whether responses are printed as JSON.
     var json: Bool { get }
     /// Returns the server that flags, environment and settings file name.
     /// - Throws: ``SettingsError``, or a validation error that names the missing option.

@@ -123,7 +123,7 @@ struct APIErrorResponse: Error, CustomStringConvertible {
     /// The member `error` of the API's responses; `null` for other servers.
     private var error: JSONValue { (try? JSONValue(parsing: Data(self.text.utf8)))?["error"] ?? .null }
 
-    /// A value that is true if one of Martlet's APIs has responded, rather than another server at that address.
+    /// Indicates whether one of Martlet's APIs has responded, rather than another server at that address.
     var isFromAPI: Bool { self.error["code"].stringValue != nil }
 
     /// The message of the API's error, or the whole response of another server.

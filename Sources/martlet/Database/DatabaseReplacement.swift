@@ -21,7 +21,7 @@ struct DatabaseReplacement {
     private var marker: String { self.paths.replacementMarker }
     private var directory: String { self.paths.dataDirectory }
 
-    /// A value that is true if any file of a database exists.
+    /// Indicates whether any file of a database exists.
     var hasOldFiles: Bool { Self.hasFiles(at: self.target) }
 
     /// Moves the files of the old database to another name.

@@ -24,7 +24,7 @@ struct DatabaseRestore {
     let backup: String
     /// The paths of the provider's data.
     let paths: ProviderConfiguration
-    /// A value that is true if an existing database may be replaced.
+    /// Indicates whether an existing database may be replaced.
     let mayReplace: Bool
 
     /// Restores the backup.

@@ -12,7 +12,7 @@ struct DemoRun: Service {
     private static let deadline: Duration = .seconds(60)
 
     let directory: String
-    /// A value that is true if the demo ends after the first delivery.
+    /// Indicates whether the demo ends after the first delivery.
     let endsAfterDelivery: Bool
     let log: LogConfiguration
 

@@ -11,7 +11,7 @@ struct EventPrinter: Service {
 
     let client: APIClient
     let request: APIRequest
-    /// A value that is true if events are printed as the gateway sends them.
+    /// Indicates whether events are printed as the gateway sends them.
     let asJSON: Bool
 
     func run() async throws {

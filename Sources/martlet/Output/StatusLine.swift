@@ -6,7 +6,7 @@ final class StatusLine: Sendable {
     /// The shortest time between two updates, so that they cost nothing.
     private static let interval: Duration = .milliseconds(200)
 
-    /// A value that is true if standard error is a terminal.
+    /// Indicates whether standard error is a terminal.
     let isShown = isatty(STDERR_FILENO) == 1
     /// The time of the last update; `nil` before the first.
     private let shownAt = Mutex<ContinuousClock.Instant?>(nil)

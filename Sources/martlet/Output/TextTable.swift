@@ -9,7 +9,7 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
         let title: String
         /// The name of the member, with dots for one of an inner object.
         let member: String
-        /// A value that is true if the member has milliseconds since 1970.
+        /// Indicates whether the member is a time in milliseconds since 1970.
         var isTime = false
 
         init(_ title: String, _ member: String) { (self.title, self.member) = (title, member) }

@@ -64,7 +64,7 @@ struct ImportReport {
     /// The rejected lines, as far as the response has them.
     private var rejections: [JSONValue] { self.response["refusals"].elements }
 
-    /// A value that is true if any line was rejected.
+    /// Indicates whether any line was rejected.
     var hasRejections: Bool { !self.rejections.isEmpty || (self.response["refused"].integerValue ?? 0) > 0 }
 
     /// The rejected lines as a table, then all counts.

@@ -48,7 +48,7 @@ struct NotificationCounts {
     /// The number of recipients in a final state.
     var finished: Int { [self.accepted, self.rejected, self.failed, self.skipped].reduce(0, &+) }
 
-    /// A value that is true if everything that could be sent was accepted. A skipped recipient is no failure.
+    /// Indicates whether everything that could be sent was accepted. A skipped recipient is no failure.
     var allAccepted: Bool { self.rejected == 0 && self.failed == 0 }
 }
 
@@ -56,6 +56,6 @@ extension JSONValue {
     /// A value that is true once this notification does not change any more.
     var hasEnded: Bool { ["done", "cancelled"].contains(self["state"].stringValue) }
 
-    /// A value that is true if this notification is done and everything that could be sent was accepted.
+    /// Indicates whether this notification is done and everything that could be sent was accepted.
     var isDoneAndAccepted: Bool { self["state"].stringValue == "done" && NotificationCounts(self).allAccepted }
 }

@@ -17,7 +17,7 @@ actor DirectSendService: Service {
         (self.sender, self.push, self.tokens, self.report) = (sender, push, tokens, report)
     }
 
-    /// A value that is true if a push to every token was accepted, and every outcome was printed.
+    /// Indicates whether a push to every token was accepted, and every outcome was printed.
     var allAccepted: Bool { self.isComplete && self.report.allAccepted && self.report.isOpen }
 
     /// Sends until every token has its outcome. A graceful shutdown waits for what is in flight only.

@@ -23,7 +23,7 @@ final class OutcomeReport {
         self.total = total
     }
 
-    /// A value that is true if there were outcomes and all are accepted.
+    /// Indicates whether there were outcomes and all are accepted.
     var allAccepted: Bool { self.done > 0 && self.counts["accepted"] == self.done }
 
     /// Adds the outcome of a push to one token.

@@ -34,7 +34,7 @@ struct ProviderDeliveryOptions: ParsableArguments {
     @Flag(help: "Wait until every device has its outcome.") var wait = false
     @Option(help: "The most seconds to wait.") var waitSeconds: Int = 60
 
-    /// A value that is true if any option was given that makes sense with a provider only.
+    /// Indicates whether any option was given that makes sense with a provider only.
     var isGiven: Bool { self.flags.has(SendSettings.server) || self.wait || self.idempotencyKey != nil }
 
     /// Sends a notification and prints the response.

@@ -5,7 +5,7 @@ package import PushTypes
 /// The commit of one page, within a transaction.
 struct PageCommit {
     private let page: PageResult
-    /// Is `true` for a page that is about to be sent, whose lease is kept.
+    /// Indicates whether the page is about to be sent, so that its lease is kept.
     private let begins: Bool
     private let owner, number: Int64
     private let now: Timestamp
@@ -99,7 +99,7 @@ struct PageCommit {
         }
     }
 
-    /// The new end of the lease; `nil` ends it, as no later page of a stopped notification would.
+    /// The new end of the lease; `nil` ends it. A stopped notification has no later page that would.
     private var keptUntil: Timestamp? { self.isInProgress ? self.page.step?.leaseUntil : nil }
 
     /// Writes a recipient's state unless it has a final one.
