@@ -185,7 +185,7 @@ let package = Package(
             "PushHTTPTests",
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushTesting", .grdb, .httpTypes, .hummingbird,
-                .logging, .nioCore, .nioEmbedded, .nioHTTPTypes, .nioPosix,
+                .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioPosix,
             ]
         ),
         tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb]),

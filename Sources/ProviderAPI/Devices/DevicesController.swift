@@ -59,17 +59,17 @@ struct DevicesController: Controller {
             throw fields.error("devices", "invalid_value", "an array of 1 to \(Self.maximumBatch) registrations")
         }
         var registrations: [DeviceRegistration] = []
-        var results: [BatchResponse.Result?] = []
+        var results: [BatchResponse.Entry?] = []
         for (index, value) in values.enumerated() {
             do throws(RequestError) {
                 registrations.append(try Self.registration(value, index))
                 results.append(nil)
             } catch {
-                results.append(BatchResponse.Result(error))
+                results.append(BatchResponse.Entry(error))
             }
         }
         var done = try await self.store.register(registrations, app: app.id, now: self.time.now).makeIterator()
-        let all = results.enumerated().map { $1 ?? BatchResponse.Result(done.next(), index: $0) }
+        let all = results.enumerated().map { $1 ?? BatchResponse.Entry(done.next(), index: $0) }
         return try .json(BatchResponse(results: all))
     }
 
@@ -122,14 +122,14 @@ struct DevicesController: Controller {
 /// The results of a batch of registrations.
 struct BatchResponse: ResponseObject {
     /// The result of one registration.
-    struct Result: ResponseObject {
+    struct Entry: ResponseObject {
         /// `added`, `refreshed`, `tokenReplaced` or `refused`.
         var result: String
         var id: Int64?
-        var error: RequestError.Content?
+        var error: RequestError?
 
         init(_ error: RequestError) {
-            (self.result, self.error) = ("refused", RequestError.Content(error: error))
+            (self.result, self.error) = ("refused", error)
         }
 
         /// - Parameter index: The position of the registration in the request.
@@ -154,7 +154,7 @@ struct BatchResponse: ResponseObject {
         ]
     }
 
-    let results: [Result]
+    let results: [Entry]
 
     static let schemaName: String? = "BatchResults"
     static let members: [ResponseMember<Self>] = [.required("results", \.results)]

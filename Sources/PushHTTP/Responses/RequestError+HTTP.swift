@@ -25,22 +25,16 @@ extension RequestError.Kind {
 extension RequestError {
     /// The body of a response that reports this error: `{"error":{"code":…,"message":…,"field":…}}`.
     package var body: Data {
-        (try? ["error": Content(error: self)].json.text)
+        (try? ["error": self].json.text)
             ?? Data(#"{"error":{"code":"internal","message":"the error could not be written"}}"#.utf8)
     }
+}
 
-    /// The JSON object that reports an error.
-    package struct Content: ResponseObject {
-        let error: RequestError
-
-        package init(error: RequestError) {
-            self.error = error
-        }
-
-        package static let members: [ResponseMember<Self>] = [
-            .required("code", \.error.code, "The name for programs: stable, in snake case."),
-            .required("message", \.error.message, "The explanation for people."),
-            .optional("field", \.error.path, "The member, query item or header at fault."),
-        ]
-    }
+/// The JSON object that reports an error.
+extension RequestError: ResponseObject {
+    package static let members: [ResponseMember<Self>] = [
+        .required("code", \.code, "The name for programs: stable, in snake case."),
+        .required("message", \.message, "The explanation for people."),
+        .optional("field", \.path, "The member, query item or header at fault."),
+    ]
 }

@@ -167,6 +167,27 @@ import Testing
         #expect(usual.listeners[.production]?.binary.port == 4100 && usual.listeners[.production]?.http2.port == 2297)
     }
 
+    @Test func aProductionPortThatFollowsFromANamedOneIsFreeWhereTheOthersAre() async throws {
+        let settings = try await self.settings(GatewaySettings.Listeners.self, "--http2-port", "65500")
+        let free = GatewayRunCommand.configuration(settings, freePorts: true)
+        #expect(free.listeners[.sandbox]?.http2.port == 65_500 && free.listeners[.production]?.http2.port == 0)
+        try settings.check()
+    }
+
+    @Test func aProductionPortThatDoesNotExistIsAnErrorOfItsSetting() async throws {
+        let settings = try await self.settings(GatewaySettings.Listeners.self, "--http2-port", "65500")
+        _ = GatewayRunCommand.configuration(settings)
+        let error = #expect(throws: SettingsError.self) { try settings.check() }
+        #expect(error?.description == "gateway.productionHTTP2Port: 65600 is not a port, use 0 to 65535")
+    }
+
+    @Test func anAPIKeyWithALineBreakIsNotShown() async throws {
+        let settings = try await self.settings(APISettings.self, "--api-key", "mk_secret\r")
+        let error = #expect(throws: SettingsError.self) { try APISettings.client(settings) }
+        #expect(error?.description.hasPrefix("api.key: ") == true)
+        #expect(error?.description.contains("mk_secret") == false)
+    }
+
     @Test func formsOfOlderSystemsAreOpenedByApp() async throws {
         let key = "0123456789abcdef"
         let settings = try await self.settings(

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOHTTP1
 import PushHTTP
 import PushSupport
 import PushTesting
@@ -50,6 +51,14 @@ import Testing
         let response = try await router.respond(.get, "/fails")
         #expect(response.status == 406)
         #expect(response.json["error"]["code"] == "refused")
+    }
+
+    @Test func aBodyThatIsNotHTTPIsTheClientsError() async throws {
+        let router = InProcessRouter()
+        router.router.get("/body") { _, _ -> String in throw HTTPParserError.invalidChunkSize }
+        let response = try await router.respond(.get, "/body")
+        #expect(response.status == 400)
+        #expect(response.json["error"]["code"] == "malformed_request")
     }
 
     @Test func theCauseOfAFailureIsLoggedAndNotShown() async throws {

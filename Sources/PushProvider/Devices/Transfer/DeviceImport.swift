@@ -133,7 +133,7 @@ package struct ImportError: Hashable, Sendable, Codable {
     /// The member or column at fault.
     package var field: String?
 
-    /// The maximum length of ``field``: shorter than a token, in case one stands in the place of a name.
+    /// The maximum length of ``field``: shorter than a token, because a token may be where a name belongs.
     private static let maximumField = 48
 
     init(_ error: RequestError, line: Int) {
