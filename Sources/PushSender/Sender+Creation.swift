@@ -33,6 +33,7 @@ extension Sender {
         credential: PushCredential,
         configuration: SenderConfiguration,
         time: any TimeSource,
+        observer: ConnectionObserver? = nil,
         logger: Logger
     ) throws {
         self.init(
@@ -42,6 +43,7 @@ extension Sender {
                 configuration: configuration,
                 group: MultiThreadedEventLoopGroup.singleton,
                 time: time,
+                observer: observer,
                 logger: logger
             )
         )

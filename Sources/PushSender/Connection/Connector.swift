@@ -35,7 +35,8 @@ struct Connector: Sendable {
             return eventLoop.makeFailedFuture(
                 ConnectionFailure(
                     description: "through a proxy the push service must be a name, not an address",
-                    isLasting: true
+                    isLasting: true,
+                    cause: .proxy
                 )
             )
         }
