@@ -35,6 +35,30 @@ struct Martlet: AsyncParsableCommand {
             ),
         ]
     )
+
+    /// Runs the command that the command line names, and exits with the status of its error.
+    static func main() async {
+        let (words, warnings) = FormerSpelling.translated(Array(CommandLine.arguments.dropFirst()))
+        for warning in warnings { StandardError.line("warning: \(warning)") }
+        do {
+            try await Self.run(words)
+        } catch let error as any StatusError {
+            StandardError.line("Error: \(error)")
+            Self.exit(withError: ExitCode(error.status.rawValue))
+        } catch {
+            Self.exit(withError: error)
+        }
+    }
+
+    /// Runs the command that some words name.
+    static func run(_ words: [String]) async throws {
+        var command = try await Self.asyncParseAsRoot(words)
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
+        }
+    }
 }
 
 /// The version of the program.

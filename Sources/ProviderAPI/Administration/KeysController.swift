@@ -4,7 +4,7 @@ import PushProvider
 package import PushStore
 import PushSupport
 
-/// `/v1/keys` and `/v1/audit`: the API keys, and the changes that were made with them.
+/// `/v1/keys`, `/v1/key` and `/v1/audit`: the API keys, and the changes that were made with them.
 struct KeysController: Controller {
     let store: any ProviderStore
     let keys: APIKeys
@@ -42,7 +42,10 @@ struct KeysController: Controller {
             .init(.get, "/v1/audit", id: "listAudit", "The changes by API key, newest first.", self.audit)
                 .parameters(.cursor, .limit()).responses(.ok(.page("entries", of: AuditRecord.schema))),
         ]
-        return operations.map { $0.tag(.administration).scope(.admin) }
+        return operations.map { $0.tag(.administration).scope(.admin) } + [
+            .init(.get, "/v1/key", id: "ownKey", "The API key of the request itself.", self.own)
+                .tag(.administration).authenticated().responses(.ok(Key.schema))
+        ]
     }
 
     /// Issues a key. The store keeps only a hash of its text.
@@ -61,6 +64,16 @@ struct KeysController: Controller {
 
     private func list(_ request: OperationRequest) async throws -> Response {
         try .page("keys", try await self.store.keys().map { Key(record: $0) })
+    }
+
+    /// Returns the key of the request, with which a caller learns its scopes before it begins something.
+    private func own(_ request: OperationRequest) async throws -> Response {
+        let id = QueryCaller.current?.key
+        guard let record = try await self.store.keys().first(where: { $0.id == id }) else {
+            let message = "this API key has just been removed"
+            throw RequestError(.unauthenticated, code: "unauthorized", message: message, path: "authorization")
+        }
+        return try .json(Key(record: record))
     }
 
     /// Removes a key. The last key with the scope `admin` stays.

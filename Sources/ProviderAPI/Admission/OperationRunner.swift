@@ -51,7 +51,7 @@ struct OperationRunner: Sendable {
     ///
     /// - Throws: ``RequestError`` for a request without a valid key.
     private func key(for operation: ProviderOperation, _ request: Request) async throws -> APIKeyRecord? {
-        guard operation.scope != nil else { return nil }
+        guard operation.isAuthenticated else { return nil }
         let parts = request.headers[.authorization]?.split(separator: " ", maxSplits: 1) ?? []
         guard parts.count == 2, parts[0].lowercased() == "bearer",
             let key = try await self.keys.check(String(parts[1]))

@@ -34,6 +34,14 @@ struct APIClient: Sendable {
         (self.apiKey, self.role) = (apiKey, role)
     }
 
+    /// Indicates whether a text is the URL of a server: `http` or `https`, a host and perhaps a port.
+    static func isURL(_ text: String) -> Bool {
+        guard let url = URLComponents(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme),
+            let host = url.host, !host.isEmpty, url.query == nil, url.fragment == nil
+        else { return false }
+        return url.port.map { (1...65_535).contains($0) } ?? true
+    }
+
     /// Sends a request and returns the response's JSON; `null` for an empty body.
     /// - Parameter path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
     /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` where no such API responds.
@@ -79,7 +87,7 @@ struct APIClient: Sendable {
         do {
             response = try await Self.http.execute(message, deadline: deadline)
         } catch {
-            throw SettingsError("no response from \(self.baseURL): is it running? (\(error))")
+            throw NoResponseError(error, from: self.baseURL)
         }
         guard (200..<300).contains(response.status.code) else {
             let body = try await response.body.collect(upTo: Self.maximumResponseLength)

@@ -13,16 +13,17 @@ struct DeviceRunCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var flags: SettingFlags<DeviceSettings>
+    @OptionGroup var admin: SettingFlags<GatewaySettings.Admin>
     @Flag(help: "One line of JSON per notification.") var json = false
 
     func run() async throws {
-        let settings = try await self.common.settings([self.flags])
+        let settings = try await self.common.settings([self.flags, self.admin])
         var configuration = DeviceConfiguration.defaults
         DeviceSettings.apply(settings, to: &configuration)
         let topics = settings.strings(DeviceSettings.topics) ?? []
         let channels = try (settings.strings(DeviceSettings.channels) ?? []).map(FollowedChannel.init)
         let file = IdentityFile(path: settings.text(DeviceSettings.identity))
-        let admin = settings.text(DeviceSettings.admin)
+        let admin = GatewaySettings.Admin.url(settings)
         let name = settings.text(DeviceSettings.name)
         let log = LogConfiguration(settings, defaultLevel: .warning)
         try settings.check()

@@ -47,7 +47,9 @@ enum GatewaySettings {
         static let rows: [SettingRow<GatewayConfiguration>] = [
             .list("gateway.faults", flag: "fault", \.faults)
                 .help("A fault from the start on, such as reason=TooManyRequests,percent=20; repeat it for several")
-                .detail("`martlet gateway fault` adds and removes them later."),
+                .detail("`martlet gateway fault` adds and removes them later.")
+                .detail("In the environment variable semicolons separate several, because a fault has commas.")
+                .separated(by: ";"),
             .text("gateway.faultsFile", flag: "faults", \.faultsFile)
                 .help("A JSON file of faults"),
             SettingRow(strict) { if $0.isOn(strict) { $1.rules = .strict } },
@@ -123,8 +125,18 @@ enum GatewaySettings {
     enum Admin: SettingSection {
         private static let defaultURL = "http://\(GatewayConfiguration.defaults.admin)"
         static let url = Setting("gateway.adminURL", flag: "admin-url", default: defaultURL)
-            .help("The gateway's admin API")
+            .help("The URL of the gateway's admin API")
+            .formerly("device.admin")
 
         static let settings = [url]
+
+        /// Returns the URL. A malformed one is an error of ``SettingsReader/check()``.
+        static func url(_ settings: SettingsReader) -> String {
+            let text = settings.text(self.url)
+            if !APIClient.isURL(text) {
+                settings.reject(self.url, "'\(text.printable)' is no URL such as \(self.defaultURL)")
+            }
+            return text
+        }
     }
 }

@@ -4,11 +4,16 @@ import PushSupport
 /// Files that commands read for their user; `-` is standard input. All functions throw ``SettingsError``.
 enum InputFile {
     /// Returns the bytes of a file.
-    /// - Parameter option: The option or setting that names the file, for the error; `nil` if that is clear.
-    static func data(_ path: String, for option: String? = nil) throws -> Data {
+    /// - Parameters:
+    ///   - option: The option or setting that names the file, for the error; `nil` if that is clear.
+    ///   - maximum: The largest file, in bytes; `nil` for any size.
+    static func data(_ path: String, for option: String? = nil, maximum: Int? = nil) throws -> Data {
         try self.reading(path, for: option) {
-            path == "-"
-                ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(filePath: path))
+            let file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+            guard let maximum else { return try file.readToEnd() ?? Data() }
+            let data = try file.read(upToCount: maximum + 1) ?? Data()
+            guard data.count <= maximum else { throw SettingsError("it has more than \(maximum) bytes") }
+            return data
         }
     }
 
@@ -39,7 +44,10 @@ enum InputFile {
             }
             return members
         } catch let error as RequestError {
-            throw SettingsError("\(name): \(error.message)")
+            guard let (line, column) = JSONValue.errorPosition(in: data) else {
+                throw SettingsError("\(name): \(error.message)")
+            }
+            throw SettingsError("\(name), line \(line), column \(column): this is not valid JSON in UTF-8")
         }
     }
 

@@ -4,8 +4,8 @@ import PushSupport
 /// `martlet key`: manages the API keys of a provider.
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = command("key", "The API keys of a provider.")
-        .example("key create backend --scope send --scope register")
-        .subcommands([ListResources<Key>.self, Create.self, RemoveResource<Key>.self])
+        .example("key add backend --scope send --scope register")
+        .subcommands([ListResources<Key>.self, Own.self, Add.self, RemoveResource<Key>.self])
 
     /// The API keys of a provider.
     enum Key: ProviderResource, ListableResource, RemovableResource {
@@ -13,16 +13,28 @@ struct KeyCommand: AsyncParsableCommand {
         static let id = ArgumentHelp("Its id.")
         static let columns: TextTable = ["id", "name", "scopes", .time("since", "createdAtMs")]
         static let list = command("list", "List all keys, without their texts.").example("key list")
-        static let remove = command("revoke", "Revoke a key: requests with it are rejected from now on.")
-            .example("key revoke 9E1C…")
+        static let remove = command("remove", "Remove a key: requests with it are rejected from now on.")
+            .example("key remove 9E1C…")
 
-        static func removed(_ id: String) -> String { "the key is revoked" }
+        static func removed(_ id: String) -> String { "the key is removed" }
     }
 
-    /// `martlet key create`: makes a key.
-    struct Create: RequestCommand {
-        static let configuration = command("create", "Make a key; its text is shown only now.")
-            .example("key create dashboard --scope read")
+    /// `martlet key show`: shows the key that the command itself uses.
+    struct Own: RequestCommand {
+        static let configuration = command("show", "Show the key that this command uses: its name and its scopes.")
+            .example("key show")
+
+        @OptionGroup var access: ProviderOptions
+
+        func request() -> APIRequest { .get("key") }
+
+        func text(of response: JSONValue) -> String { Key.columns.details(of: response) }
+    }
+
+    /// `martlet key add`: issues a key.
+    struct Add: RequestCommand {
+        static let configuration = command("add", "Issue a key; its text is shown only now.")
+            .example("key add dashboard --scope read")
         private static let columns: TextTable = ["id", "scopes", .init("key (shown only now)", "key")]
 
         @OptionGroup var access: ProviderOptions

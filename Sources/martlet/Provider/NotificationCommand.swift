@@ -4,13 +4,12 @@ import PushSupport
 /// `martlet notification`: sends, follows and controls notifications.
 struct NotificationCommand: AsyncParsableCommand {
     static let configuration = command("notification")
-        .help("The notifications of a provider: preview, send, follow, stop, look up.")
-        .detail("'martlet send' makes a notification from options; 'martlet notification send' takes the whole")
-        .detail("request, with everything that docs/content.md has.")
+        .help("The notifications of a provider: preview, follow, stop, look up.")
+        .detail("'martlet send' makes one.")
         .example("notification watch 9e1c…")
         .subcommands([
             ListResources<ProviderNotification>.self, ShowResource<ProviderNotification>.self,
-            NotificationPreviewCommand.self, NotificationSendCommand.self, NotificationWatchCommand.self,
+            NotificationPreviewCommand.self, NotificationWatchCommand.self,
             PerformAction<Pause>.self, PerformAction<Resume>.self, PerformAction<Cancel>.self, Deliveries.self,
             Find.self,
         ])

@@ -58,4 +58,10 @@ extension JSONValue {
 
     /// Indicates whether this notification is done and everything that could be sent was accepted.
     var isDoneAndAccepted: Bool { self["state"].stringValue == "done" && NotificationCounts(self).allAccepted }
+
+    /// The exit status of a command that has waited for the end of this notification.
+    var exitStatus: ExitStatus {
+        guard self.isDoneAndAccepted else { return .failed }
+        return NotificationCounts(self).accepted == 0 ? .nobodyReached : .done
+    }
 }

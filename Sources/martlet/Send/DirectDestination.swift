@@ -18,7 +18,7 @@ struct DirectDestination {
         self.endpoint = try Self.endpoint(service, authority: options.authority)
         self.credential = try PushCredential.load(
             file: path,
-            passphrase: settings.string(SendSettings.passphrase),
+            passphrase: settings.string(CredentialSettings.passphrase),
             teamID: options.teamID,
             keyID: options.keyID,
             keyFile: options.credentialKey

@@ -8,12 +8,17 @@ struct TargetOptions: ParsableArguments {
     @Option(help: "All devices with a tag.") var tag: String?
     @Flag(help: "All devices of the app.") var all = false
 
-    /// The member `to` of the request.
-    var json: JSONValue {
+    /// The number of options that were given; repeated tokens count as one.
+    var count: Int {
+        [!self.token.isEmpty, self.user != nil, self.tag != nil, self.all].count { $0 }
+    }
+
+    /// The member `to` of the request; `nil` where the options name no recipients.
+    var json: JSONValue? {
         if let tokens = JSONValue.texts(self.token) { return ["tokens": tokens] }
         if let user { return ["user": user.json] }
         if let tag { return ["tag": tag.json] }
-        return ["all": true]
+        return self.all ? ["all": true] : nil
     }
 }
 

@@ -59,6 +59,7 @@ import Testing
             (ServeCommand.self, ["serve", "log"]), (GatewayRunCommand.self, ["gateway"]),
             (DeviceRunCommand.self, ["device"]), (SendCommand.self, ["send"]),
             (ListResources<RegisteredDevice>.self, ["api"]), (CredentialCommand.Change.self, ["credential"]),
+            (SendCommand.self, ["api", "credential"]),
         ]
         for (command, parts) in commands {
             let help = command.helpMessage(columns: 200)

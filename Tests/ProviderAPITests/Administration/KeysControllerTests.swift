@@ -56,6 +56,19 @@ import Testing
         }
     }
 
+    @Test func aKeyOfAnyScopeShowsItself() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            let issued = try await provider.api.post("/v1/keys", ["name": "ci", "scopes": ["register"]])
+            var api = provider.api
+            api.apiKey = issued.json["key"].stringValue
+            let own = try await api.get("/v1/key")
+            #expect(own.status == 200 && own.json["id"] == issued.json["id"] && own.json["name"].stringValue == "ci")
+            #expect(own.json["scopes"].elements == ["register"] && own.json["key"] == .null)
+            api.apiKey = "mk_wrong"
+            #expect(try await api.get("/v1/key").status == 401)
+        }
+    }
+
     @Test func theLastAdminKeyStays() async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             let only = try await provider.api.get("/v1/keys").json["keys"].elements.first?["id"].stringValue ?? ""
