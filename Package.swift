@@ -25,6 +25,7 @@ extension Target.Dependency {
     static let httpTypes = library("HTTPTypes", "swift-http-types", trait: "Server")
     static let hummingbird = library("Hummingbird", "hummingbird", trait: "Server")
     static let hummingbirdCore = library("HummingbirdCore", "hummingbird", trait: "Server")
+    static let hummingbirdHTTP2 = library("HummingbirdHTTP2", "hummingbird", trait: "Server")
     static let logging = library("Logging", "swift-log")
     static let metrics = library("Metrics", "swift-metrics")
     static let nioCore = library("NIOCore", "swift-nio")
@@ -109,8 +110,8 @@ let package = Package(
         module(
             "PushHTTP",
             [
-                "PushSupport", "PushTypes", .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore,
-                .nioHTTP1, .nioHTTPTypes,
+                "PushSupport", "PushTypes", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .logging,
+                .metrics, .nioCore, .nioHTTP1, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
         ),
         module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
@@ -147,7 +148,7 @@ let package = Package(
                 "BuildInformation", "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider",
                 "PushSender",
                 "PushStore", "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration,
-                .crypto, .logging, .metrics, .nioCore, .nioHTTP1, .serviceLifecycle, .unixSignals,
+                .crypto, .logging, .metrics, .nioCore, .nioHTTP1, .nioSSL, .serviceLifecycle, .unixSignals,
             ],
             swiftSettings: strict
         ),
@@ -184,8 +185,10 @@ let package = Package(
         tests(
             "PushHTTPTests",
             [
-                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushTesting", .grdb, .httpTypes, .hummingbird,
-                .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioPosix,
+                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushTesting", "PushWire", .asyncHTTPClient,
+                .grdb,
+                .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioPosix,
+                .nioSSL,
             ]
         ),
         tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb]),
@@ -200,7 +203,7 @@ let package = Package(
             "ProviderAPITests",
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
-                "PushTypes", .grdb, .nioCore,
+                "PushTypes", .crypto, .grdb, .nioCore,
             ]
         ),
         tests(

@@ -5,6 +5,16 @@ package import PushTypes
 // The operations of stores with default arguments.
 
 extension NotificationStore {
+    /// Returns the notifications of one app, or of all for `nil`.
+    package func notifications(
+        app: Int64?,
+        state: NotificationRecord.State?,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?) {
+        try await self.notifications(apps: app.map { [$0] }, state: state, before: before, limit: limit)
+    }
+
     /// Stores a notification that is not a run of a schedule.
     package func accept(
         _ notification: NotificationRecord,

@@ -18,10 +18,12 @@ final class AuditTrail: Sendable {
 
     /// Writes an entry for a request. A failure to do so is logged, because the change was made.
     ///
-    /// - Parameter action: The method and path.
-    func record(_ action: String, status: Int, key: APIKeyRecord) async {
+    /// - Parameters:
+    ///   - action: The method and path.
+    ///   - resource: The id of what the request made.
+    func record(_ action: String, resource: String? = nil, status: Int, key: APIKeyRecord) async {
         do {
-            guard status >= 400 else { return _ = try await self.write(action, status, key) }
+            guard status >= 400 else { return _ = try await self.write(action, resource, status, key) }
             try await self.recordFailed(AuditAggregator.Kind(action: action, status: status), key)
         } catch {
             self.logger.error(
@@ -51,7 +53,7 @@ final class AuditTrail: Sendable {
         case .count(let count, let entry): try await self.store.setAuditCount(count, of: entry)
         case .write(let kind):
             do {
-                let id = try await self.write(kind.action, kind.status, key)
+                let id = try await self.write(kind.action, nil, kind.status, key)
                 self.failed.withLock { $0.written(kind, as: id, of: key.id) }
             } catch {
                 self.failed.withLock { $0.writeFailed(kind, of: key.id) }
@@ -61,9 +63,16 @@ final class AuditTrail: Sendable {
     }
 
     /// Writes an entry, and returns its id.
-    private func write(_ action: String, _ status: Int, _ key: APIKeyRecord) async throws -> Int64 {
-        let at = self.time.recorded
-        let record = AuditRecord(at: at, key: key.id, keyName: key.name, action: action, status: status)
+    private func write(_ action: String, _ resource: String?, _ status: Int, _ key: APIKeyRecord) async throws -> Int64
+    {
+        let record = AuditRecord(
+            at: self.time.recorded,
+            key: key.id,
+            keyName: key.name,
+            action: action,
+            resource: resource,
+            status: status
+        )
         return try await self.store.addAudit(record)
     }
 }

@@ -5,11 +5,13 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
+import Synchronization
 
-/// Performs the steps that are common to all operations: authentication, scope, rate, budget, errors, audit and
+/// Performs the steps that are common to all operations: authentication, scope, app, rate, budget, errors, audit and
 /// metrics.
 struct OperationRunner: Sendable {
     let keys: APIKeys
+    let apps: AppAuthorization
     let rates: KeyRateLimiter
     /// The time that one query may take.
     let queryBudget: Duration
@@ -22,29 +24,52 @@ struct OperationRunner: Sendable {
         let start = ContinuousClock.now
         var knownKey: APIKeyRecord?
         var response: Response
+        let resource = NotedResource()
         do {
             let key = try await self.key(for: operation, request)
             knownKey = key
             if let key {
-                UnauthenticatedConnections.markAuthenticated(context.channel)
-                try self.rates.take(key.id)
+                try self.rates.take(key)
+                // A public key is in every copy of an app: it earns its connection nothing.
+                if key.isPublic {
+                    try self.rates.take(publicFrom: context.channel)
+                } else {
+                    UnauthenticatedConnections.markAuthenticated(context.channel)
+                }
             }
             try Self.authorize(key, operation)
+            if let key { try await self.apps.check(key, operation, context) }
             // The key's budget is charged with the queries of the operation.
             response = try await QueryCaller.$current.withValue(QueryCaller(budget: self.queryBudget, key: key?.id)) {
-                try await operation.respond(to: request, context, query: .strict) { bytes in
-                    try key.map { try self.rates.delay(of: $0.id, bytes: bytes) } ?? .zero
-                }
+                try await operation.respond(
+                    to: request,
+                    context,
+                    query: .strict,
+                    caller: key.map { APICaller(id: $0.id, name: $0.name, apps: $0.apps) },
+                    bodyDelay: { bytes in try key.map { try self.rates.delay(of: $0.id, bytes: bytes) } ?? .zero },
+                    noteResource: { resource.set($0) }
+                )
             }
         } catch {
             response = await self.failures.response(to: error, request)
         }
         if case .audited = operation.effect, let key = knownKey {
-            let action = "\(request.method.rawValue) \(request.uri.path.prefix(300))"
-            await self.audit.record(action, status: response.status.code, key: key)
+            let action = "\(request.method.rawValue) \(Self.audited(request.uri.path, of: operation).prefix(300))"
+            await self.audit.record(action, resource: resource.value, status: response.status.code, key: key)
         }
         self.metrics.count(operation.id, status: response.status.code, duration: ContinuousClock.now - start)
         return response
+    }
+
+    /// Returns the path for the audit, which names no user and no token: they must be gone once they are erased.
+    private static func audited(_ path: String, of operation: ProviderOperation) -> String {
+        let hidden: Set<Substring> = ["{user}", "{token}"]
+        let names = operation.path.split(separator: "/", omittingEmptySubsequences: false)
+        guard names.contains(where: hidden.contains) else { return path }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.enumerated().map { index, part in
+            index < names.count && hidden.contains(names[index]) ? names[index] : part
+        }.joined(separator: "/")
     }
 
     /// Returns the API key of a request; `nil` for an operation that needs none.
@@ -64,15 +89,21 @@ struct OperationRunner: Sendable {
 
     /// - Throws: ``RequestError`` if the key lacks the scope of the operation.
     private static func authorize(_ key: APIKeyRecord?, _ operation: ProviderOperation) throws {
+        if key?.isPublic == true, operation.scope != .registerSelf {
+            let message = "a public key registers devices, and nothing else"
+            throw RequestError(.forbidden, code: "missing_scope", message: message, path: "authorization")
+        }
         guard let scope = operation.scope, key?.allows(scope) != true else { return }
         let message = "this API key lacks the scope \(scope.rawValue)"
         throw RequestError(.forbidden, code: "missing_scope", message: message, path: "authorization")
     }
 }
 
-extension APIKeyRecord {
-    /// Returns `true` if this key may call operations of a scope. The scope `admin` includes all others.
-    func allows(_ scope: APIScope) -> Bool {
-        self.scopes.contains(scope) || self.scopes.contains(.admin)
-    }
+/// The id of what a request made, as its handler notes it.
+private final class NotedResource: Sendable {
+    private let id = Mutex<String?>(nil)
+
+    var value: String? { self.id.withLock { $0 } }
+
+    func set(_ id: String) { self.id.withLock { $0 = id } }
 }

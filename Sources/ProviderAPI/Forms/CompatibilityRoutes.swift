@@ -70,7 +70,7 @@ struct CompatibilityRoutes: Sendable {
     @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
         await self.respond("compat.publisherNotify", in: .text, context) {
             let form = try PublisherNotify(try await FormRequest.fields(of: request))
-            try await self.authenticate(form)
+            try await self.authenticate(form, context)
             UnauthenticatedConnections.markAuthenticated(context.channel)
             guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
             guard try await self.store.environments(app: app.id).contains(form.environment) else {
@@ -91,15 +91,16 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Checks that the password is an API key with the scope `send`, and the account its name.
-    private func authenticate(_ form: PublisherNotify) async throws {
+    /// Checks that the password is an API key with the scope `send` for the app in the path, and the account its name.
+    private func authenticate(_ form: PublisherNotify, _ context: APIContext) async throws {
         guard let key = try await self.runner.keys.check(form.password), key.allows(.send),
+            key.apps == nil || context.bundleID.map(key.mayUse) == true,
             key.name.lowercased() == form.account.lowercased()
         else {
             let message = "adobeID must be the name, and password the text, of an API key with the scope send"
             throw RequestError(.forbidden, code: "forbidden", message: message, path: "password")
         }
-        try self.runner.rates.take(key.id)
+        try self.runner.rates.take(key)
     }
 
     /// The response to a client without access, which does not reveal which apps exist.

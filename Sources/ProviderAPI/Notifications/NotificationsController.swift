@@ -22,7 +22,8 @@ struct NotificationsController: Controller {
             }
             .summary("An app's notifications, newest first.").parameters(state, .cursor, .limit()).responses(page),
             .init(.get, "/v1/notifications", id: "listNotifications") { try await self.list($0, app: nil) }
-                .summary("All apps' notifications, newest first.").parameters(state, .cursor, .limit()).responses(page),
+                .summary("All apps' notifications, or those of the API key's apps, newest first.").filteredByApp()
+                .parameters(state, .cursor, .limit()).responses(page),
             .init(.get, path, id: "showNotification", "A notification and its progress.", self.show)
                 .responses(.ok(NotificationResponse.schema)),
             .init(.get, "\(path)/deliveries", id: "listDeliveries", self.deliveries)
@@ -45,17 +46,18 @@ struct NotificationsController: Controller {
         .tag(.notifications).scope(.send).responses(.ok(NotificationResponse.schema)).errors(.conflict)
     }
 
-    /// Lists the notifications of one app; of all apps for `nil`.
+    /// Lists the notifications of one app; for `nil`, of all that the API key may use.
     private func list(_ request: OperationRequest, app: AppRecord?) async throws -> Response {
         let page = try request.page(.notifications)
+        let allApps = if let app { [app] } else { try await self.store.apps() }
+        let apps = allApps.filter { request.caller?.mayUse($0.bundleID) ?? true }
         let (notifications, next) = try await self.store.notifications(
-            app: app?.id,
+            apps: app == nil && request.caller?.apps == nil ? nil : apps.map(\.id),
             state: try request.choice("state", NotificationRecord.State.self),
             before: page.after.map(NotificationCursor.init(number:)),
             limit: page.limit
         )
         var names: [Int64: Topic] = [:]
-        let apps = if let app { [app] } else { try await self.store.apps() }
         for app in apps { names[app.id] = app.bundleID }
         let now = self.time.now
         return try .page(

@@ -46,6 +46,8 @@ enum PathParameter {
         "schedule": ("The schedule's id.", .uuid),
         "webhook": ("The webhook's id.", .uuid),
         "key": ("The API key's id.", .uuid),
+        "userSecret": ("The user secret's id.", .uuid),
+        "installation": ("An id that the app makes once, percent-encoded.", .string(length: 8...256)),
         "apnsId": ("The apns-id of a push.", .uuid),
     ]
 }

@@ -97,6 +97,7 @@ struct SchedulesController: Controller {
         let app = try await request.app(self.store)
         let new = try await self.parse(request, app: app)
         let result = try await self.store.addSchedule(new, limits: self.limits)
+        if case .changed(let schedule) = result { request.made(schedule.id) }
         return try self.response(result, app, status: .created)
     }
 

@@ -26,6 +26,8 @@ package final class ProviderServer: Service {
     private let services: [any Service]
     private let api: RESTAPI
     private let unauthenticated: UnauthenticatedConnections
+    /// The certificate of the API; `nil` without TLS.
+    private let certificate: TLSCertificate?
     /// The port, once requests are served.
     private let bound = OneShotValue<Int>()
     /// The port, once the listener is bound and before the first admin key is valid.
@@ -49,6 +51,7 @@ package final class ProviderServer: Service {
         logger: Logger
     ) async throws {
         (self.configuration, self.logger) = (configuration, logger)
+        self.certificate = try configuration.tls.map { try TLSCertificate($0, logger: logger) }
         self.lock = try Self.lock(configuration.dataDirectory)
         // The restored database may be incomplete or missing, and opening it would create an empty one.
         guard !FileManager.default.fileExists(atPath: configuration.replacementMarker) else {
@@ -64,9 +67,10 @@ package final class ProviderServer: Service {
         let mark = try await store.clockMark()
         let clock = ClockStateMachine(mark: mark, wall: time.now, isConfirmed: configuration.confirmsClock)
         let time = ProviderTime(time, startingAt: clock.start)
-        let keys = APIKeys(store: store, time: time)
+        let keys = APIKeys(store: store, time: time, logger: logger)
         self.adminKey = try await FirstAdminKey(keys, file: configuration.adminKeyFile, show: showAdminKey)
         let (wakes, scheduleWake, webhookWake) = (LaneWakeSignals(), WakeSignal(), WakeSignal())
+        let erasureWake = WakeSignal()
         let directory = SenderDirectory(
             store: store,
             source: senders,
@@ -111,7 +115,14 @@ package final class ProviderServer: Service {
                 logger: logger
             ),
             webhooks,
-            WALMonitor(store: store, metrics: metrics, logger: logger),
+            WALMonitor(store: store, metrics: metrics, logger: logger), keys.uses,
+            ErasureService(
+                store: store,
+                settings: configuration.erasure,
+                wake: erasureWake,
+                time: time,
+                logger: logger
+            ),
         ]
         // Unauthenticated connections are closed for new ones before the listener reaches its limit.
         var unauthenticated = configuration.limits.unauthenticated
@@ -122,7 +133,11 @@ package final class ProviderServer: Service {
         let requests = RequestMetrics(factory: metrics)
         let runner = OperationRunner(
             keys: keys,
-            rates: KeyRateLimiter(rate: configuration.limits.keyRate),
+            apps: AppAuthorization(store: store),
+            rates: KeyRateLimiter(
+                rate: configuration.limits.keyRate,
+                publicRate: configuration.limits.publicKeyRate
+            ),
             queryBudget: configuration.limits.query,
             audit: trail,
             metrics: requests,
@@ -135,7 +150,14 @@ package final class ProviderServer: Service {
                 ServerController(probe: ReadyProbe(store: store), metrics: gauges),
                 AppsController(store: store, time: time),
                 CredentialsController(store: store, directory: directory, invalidation: invalidation, time: time),
-                DevicesController(store: store, time: time),
+                ErasureController(
+                    store: store,
+                    directory: directory,
+                    wake: erasureWake,
+                    interrupt: { await webhooks.interrupt($0) },
+                    time: time
+                ), UserSecretsController(store: store, time: time), DevicesController(store: store, time: time),
+                InstallationsController(store: store, time: time),
                 DeviceTransferController(store: store, time: time, logger: logger, maximumFile: maximumFile),
                 HistoryController(store: store), AudiencesController(store: store, time: time),
                 SendingController(store: store, acceptor: acceptor, time: time),
@@ -148,7 +170,7 @@ package final class ProviderServer: Service {
                     wake: webhookWake,
                     interrupt: { await webhooks.interrupt($0) },
                     time: time
-                ), KeysController(store: store, keys: keys, trail: trail),
+                ), KeysController(store: store, keys: keys, trail: trail, time: time),
             ],
             runner: runner,
             compatibility: CompatibilityRoutes(
@@ -197,7 +219,13 @@ package final class ProviderServer: Service {
             self.bound.resolve(.failure(error))
             throw error
         }
-        self.logger.info("provider is open", metadata: ["api": "http://\(self.configuration.host):\(port)/v1"])
+        let scheme = self.certificate == nil ? "http" : "https"
+        self.logger.info("provider is open", metadata: ["api": "\(scheme)://\(self.configuration.host):\(port)/v1"])
+        if self.certificate == nil, !self.configuration.isLoopback {
+            let message: Logger.Message = "API is open to other hosts without TLS: keys and devices' data can be read"
+            let remedy = "set serve.tls.certificate and serve.tls.key, or put a proxy with TLS in front"
+            self.logger.warning(message, metadata: ["host": "\(self.configuration.host)", "remedy": "\(remedy)"])
+        }
         self.bound.resolve(.success(port))
     }
 
@@ -205,6 +233,7 @@ package final class ProviderServer: Service {
     private func runServices() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for service in self.services { group.addTask { try await service.run() } }
+            if let certificate { group.addTask { await certificate.run() } }
             group.addTask { try await self.serve() }
             group.addTask { try await self.open() }
             // The first error ends all services.
@@ -221,10 +250,11 @@ package final class ProviderServer: Service {
         let unauthenticated = self.unauthenticated
         let application = Application(
             router: self.api.router,
-            server: .http1(
+            server: .bounded(
                 deadline: TimeAmount(limits.request),
                 idle: TimeAmount(limits.idle),
                 decoder: Self.headLimits,
+                tls: self.certificate,
                 unauthenticated: unauthenticated,
                 listener: "api",
                 // `OperationRunner` marks the connection once it knows the key.

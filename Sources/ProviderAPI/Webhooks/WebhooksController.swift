@@ -74,6 +74,7 @@ struct WebhooksController: Controller {
             let message = "an app has at most \(Self.maximum) webhooks: remove some first"
             throw RequestError.conflict("too_many_webhooks", message)
         }
+        request.made(webhook.id)
         self.wake.signal()
         let response = WebhookResponse(webhook: webhook, app: app.bundleID, secret: webhook.secret)
         return try .json(response, status: .created)

@@ -40,6 +40,8 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     /// The errors besides those that follow from the other properties, see ``errorKinds``.
     private(set) var errors: Set<RequestError.Kind> = []
     private(set) var cost = OperationCost.small
+    /// Indicates whether the handler itself leaves out the apps that its caller may not use.
+    package private(set) var isFilteredByApp = false
 
     /// The kinds of errors that a response may report.
     var errorKinds: Set<RequestError.Kind> {
@@ -52,7 +54,7 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     }
 
     /// The names in braces in the path, in their order.
-    var pathParameters: [String] {
+    package var pathParameters: [String] {
         self.path.split(separator: "{").dropFirst().compactMap { $0.split(separator: "}").first.map(String.init) }
     }
 }
@@ -97,6 +99,9 @@ extension APIOperation {
     package func authenticated() -> APIOperation { self.with { $0.isAuthenticated = true } }
 
     package func cost(_ cost: OperationCost) -> APIOperation { self.with { $0.cost = cost } }
+
+    /// Lets keys of single apps make requests to an operation that names no app.
+    package func filteredByApp() -> APIOperation { self.with { $0.isFilteredByApp = true } }
 
     package func parameters(_ parameters: ParameterDescription...) -> APIOperation {
         self.with { $0.parameters += parameters }

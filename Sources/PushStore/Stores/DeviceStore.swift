@@ -21,6 +21,8 @@ package protocol DeviceStore: Sendable {
     ) async throws -> [DeviceRecord]
     /// Returns the devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
+    /// Returns the devices of this installation: one per environment at most.
+    func devices(app: Int64, installation: String) async throws -> [DeviceRecord]
     /// Deletes the devices with this token.
     /// - Returns: The number of deleted devices, with those that cannot be read.
     func deleteDevices(

@@ -21,9 +21,9 @@ package protocol NotificationStore: Sendable {
     /// - Throws: ``DamagedRow`` if it cannot be read.
     func notification(_ id: UUID) async throws -> NotificationRecord?
     /// Returns notifications, the newest first, beginning before `before`. Those that cannot be read are left out.
-    /// - Parameter app: The app of the notifications; `nil` for all apps.
+    /// - Parameter apps: The apps of the notifications; `nil` for all apps.
     func notifications(
-        app: Int64?,
+        apps: [Int64]?,
         state: NotificationRecord.State?,
         before: NotificationCursor?,
         limit: Int

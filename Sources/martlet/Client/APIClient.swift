@@ -2,7 +2,9 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import PushSupport
+import Synchronization
 
 /// A client of the provider's API and of a gateway's admin API.
 struct APIClient: Sendable {
@@ -14,12 +16,29 @@ struct APIClient: Sendable {
     /// The longest response that is kept, in bytes.
     static let maximumResponseLength = 4 * 1024 * 1024
 
-    /// The HTTP client. It reports at once that nothing listens, instead of trying again until the time is up.
-    private static let http = {
+    /// The HTTP clients by the authorities that they trust besides the system's.
+    private static let clients = Mutex<[String?: HTTPClient]>([:])
+
+    /// Returns the client that trusts an authority. It reports at once that nothing listens, instead of trying again
+    /// until the time is up.
+    private static func http(trusting authority: String?) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
+        if let authority {
+            guard let roots = try? NIOSSLCertificate.fromPEMBytes(Array(authority.utf8)), !roots.isEmpty else {
+                throw SettingsError("api.authority: the file holds no certificate in PEM")
+            }
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.additionalTrustRoots = [.certificates(roots)]
+            configuration.tlsConfiguration = tls
+        }
+        return Self.clients.withLock { clients in
+            if let known = clients[authority] { return known }
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+            clients[authority] = client
+            return client
+        }
+    }
 
     /// The server's URL without a slash at its end.
     let baseURL: String
@@ -27,11 +46,16 @@ struct APIClient: Sendable {
     let apiKey: String?
     /// The kind of server that is expected at the URL, for errors.
     let role: Role
+    private let http: HTTPClient
 
-    /// - Parameter baseURL: The URL without a path; a slash at its end is dropped.
-    init(baseURL: String, apiKey: String? = nil, role: Role = .provider) {
+    /// - Parameters:
+    ///   - baseURL: The URL without a path; a slash at its end is dropped.
+    ///   - authority: The certificates, in PEM, that the client trusts besides the system's.
+    /// - Throws: ``SettingsError`` for an authority that is not PEM.
+    init(baseURL: String, apiKey: String? = nil, role: Role = .provider, authority: String? = nil) throws {
         self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
         (self.apiKey, self.role) = (apiKey, role)
+        self.http = try Self.http(trusting: authority)
     }
 
     /// Indicates whether a text is the URL of a server: `http` or `https`, a host and perhaps a port.
@@ -85,7 +109,7 @@ struct APIClient: Sendable {
     private func response(to message: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
         let response: HTTPClientResponse
         do {
-            response = try await Self.http.execute(message, deadline: deadline)
+            response = try await self.http.execute(message, deadline: deadline)
         } catch {
             throw NoResponseError(error, from: self.baseURL)
         }
@@ -112,7 +136,7 @@ struct APIClient: Sendable {
     /// Returns an error with the likely cause, where the API's message does not name it.
     private func explained(_ error: APIErrorResponse) -> any Error {
         switch error.status {
-        case 401 where self.role == .provider:
+        case 401 where self.role == .provider && error.code != "key_expired":
             SettingsError("the provider at \(self.baseURL) does not know this API key: check MARTLET_API_KEY")
         case 404 where !error.isFromAPI:
             SettingsError("\(self.baseURL) has no such route: is it a Martlet \(self.role) of this version?")
@@ -131,8 +155,11 @@ struct APIErrorResponse: Error, CustomStringConvertible {
     /// The member `error` of the API's responses; `null` for other servers.
     private var error: JSONValue { (try? JSONValue(parsing: Data(self.text.utf8)))?["error"] ?? .null }
 
+    /// The name of the failure; `nil` for other servers.
+    var code: String? { self.error["code"].stringValue }
+
     /// Indicates whether one of Martlet's APIs has responded, rather than another server at that address.
-    var isFromAPI: Bool { self.error["code"].stringValue != nil }
+    var isFromAPI: Bool { self.code != nil }
 
     /// The message of the API's error, or the whole response of another server.
     var description: String {

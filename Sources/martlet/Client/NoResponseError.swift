@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import NIOSSL
 import PushSupport
 
 /// The error of a request that had no response.
@@ -21,7 +22,10 @@ struct NoResponseError: StatusError {
             self.description = "\(url) closed the connection without a response"
         } else {
             self.mayHaveArrived = false
-            self.description = "no response from \(url): is it running? (\(ErrorDescription.of(error)))"
+            let remedy =
+                error is NIOSSLError || error is NIOSSLExtraError
+                ? "is its certificate trusted? --api-authority names an authority of your own" : "is it running?"
+            self.description = "no response from \(url): \(remedy) (\(ErrorDescription.of(error)))"
         }
     }
 }

@@ -11,7 +11,7 @@ struct AdminOptions: APIAccess {
         let settings = try await self.common.settings([self.admin])
         let url = GatewaySettings.Admin.url(settings)
         try settings.check()
-        return APIConnection(client: APIClient(baseURL: url, role: .gateway), cursor: "after")
+        return APIConnection(client: try APIClient(baseURL: url, role: .gateway), cursor: "after")
     }
 }
 

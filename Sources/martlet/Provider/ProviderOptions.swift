@@ -11,7 +11,10 @@ enum APISettings: SettingSection {
         .detail("Other users of the host see flags in its list of processes.")
         .formerly("send.apiKey")
 
-    static let settings = [server, key]
+    static let authority = Setting("api.authority", flag: "api-authority")
+        .help("PEM file with an authority to trust for a provider with HTTPS, besides the system's")
+
+    static let settings = [server, key, authority]
 
     /// Returns a client of the provider that the settings name.
     /// - Throws: ``SettingsError`` for a malformed URL or key.
@@ -26,7 +29,8 @@ enum APISettings: SettingSection {
             settings.reject(self.server, "'\(text.printable)' is no URL such as http://127.0.0.1:8080")
         }
         try settings.check()
-        return APIClient(baseURL: text, apiKey: key)
+        let authority = try settings.string(self.authority).map { try InputFile.text($0, for: self.authority.key) }
+        return try APIClient(baseURL: text, apiKey: key, authority: authority)
     }
 }
 

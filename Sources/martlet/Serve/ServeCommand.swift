@@ -62,6 +62,7 @@ struct ServeCommand: AsyncParsableCommand {
     static func configuration(_ settings: SettingsReader) throws -> ProviderConfiguration {
         var configuration = ServeSettings.Storage.configuration(settings)
         ServeSettings.General.apply(settings, to: &configuration)
+        configuration.tls = try ServeSettings.General.tls(settings)
         ServeSettings.Limits.apply(settings, to: &configuration)
         ServeSettings.Breaker.apply(settings, to: &configuration)
         try ServeSettings.Breaker.check(configuration.breaker)

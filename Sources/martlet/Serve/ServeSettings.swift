@@ -1,4 +1,5 @@
 import ProviderAPI
+import PushHTTP
 import PushProvider
 
 extension ProviderConfiguration: SettingTarget {
@@ -52,12 +53,34 @@ enum ServeSettings {
             .help("PEM file of an additional authority for the push services named here")
             .detail("It counts for `serve.sandboxService` and `serve.productionService`, never for Apple's own.")
 
+        private static let certificate = Setting("serve.tls.certificate", flag: "tls-certificate")
+            .help("PEM file with the certificate of the API, and those of its issuers after it")
+            .detail("With it the API speaks HTTPS: HTTP/2 and HTTP/1.1, with TLS 1.2 or later.")
+            .detail("A renewed file counts within seconds, for new connections; one that cannot be used is logged,")
+            .detail("and the old certificate stays in use.")
+        private static let key = Setting("serve.tls.key", flag: "tls-key")
+            .help("PEM file with the private key of that certificate, without a passphrase")
+
+        /// Returns the files of the API's certificate; `nil` for an API without TLS.
+        /// - Throws: ``SettingsError`` if only one of both files is named.
+        static func tls(_ settings: SettingsReader) throws -> TLSFiles? {
+            switch (settings.string(self.certificate), settings.string(self.key)) {
+            case (nil, nil): nil
+            case (let certificate?, let key?): TLSFiles(certificate: certificate, key: key)
+            case (_?, nil): throw SettingsError("serve.tls.key: name the file with the key of the certificate")
+            case (nil, _?): throw SettingsError("serve.tls.certificate: name the file with the certificate of the key")
+            }
+        }
+
         static let rows: [SettingRow<ProviderConfiguration>] = [
             .text("serve.host", flag: "host", \.host)
                 .help("Address that the API listens on")
-                .detail("The API speaks HTTP: put a proxy with TLS in front of it if clients are on other hosts."),
+                .detail(
+                    "For clients on other hosts set `serve.tls.certificate`, or put a proxy with TLS in front of it."
+                ),
             .integer("serve.port", flag: "port", 0...65_535, \.port)
                 .help("Port of the API; 0 takes a free one"),
+            SettingRow(certificate), SettingRow(key),
             SettingRow(sandboxService), SettingRow(productionService), SettingRow(serviceAuthority),
             .text("serve.adminKeyFile", flag: "admin-key-file", \.adminKeyFile)
                 .help("New file for the first admin API key, which is not printed then")
@@ -101,6 +124,9 @@ enum ServeSettings {
             .integer("serve.keyRate", flag: "key-rate", 0...1_000_000, \.limits.keyRate)
                 .help("Requests per second of one API key, 0 for no limit")
                 .detail("Twice as many may come at once; then the response is 429."),
+            .integer("serve.publicKeyRate", flag: "public-key-rate", 0...1_000_000, \.limits.publicKeyRate)
+                .help("Requests per second with public keys from one address, 0 for no limit")
+                .detail("Twice as many may come at once. Behind a proxy all clients have its address."),
             .toggle("serve.webhooks.allowPrivate", flag: "allow-private-webhooks", \.webhookAddresses.allowsPrivate)
                 .help("Webhooks may point to addresses of the own network, with any port")
                 .detail("`http` is allowed for them too. The holder of an admin key can then reach these addresses."),

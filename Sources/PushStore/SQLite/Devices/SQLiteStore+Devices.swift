@@ -42,6 +42,12 @@ extension SQLiteStore {
         return try await self.database.lookup { try Self.devices($0, where: condition, arguments: arguments).devices }
     }
 
+    package func devices(app: Int64, installation: String) async throws -> [DeviceRecord] {
+        let condition = "app = ? AND installation = ? AND hasLeft = 0 ORDER BY +id"
+        let arguments = [app.databaseValue, installation.databaseValue]
+        return try await self.database.lookup { try Self.devices($0, where: condition, arguments: arguments).devices }
+    }
+
     package func deleteDevices(
         app: Int64,
         token: DeviceToken,

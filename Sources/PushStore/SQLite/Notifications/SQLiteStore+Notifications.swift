@@ -45,17 +45,23 @@ extension SQLiteStore {
     }
 
     package func notifications(
-        app: Int64?,
+        apps: [Int64]?,
         state: NotificationRecord.State?,
         before: NotificationCursor?,
         limit: Int
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?) {
-        var condition = "number < ?"
-        if let app { condition += " AND app = \(app)" }
+        var condition = "number < ?1"
         if let state { condition += " AND state = '\(state.rawValue)'" }
         // Most have ended: the others have an index.
         if let state, state != .done, state != .cancelled { condition += " AND finishedAt IS NULL" }
-        let sql = "SELECT * FROM notification WHERE \(condition) ORDER BY number DESC LIMIT ?"
+        // The newest of each app are found by an index, however many other apps have.
+        let numbers = apps?.map { app in
+            "SELECT number FROM (SELECT number FROM notification WHERE \(condition) AND app = \(app) "
+                + "ORDER BY number DESC LIMIT ?2)"
+        }
+        if let numbers { condition = "number IN (\(numbers.joined(separator: " UNION ALL ")))" }
+        let sql = "SELECT * FROM notification WHERE \(condition) ORDER BY number DESC LIMIT ?2"
+        guard apps?.isEmpty != true else { return ([], nil) }
         return try await self.database.lookup { database in
             let rows = try database.rows(sql: sql, [before?.number ?? Int64.max, limit], isKept: false)
             let next = rows.count == limit ? rows.last?["number"] as Int64? : nil

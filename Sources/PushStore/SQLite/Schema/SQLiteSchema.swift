@@ -17,6 +17,7 @@ enum SQLiteSchema {
                 try database.execute(sql: sql)
             }
         }
+        migrator.registerMigration("5 keys per app") { try $0.execute(sql: Self.keysPerApp) }
         return migrator
     }
 
