@@ -165,7 +165,7 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("PushTypesTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire"]),
-        tests("PushSupportTests", ["PushSupport", "PushTesting", "PushTypes"]),
+        tests("PushSupportTests", ["PushSupport", "PushTesting", "PushTypes", .nioCore]),
         tests("PushWireTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire", .nioCore, .nioHPACK]),
         tests(
             "PushSenderTests",
@@ -195,15 +195,16 @@ let package = Package(
         tests(
             "PushProviderTests",
             [
-                "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb,
-                .logging, .nioCore, .nioHTTP1, .nioPosix,
+                "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes",
+                .crypto, .grdb,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix,
             ]
         ),
         tests(
             "ProviderAPITests",
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
-                "PushTypes", .crypto, .grdb, .nioCore,
+                "PushTypes", .crypto, .grdb, .logging, .nioCore,
             ]
         ),
         tests(

@@ -1,6 +1,7 @@
 public import Logging
 import NIOPosix
 package import PushSupport
+package import PushTypes
 
 extension Sender {
     /// Creates a sender. It connects when there is something to send.
@@ -27,11 +28,14 @@ extension Sender {
         )
     }
 
-    /// Creates a sender with the clocks of a test.
+    /// Creates a sender with clocks of its own.
+    ///
+    /// - Parameter environment: The environment that metrics name; `nil` for the endpoint's.
     package convenience init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,
         configuration: SenderConfiguration,
+        environment: PushEnvironment? = nil,
         time: any TimeSource,
         observer: ConnectionObserver? = nil,
         logger: Logger
@@ -41,6 +45,7 @@ extension Sender {
                 endpoint: endpoint,
                 credential: credential,
                 configuration: configuration,
+                environment: environment,
                 group: MultiThreadedEventLoopGroup.singleton,
                 time: time,
                 observer: observer,

@@ -52,6 +52,7 @@ package final class SenderPool: SenderSource, Service {
                 to: self.endpoint(of: environment),
                 credential: credential,
                 configuration: self.configuration,
+                environment: environment,
                 time: self.time,
                 observer: { failure in
                     let observer = self.observer.withLock { $0 }

@@ -17,6 +17,7 @@ struct OperationRunner: Sendable {
     let queryBudget: Duration
     let audit: AuditTrail
     let metrics: RequestMetrics
+    let refusals: RefusedKeyLog
     let failures: FailureReporter
 
     /// Responds to a request. It never throws: errors become responses, and are counted and audited like others.
@@ -57,6 +58,7 @@ struct OperationRunner: Sendable {
             let action = "\(request.method.rawValue) \(Self.audited(request.uri.path, of: operation).prefix(300))"
             await self.audit.record(action, resource: resource.value, status: response.status.code, key: key)
         }
+        self.refusals.note(status: response.status.code, key: knownKey?.name)
         self.metrics.count(operation.id, status: response.status.code, duration: ContinuousClock.now - start)
         return response
     }

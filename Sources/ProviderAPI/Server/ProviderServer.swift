@@ -45,7 +45,7 @@ package final class ProviderServer: Service {
         configuration: ProviderConfiguration,
         senders: any SenderSource,
         policy: RetryPolicy = RetryPolicy(),
-        metrics: PrometheusRegistry = PrometheusRegistry(),
+        metrics: PrometheusRegistry = PrometheusRegistry(ProviderServer.metricDescriptions),
         showAdminKey: @escaping @Sendable (String) -> Void = { _ in },
         time: any TimeSource = SystemTime(),
         logger: Logger
@@ -84,9 +84,13 @@ package final class ProviderServer: Service {
             bundleID: { try await store.app(id: $0)?.bundleID },
             wake: webhookWake,
             addresses: configuration.webhookAddresses,
+            metrics: metrics,
             time: time,
             logger: logger
         )
+        let dispatch = DispatchMetrics(factory: metrics)
+        let refusals = RefusedKeyLog(logger: logger)
+        let expiry = CredentialExpiryMonitor(store: store, webhookWake: webhookWake, time: time, logger: logger)
         self.services = [
             Dispatcher(
                 store: store,
@@ -95,6 +99,7 @@ package final class ProviderServer: Service {
                 wakes: wakes,
                 limits: configuration.dispatch,
                 policy: policy,
+                metrics: dispatch,
                 time: time,
                 logger: logger
             ),
@@ -114,7 +119,9 @@ package final class ProviderServer: Service {
                 wakes: [wakes[.urgent], wakes[.bulk], scheduleWake, webhookWake],
                 logger: logger
             ),
-            webhooks,
+            webhooks, expiry,
+            TokenEventMonitor(store: store, metrics: metrics, logger: logger),
+            CampaignMonitor(store: store, logger: logger), refusals,
             WALMonitor(store: store, metrics: metrics, logger: logger), keys.uses,
             ErasureService(
                 store: store,
@@ -141,15 +148,30 @@ package final class ProviderServer: Service {
             queryBudget: configuration.limits.query,
             audit: trail,
             metrics: requests,
+            refusals: refusals,
             failures: FailureReporter(metrics: requests, logger: logger)
         )
-        let gauges = ProviderMetrics(registry: metrics, store: store, unauthenticated: connections, time: time)
+        let gauges = ProviderMetrics(
+            registry: metrics,
+            store: store,
+            dispatch: dispatch,
+            expiry: expiry,
+            unauthenticated: connections,
+            time: time
+        )
         let maximumFile = configuration.limits.importFile
         self.api = RESTAPI(
             controllers: [
                 ServerController(probe: ReadyProbe(store: store), metrics: gauges),
                 AppsController(store: store, time: time),
-                CredentialsController(store: store, directory: directory, invalidation: invalidation, time: time),
+                CredentialsController(
+                    store: store,
+                    directory: directory,
+                    invalidation: invalidation,
+                    expiry: expiry,
+                    time: time,
+                    logger: logger
+                ),
                 ErasureController(
                     store: store,
                     directory: directory,
@@ -163,7 +185,7 @@ package final class ProviderServer: Service {
                 SendingController(store: store, acceptor: acceptor, time: time),
                 NotificationsController(store: store, wakes: wakes, time: time),
                 SchedulesController(store: store, wake: scheduleWake, time: time),
-                TokenStateController(store: store, invalidation: invalidation, time: time),
+                TokenStateController(store: store, invalidation: invalidation, time: time, logger: logger),
                 WebhooksController(
                     store: store,
                     addresses: configuration.webhookAddresses,

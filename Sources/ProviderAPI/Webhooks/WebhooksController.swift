@@ -17,7 +17,9 @@ struct WebhooksController: Controller {
     let time: any TimeSource
 
     private static let url = Schema.string(length: 1...WebhookAddress.maximumLength)
-    private static let events = Schema.array(of: .choice(of: WebhookRecord.Event.self), count: 1...2)
+    private typealias Event = WebhookRecord.Event
+
+    private static let events = Schema.array(of: .choice(of: WebhookRecord.Event.self), count: 1...Event.allCases.count)
 
     var operations: [ProviderOperation] {
         let add = Schema.object(required: ["url": Self.url], optional: ["events": Self.events])
@@ -161,10 +163,14 @@ struct WebhooksController: Controller {
 
     /// Returns the kinds of events that the body names; `nil` if it names none.
     private static func events(_ fields: JSONFields) throws -> Set<WebhookRecord.Event>? {
-        guard let names = try fields.strings("events", count: 2, maximum: 32) else { return nil }
+        guard let names = try fields.strings("events", count: Event.allCases.count, maximum: 32) else { return nil }
         let events = Set(names.compactMap(WebhookRecord.Event.init(rawValue:)))
         guard !events.isEmpty, events.count == Set(names).count else {
-            throw fields.error("events", "invalid_value", "name delivery, token or both")
+            throw fields.error(
+                "events",
+                "invalid_value",
+                "name one or more of \(Event.allCases.map(\.rawValue).joined(separator: ", "))"
+            )
         }
         return events
     }

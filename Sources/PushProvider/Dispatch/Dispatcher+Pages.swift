@@ -45,6 +45,7 @@ extension Dispatcher {
             let until = now.advanced(by: self.limits.lease)
             let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: page.isLast ? nil : until)
             slot?.pageStarted()
+            self.pages.metrics.noteStart(of: &claim, at: clocks)
             var sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
             let keepsSlot = slot?.pageEnded(sent.report) ?? true
             let delay = self.pacing.record(sent.report, of: service, now: self.time.steady)
@@ -104,6 +105,8 @@ extension Dispatcher {
         let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
         let work = hours.work(page, at: clocks)
         slot?.pageStarted()
+        var claim = claim
+        self.pages.metrics.noteStart(of: &claim, at: clocks)
         let sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
         _ = slot?.pageEnded(sent.report)
         return sent.result
@@ -159,6 +162,7 @@ extension Dispatcher {
         )
         let clocks = self.time.reading
         let work = PageWork(claim, at: clocks)
+        self.pages.metrics.noteRetry(claim, at: clocks)
         _ = self.pacing.spend(work.recipients.count, of: notification, now: clocks.steady)
         return try await self.pages.send(work, of: notification, fence: claim.fence, step: nil)
     }

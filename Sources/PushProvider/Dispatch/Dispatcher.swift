@@ -28,6 +28,7 @@ package struct Dispatcher: Service {
         wakes: LaneWakeSignals,
         limits: DispatchLimits = DispatchLimits(),
         policy: RetryPolicy = RetryPolicy(),
+        metrics: DispatchMetrics = DispatchMetrics(),
         time: any TimeSource,
         logger: Logger
     ) {
@@ -37,13 +38,14 @@ package struct Dispatcher: Service {
             directory: directory,
             invalidation: invalidation,
             policy: policy,
+            metrics: metrics,
             time: time
         )
         self.pacing = PacingController(page: limits.checked.page)
         self.wakes = wakes
         self.limits = limits.checked
         (self.time, self.logger) = (time, logger)
-        let writer = ResultWriter(store: store, pause: limits.writePause, time: time, logger: logger)
+        let writer = ResultWriter(store: store, pause: limits.writePause, metrics: metrics, time: time, logger: logger)
         self.writer = writer
         self.batcher = CommitBatcher { results in _ = try? await writer.write(results) }
     }

@@ -13,6 +13,7 @@ struct OutcomeEvaluator {
 
     private(set) var result: PageResult
     private(set) var report = AdaptiveRateLimiter.Report()
+    private(set) var tally = DeliveryTally()
     private var generator = SystemRandomNumberGenerator()
     private var events = WebhookEvents()
 
@@ -46,6 +47,9 @@ struct OutcomeEvaluator {
             attempts: retry.attempts,
             at: self.now
         )
+        if let result = DeliveryTally.Result(retry.cause.state) {
+            self.tally.add(result, .ended(retry.cause), in: retry.recipient?.environment)
+        }
         guard retry.cause == .deviceRemoved else { return self.finish(delivery, of: retry.recipient) }
         var events = WebhookEvents()
         if self.notification.reportsDeliveries {
@@ -58,6 +62,7 @@ struct OutcomeEvaluator {
     mutating func fail(_ recipient: Recipient, reason: String) {
         self.finish(recipient, .failed, reason: reason, attempts: recipient.attempts)
         self.report.rejected += 1
+        self.tally.add(.failed, .unsendable, in: recipient.environment)
     }
 
     /// Adds the outcomes of one batch, in the order of its recipients.
@@ -85,16 +90,19 @@ struct OutcomeEvaluator {
                 evidence[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)
             case .confirmed, .suspected, .withheld, .moved, nil: break
             }
-            others.append((recipient, decision, isEstablished))
+            others.append((recipient, decision, DeliveryTally.Reason(outcome), isEstablished))
         }
         evidence[batch.environment, default: .init()].established.accepted += ofEstablished
         evidence[batch.environment, default: .init()].others.accepted += accepted - ofEstablished
         self.report.accepted += accepted
+        self.tally.add(.accepted, .none, in: batch.environment, count: accepted)
         await self.apply(others, evidence, of: batch)
     }
 
     /// A recipient whose push was not accepted.
-    private typealias Unaccepted = (recipient: Recipient, decision: DeliveryDecision, isEstablished: Bool)
+    private typealias Unaccepted = (
+        recipient: Recipient, decision: DeliveryDecision, reason: DeliveryTally.Reason, isEstablished: Bool
+    )
 
     private mutating func apply(
         _ others: [Unaccepted],
@@ -113,7 +121,7 @@ struct OutcomeEvaluator {
             evaluations[environment] = evaluation
             if let reason = evaluation.opened, self.notification.record.lane == .bulk { self.result.pauses = reason }
         }
-        for (recipient, decision, isEstablished) in others {
+        for (recipient, decision, reason, isEstablished) in others {
             let goesElsewhere = self.triesElsewhere(recipient, decision)
             if let requested = decision.token, let device = recipient.device,
                 let kind = evaluations[recipient.movedFrom ?? batch.environment]?.change(
@@ -125,6 +133,9 @@ struct OutcomeEvaluator {
             {
                 self.result.tokenChanges.append(TokenStateChange(device: device, kind: kind, reason: decision.reason))
             }
+            var result = DeliveryTally.Result.retried
+            if !goesElsewhere, case .final(let state, _) = decision.next { result = .init(state) ?? result }
+            self.tally.add(result, reason, in: batch.environment)
             if goesElsewhere {
                 self.retry(
                     recipient,

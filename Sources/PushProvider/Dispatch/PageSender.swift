@@ -15,6 +15,7 @@ struct PageSender: Sendable {
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
     let policy: RetryPolicy
+    let metrics: DispatchMetrics
     let time: any TimeSource
     let decoder = NotificationDecoder()
 
@@ -46,6 +47,8 @@ struct PageSender: Sendable {
         fence: Int64,
         step: ShardStep?
     ) async throws -> Sent {
+        self.metrics.pageStarted(notification.record.lane)
+        defer { self.metrics.pageEnded(notification.record.lane) }
         var step = step
         let sentAt = self.time.reading
         var work = work
@@ -74,6 +77,7 @@ struct PageSender: Sendable {
         for retry in ended { evaluator.end(retry) }
         for (recipient, reason) in draft.failures { evaluator.fail(recipient, reason: reason) }
         for (batch, outcomes) in zip(draft.batches, outcomes) { await evaluator.add(batch, outcomes) }
+        self.metrics.count(evaluator.tally, of: notification)
         var result = evaluator.finished
         result.retries += postponed
         result.fence = fence

@@ -1,5 +1,4 @@
 import Logging
-import Metrics
 import PushStore
 import PushSupport
 import ServiceLifecycle
@@ -12,6 +11,7 @@ struct ResultWriter: Sendable {
     let store: any DispatchStore
     /// The pause between two tries.
     let pause: Duration
+    let metrics: DispatchMetrics
     let time: any TimeSource
     let logger: Logger
 
@@ -67,7 +67,7 @@ struct ResultWriter: Sendable {
     private func countLost(_ commits: [CommitResult]) {
         let fenced = commits.count { $0 == .leaseLost }
         guard fenced > 0 else { return }
-        Counter(label: "martlet_pages_fenced_total").increment(by: fenced)
+        self.metrics.countFenced(fenced)
         self.logger.warning("pages were sent under a lease that was lost", metadata: ["count": "\(fenced)"])
     }
 }

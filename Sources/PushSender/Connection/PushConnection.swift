@@ -208,8 +208,11 @@ final class PushConnection: ChannelInboundHandler {
             for ticket in tickets { results.add(ticket, .notSent(failure)) }
             return self.results = results.finish()
         }
-        self.stateMachine?.send(tickets.count, now: .now()) { index in
-            (tickets[index].push, ticket: self.inFlight.insert(tickets[index]))
+        let now = NIODeadline.now()
+        self.stateMachine?.send(tickets.count, now: now) { index in
+            var ticket = tickets[index]
+            ticket.sentAt = now
+            return (ticket.push, ticket: self.inFlight.insert(ticket))
         }
     }
 

@@ -52,13 +52,14 @@ final class ConnectionPool: PushConnectionDelegate {
         endpoint: PushServiceEndpoint,
         credential: PushCredential,
         configuration: SenderConfiguration,
+        environment: PushEnvironment? = nil,
         group: any EventLoopGroup,
         time: any TimeSource,
         observer: ConnectionObserver? = nil,
         logger: Logger
     ) throws {
         let identity = try SenderIdentity(credential, endpoint: endpoint, now: time.now)
-        self.metrics = SenderMetrics(service: endpoint.host)
+        self.metrics = SenderMetrics(service: endpoint.host, environment: environment ?? endpoint.environment)
         self.metrics.credentialChanged(credential)
         (self.endpoint, self.configuration, self.group) = (endpoint, configuration, group)
         (self.time, self.observer, self.logger) = (time, observer, logger)

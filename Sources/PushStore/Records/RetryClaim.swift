@@ -1,3 +1,5 @@
+package import PushTypes
+
 /// Recipients of one notification whose next try is due, leased to the caller.
 package struct RetryClaim: Hashable, Sendable {
     package var notification: NotificationRecord
@@ -8,6 +10,8 @@ package struct RetryClaim: Hashable, Sendable {
     package var fence: Int64
     /// The registration clock when the recipients were read.
     package var readAt: Int64
+    /// The earliest time at which one of the recipients became due, by the steady clock; `nil` for none with a time.
+    package var dueSince: Timestamp?
 }
 
 /// A recipient whose next try is due.

@@ -41,6 +41,8 @@ package struct ShardClaim: Hashable, Sendable {
     package var fence: Int64
     /// The registration clock at the opening of the notification.
     package var openedAfter: Int64 = 0
+    /// The time from which the shard waits for its first page, by the wall clock; `nil` once it had one.
+    package var waitsSince: Timestamp?
 }
 
 /// One token that a notification is to be sent to.

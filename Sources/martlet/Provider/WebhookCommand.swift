@@ -41,7 +41,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AppOptions
         @Argument(help: "The URL to post to: https.") var url: String
-        @Option(help: "delivery or token; repeat it for both. Default: both.") var event: [String] = []
+        @Option(help: "delivery, token or credential; repeat it for several. Default: all.") var event: [String] = []
 
         func request() -> APIRequest { .post(Webhook.path).body(["url": self.url.json, "events": .texts(self.event)]) }
 
@@ -55,7 +55,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @OptionGroup var resource: ResourceOptions<Webhook>
         @Option(help: "The URL to post to: https.") var url: String?
-        @Option(help: "delivery or token; repeat it for both.") var event: [String] = []
+        @Option(help: "delivery, token or credential; repeat it for several.") var event: [String] = []
         @Flag(inversion: .prefixedNo, help: "Whether anything is posted.") var active: Bool?
 
         func validate() throws {

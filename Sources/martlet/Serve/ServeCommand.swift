@@ -38,7 +38,7 @@ struct ServeCommand: AsyncParsableCommand {
 
         var sending = SenderConfiguration()
         sending.waitTimeout = Self.sendTimeout
-        let metrics = PrometheusRegistry()
+        let metrics = PrometheusRegistry(ProviderServer.metricDescriptions)
         MetricsSystem.bootstrap(metrics)
         let pool = try SenderPool(endpoints: services.endpoints, configuration: sending, logger: log.logger("sender"))
         let server = try await ProviderServer(

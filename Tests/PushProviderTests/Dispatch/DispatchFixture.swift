@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import PushSender
 import PushStore
 import PushSupport
@@ -72,13 +73,15 @@ struct DispatchFixture: Sendable {
         )
     }
 
-    var scheduler: ScheduleRunner {
+    var scheduler: ScheduleRunner { self.scheduler(silentLogger) }
+
+    func scheduler(_ logger: Logger) -> ScheduleRunner {
         ScheduleRunner(
             store: self.store,
             acceptor: self.acceptor,
             wake: WakeSignal(),
             time: self.time,
-            logger: silentLogger
+            logger: logger
         )
     }
 

@@ -18,6 +18,7 @@ enum SQLiteSchema {
             }
         }
         migrator.registerMigration("5 keys per app") { try $0.execute(sql: Self.keysPerApp) }
+        migrator.registerMigration("6 announcements") { try $0.execute(sql: Self.announcements) }
         return migrator
     }
 

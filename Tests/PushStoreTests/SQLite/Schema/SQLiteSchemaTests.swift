@@ -52,12 +52,35 @@ import Testing
         }
     }
 
+    /// A credential of version 0.1.0 keeps its secret, and its end has not been announced.
+    @Test func aCredentialSurvivesTheMigration() async throws {
+        try await withTemporaryDirectory { directory in
+            let (path, key) = ("\(directory)/provider.sqlite", try MasterKey.fixture(1))
+            let pool = try DatabasePool(path: path)
+            try SQLiteSchema.migrator.migrate(pool, upTo: "1 initial schema")
+            let sealed = try key.seal(#"{"content":"pem"}"#, for: .credential(app: 1, .production))
+            try await pool.write { database in
+                try database.execute(sql: "INSERT INTO app (id, bundleID, createdAt) VALUES (1, 'com.example.app', 0)")
+                let sql = "INSERT INTO credential VALUES (1, 0, 'certificate', NULL, NULL, ?)"
+                try database.execute(sql: sql, arguments: [sealed])
+            }
+            try pool.close()
+            let store = try SQLiteStore(path: path, masterKey: key)
+            let stored = try #require(try await store.certificates().first)
+            #expect(stored.credential == .certificate(pem: "pem", passphrase: nil))
+            #expect(stored.announcedStage == nil)
+            try store.close()
+        }
+    }
+
     @Test func aReferenceToAMissingRowIsRejected() async throws {
         try await withTemporaryDirectory { directory in
             let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             await #expect(throws: DatabaseError.self) {
                 try await store.database.write { database in
-                    try database.execute(sql: "INSERT INTO credential VALUES (7, 0, 'key', NULL, NULL, x'')")
+                    try database.execute(
+                        sql: "INSERT INTO credential (app, environment, kind, sealed) VALUES (7, 0, 'key', x'')"
+                    )
                 }
             }
         }

@@ -1,5 +1,5 @@
 import NIOCore
-import PushHTTP
+import PushSupport
 import Testing
 
 /// The rate limiter of log lines.
