@@ -11,7 +11,7 @@ export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GAT
 export MARTLET_COMMIT := $(shell git rev-parse --short=9 HEAD 2>/dev/null)
 
 .PHONY: help demo build test check docs format setup clean bench-sender bench-gateway bench-campaign conformance fuzz \
-	fuzz-api torture-gateway torture
+	fuzz-api alerts torture-gateway torture
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
@@ -57,6 +57,10 @@ fuzz:  ## fuzz every parser, or one of them (SECONDS_EACH=60 TARGET=HTTP2)
 fuzz-api:  ## the REST API against its OpenAPI document, with schemathesis (EXAMPLES=20 SEED=1)
 	@scripts/setup fuzz-api
 	@scripts/fuzz-api
+
+alerts:  ## the alert rules and the board, with promtool and a Prometheus against a running provider
+	@scripts/setup alerts
+	@scripts/alerts
 
 torture-gateway:  ## a running gateway against half-open connections (CONNECTIONS=10000) and floods
 	@scripts/setup bench
