@@ -25,7 +25,8 @@ build: setup  ## build the martlet command
 test: setup  ## run all tests (FILTER=Name for some)
 	@scripts/test $(FILTER)
 
-check: setup  ## format, warnings as errors, examples, documentation
+check:  ## format, warnings as errors, examples, documentation
+	@scripts/setup check
 	@scripts/check
 
 docs: setup  ## build the libraries' documentation with DocC, in .build/docs

@@ -219,7 +219,7 @@ let package = Package(
             "MartletTests",
             [
                 "ProviderAPI", "PushDevice", "PushGateway", "PushProvider", "PushSender", "PushStore", "PushSupport",
-                "PushTesting", "PushTypes", "martlet", .argumentParser, .configuration, .logging,
+                "PushTesting", "PushTypes", "martlet", .argumentParser, .asyncHTTPClient, .configuration, .logging,
             ]
         ),
         tests(

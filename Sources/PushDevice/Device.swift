@@ -1,5 +1,6 @@
 import Foundation
 public import Logging
+import NIOPosix
 package import PushSupport
 import PushTypes
 import PushWire
@@ -128,6 +129,11 @@ public final class Device: Service {
         if isActive != self.configuration.isActive { write?(Self.statePacket(isActive)) }
     }
 
+    /// Returns the operating system's text for the first address that could not be connected to.
+    private static func text(of error: any Error) -> String {
+        ErrorDescription.of((error as? NIOConnectionError)?.connectionErrors.first?.error ?? error)
+    }
+
     private func reconnect(_ connector: DeviceLinkConnector) async {
         var failures = 0
         var generator = SystemRandomNumberGenerator()
@@ -146,7 +152,13 @@ public final class Device: Service {
                 failures = wasConnected ? 1 : failures + 1
             } catch {
                 failures += 1
-                self.logger.warning("no connection to the push service", metadata: ["error": "\(error)"])
+                self.logger.warning(
+                    "no connection to the push service",
+                    metadata: [
+                        "address": "\(self.configuration.host):\(self.configuration.port)",
+                        "error": "\(Self.text(of: error))",
+                    ]
+                )
             }
             if Task.isCancelled { return }
             let delay = self.configuration.reconnect.delay(afterFailures: failures, using: &generator)

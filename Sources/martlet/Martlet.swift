@@ -1,5 +1,6 @@
 import ArgumentParser
 import BuildInformation
+import Foundation
 import PushSupport
 
 /// The command `martlet`.
@@ -45,6 +46,9 @@ struct Martlet: AsyncParsableCommand {
         } catch let error as any StatusError {
             StandardError.line("Error: \(error)")
             Self.exit(withError: ExitCode(error.status.rawValue))
+        } catch let error as CocoaError {
+            StandardError.line("Error: \(ErrorDescription.of(error))")
+            Self.exit(withError: ExitCode.failure)
         } catch {
             Self.exit(withError: error)
         }

@@ -295,7 +295,7 @@ package final class ProviderServer: Service {
         )
         do {
             try await application.run()
-        } catch let error as IOError {
+        } catch let error where error is IOError || error is SocketAddressError.UnknownHost {
             throw ProviderError.cannotListen(address: "\(host):\(port)", why: ErrorDescription.of(error))
         }
     }
@@ -336,7 +336,8 @@ package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .cannotListen(let address, let why): "the provider cannot listen on \(address): \(why)"
+        case .cannotListen(let address, let why):
+            "the provider cannot listen on \(address) (serve.host and serve.port): \(why)"
         case .dataDirectoryInUse(let path): "another provider is using the data directory \(path)"
         case .cannotWriteAdminKey(let path, let why): "the first admin key cannot be written to \(path): \(why)"
         case .restoreInterrupted(let path):

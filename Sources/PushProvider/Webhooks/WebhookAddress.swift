@@ -35,7 +35,12 @@ package struct WebhookAddress: Hashable, Sendable {
         if let found = Self.rest(of: text, after: "https://") {
             (self.isSecure, rest) = (true, found)
         } else if let found = Self.rest(of: text, after: "http://") {
-            guard policy.allowsHTTP else { throw Self.error("not_https", "use https") }
+            guard policy.allowsHTTP else {
+                throw Self.error(
+                    "not_https",
+                    "use https, or start the provider with --allow-http-webhooks (--allow-private-webhooks for its network)"
+                )
+            }
             (self.isSecure, rest) = (false, found)
         } else {
             throw Self.error("invalid_value", "write https://host/path")
@@ -53,7 +58,12 @@ package struct WebhookAddress: Hashable, Sendable {
         else { throw Self.error("port_not_allowed", "use port 80, 443 or one above 1023") }
         (self.host, self.literal) = try Self.host(host)
         guard self.literal.map(policy.allows) ?? (policy.allowsPrivate || !Self.isLocal(self.host))
-        else { throw Self.error("address_not_allowed", "private and reserved addresses are not allowed") }
+        else {
+            throw Self.error(
+                "address_not_allowed",
+                "private and reserved addresses need a provider that was started with --allow-private-webhooks"
+            )
+        }
     }
 
     /// Splits an authority into the host, in brackets if it is IPv6, and the port.

@@ -138,7 +138,7 @@ struct APIClient: Sendable {
         switch error.status {
         case 401 where self.role == .provider && error.code != "key_expired":
             SettingsError("the provider at \(self.baseURL) does not know this API key: check MARTLET_API_KEY")
-        case 404 where !error.isFromAPI:
+        case 404 where !error.isFromAPI || error.code == "not_found":
             SettingsError("\(self.baseURL) has no such route: is it a Martlet \(self.role) of this version?")
         default: error
         }
@@ -155,7 +155,7 @@ struct APIErrorResponse: Error, CustomStringConvertible {
     /// The member `error` of the API's responses; `null` for other servers.
     private var error: JSONValue { (try? JSONValue(parsing: Data(self.text.utf8)))?["error"] ?? .null }
 
-    /// The name of the failure; `nil` for other servers.
+    /// The code of the API's error; `nil` for other servers.
     var code: String? { self.error["code"].stringValue }
 
     /// Indicates whether one of Martlet's APIs has responded, rather than another server at that address.

@@ -11,21 +11,26 @@ struct NoResponseError: StatusError {
 
     /// - Parameter url: The URL of the server.
     init(_ error: any Error, from url: String) {
-        let (timeouts, ends): ([HTTPClientError], [HTTPClientError]) = (
-            [.deadlineExceeded, .readTimeout], [.remoteConnectionClosed]
-        )
-        if let error = error as? HTTPClientError, timeouts.contains(error) {
-            self.mayHaveArrived = true
+        let (isSecure, text) = (url.hasPrefix("https:"), "\(error)")
+        let failure = error as? HTTPClientError
+        self.mayHaveArrived = failure.map { Self.afterConnecting.contains($0) } ?? false
+        if failure == .deadlineExceeded || failure == .readTimeout || failure == .connectTimeout {
             self.description = "\(url) did not respond in time"
-        } else if let error = error as? HTTPClientError, ends.contains(error) {
-            self.mayHaveArrived = true
-            self.description = "\(url) closed the connection without a response"
+        } else if failure == .remoteConnectionClosed {
+            let hint = isSecure ? "" : "; a port that expects TLS does that: is it the right one?"
+            self.description = "\(url) closed the connection without a response\(hint)"
+        } else if text.contains("WRONG_VERSION_NUMBER") {
+            self.description = "\(url) does not speak TLS there: use http, or another port"
+        } else if text.contains("CERTIFICATE_VERIFY_FAILED") || error is NIOSSLExtraError {
+            let remedy = "--api-authority names an authority of your own"
+            self.description = "the certificate of \(url) is not trusted, has expired or is for another name: \(remedy)"
         } else {
-            self.mayHaveArrived = false
-            let remedy =
-                error is NIOSSLError || error is NIOSSLExtraError
-                ? "is its certificate trusted? --api-authority names an authority of your own" : "is it running?"
-            self.description = "no response from \(url): \(remedy) (\(ErrorDescription.of(error)))"
+            self.description = "no response from \(url): is it running? (\(ErrorDescription.of(error)))"
         }
     }
+
+    /// The errors of requests that may have been sent.
+    private static let afterConnecting: [HTTPClientError] = [
+        .deadlineExceeded, .readTimeout, .writeTimeout, .remoteConnectionClosed, .cancelled,
+    ]
 }

@@ -21,7 +21,7 @@ struct CheckCommand: AsyncParsableCommand {
         let path: String
         var masterKey: MasterKey?
         if let file {
-            path = file
+            path = try InputFile.file(file)
         } else {
             let paths = try await self.data.paths()
             path = paths.databasePath

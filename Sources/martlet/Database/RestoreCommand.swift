@@ -20,7 +20,7 @@ struct RestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         let paths = try await self.data.paths()
-        let restore = DatabaseRestore(backup: self.backup, paths: paths, mayReplace: self.replace)
+        let restore = DatabaseRestore(backup: try InputFile.file(self.backup), paths: paths, mayReplace: self.replace)
         let result = try await restore.run(pausing: !self.noPause)
         for fault in result.faults { StandardError.line("warning: \(fault)") }
         StandardOutput.line("\(paths.databasePath) is restored from \(self.backup)")

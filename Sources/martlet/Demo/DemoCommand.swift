@@ -20,6 +20,8 @@ struct DemoCommand: AsyncParsableCommand {
         let directory = FileManager.default.temporaryDirectory.appending(path: "martlet-demo-\(UUID().uuidString)").path
         guard DurableFile.makePrivateFolder(directory) else { throw SettingsError("\(directory) cannot be made") }
         defer { try? FileManager.default.removeItem(atPath: directory) }
+        let file = settings.file.map { "; settings file \($0) is used for the log only" } ?? ""
+        StandardOutput.line("Pushes go to the demo's own gateway, nothing goes to Apple. Data: \(directory)\(file)")
         let demo = DemoRun(directory: directory, endsAfterDelivery: self.exit, log: log)
         try await ServiceRunner.run([], until: demo, logger: log.logger("martlet"))
     }

@@ -23,15 +23,40 @@ extension GatewayConfiguration: SettingTarget {
 enum GatewaySettings {
     /// Data and server certificate.
     enum General: ConfigurationSection {
+        private static let serverNames = Setting(
+            "gateway.serverNames",
+            flag: "server-name",
+            kind: .list,
+            default: GatewayConfiguration.defaults.serverNames.joined(separator: ", ")
+        )
+        .help("A name in the server certificate; repeat it for several")
+        .detail("The loopback addresses are always in it.")
+
         static let rows: [SettingRow<GatewayConfiguration>] = [
             .text("gateway.dataDirectory", flag: "data-directory", \.dataDirectory)
                 .help("Directory of certificates, keys and stored messages"),
-            .list("gateway.serverNames", flag: "server-name", \.serverNames)
-                .help("A name in the server certificate; repeat it for several")
-                .detail("The loopback addresses are always in it."),
+            SettingRow(serverNames) { settings, configuration in
+                guard let names = settings.strings(serverNames) else { return }
+                for name in names where !Self.isServerName(name) {
+                    settings.reject(serverNames, "'\(name.printable)' is not a host name or an IP address")
+                }
+                configuration.serverNames = names
+            },
             .choice("gateway.serverKey", flag: "server-key", \.serverKey)
                 .help("Kind of key in the server certificate"),
         ]
+
+        /// Indicates whether a certificate can have a name: letters, digits, hyphens and dots, a wildcard before
+        /// them, or an IPv6 address.
+        private static func isServerName(_ name: String) -> Bool {
+            let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+            guard (1...253).contains(name.utf8.count), !name.hasPrefix("-"), !labels.contains("") else { return false }
+            let host = name.hasPrefix("*.") ? name.dropFirst(2) : name[...]
+            return host.utf8.allSatisfy { byte in
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                    || [45, 46, 58, 95].contains(byte)
+            }
+        }
     }
 
     /// The treatment of providers beyond the rules: faults, strictness, token length.

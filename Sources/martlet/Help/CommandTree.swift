@@ -53,8 +53,11 @@ struct CommandTree: Decodable {
         try JSONDecoder().decode(Dump.self, from: Data(Martlet._dumpHelp().utf8)).command
     }
 
-    /// The commands below this one that help shows.
-    var children: [CommandTree] { (self.subcommands ?? []).filter { $0.shouldDisplay != false } }
+    /// The commands below this one that help shows. The library's own command `help` comes after ours.
+    var children: [CommandTree] {
+        var names: Set<String> = []
+        return (self.subcommands ?? []).filter { $0.shouldDisplay != false && names.insert($0.commandName).inserted }
+    }
 
     /// The options, flags and positional arguments that help shows, without those of the library.
     var shownArguments: [Argument] {

@@ -15,7 +15,9 @@ struct ManualPage {
         let root = try CommandTree.root()
         let pages = [ManualPage(root, [])] + root.children.map { ManualPage($0, [$0.commandName]) }
         let names = pages.map(\.name)
-        return pages.map { page in ("\(page.name).1", page.written(date, seeAlso: names.filter { $0 != page.name })) }
+        return pages.map { page in
+            ("\(page.name).1", page.written(date, seeAlso: names.filter { $0 != page.name }.sorted()))
+        }
     }
 
     private init(_ command: CommandTree, _ words: [String]) {

@@ -1,4 +1,5 @@
 import Foundation
+import PushSender
 import PushSupport
 
 /// Files that commands read for their user; `-` is standard input. All functions throw ``SettingsError``.
@@ -25,8 +26,32 @@ enum InputFile {
     /// Opens a file for reading it in pieces.
     static func open(_ path: String, for option: String? = nil) throws -> FileHandle {
         try self.reading(path, for: option) {
-            path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+            // A folder can be opened, and fails later.
+            guard !self.isDirectory(path) else { throw SettingsError(String(cString: strerror(EISDIR))) }
+            return path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
         }
+    }
+
+    /// Returns the text of a file with the certificates of authorities.
+    static func authorities(_ path: String, for option: String) throws -> String {
+        let text = try self.text(path, for: option)
+        guard PushServiceEndpoint.hasCertificates(text) else {
+            throw SettingsError("\(option): \(path) has no certificate in PEM (BEGIN CERTIFICATE)", status: .usage)
+        }
+        return text
+    }
+
+    /// Returns a path that is not that of a folder.
+    static func file(_ path: String) throws -> String {
+        guard !self.isDirectory(path) else {
+            throw SettingsError("\(path) cannot be read: \(String(cString: strerror(EISDIR)))")
+        }
+        return path
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var isDirectory: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
     }
 
     /// Returns the JSON object in a file.

@@ -63,8 +63,8 @@ struct CredentialCommand: AsyncParsableCommand {
         /// Returns the members of the request.
         /// - Throws: ``CredentialError`` for files that could not be used.
         private func members(passphrase: String?) throws -> [String: JSONValue?] {
-            let credential = try PushCredential.load(
-                file: self.file,
+            let credential = try InputFile.credential(
+                self.file,
                 passphrase: passphrase,
                 teamID: self.teamID,
                 keyID: self.keyID,

@@ -51,7 +51,9 @@ struct ProviderOptions: APIAccess {
     /// Returns a client that has an API key.
     static func authenticated(_ settings: SettingsReader) throws -> APIClient {
         let client = try APISettings.client(settings)
-        guard client.apiKey != nil else { throw ValidationError("Give an API key: set MARTLET_API_KEY.") }
+        guard client.apiKey?.isEmpty == false else {
+            throw SettingsError("give an API key: MARTLET_API_KEY, api.key or --api-key", status: .usage)
+        }
         return client
     }
 }

@@ -24,13 +24,18 @@ extension ServeSettings {
             var configuration = CompatibilityConfiguration()
             for app in Set(keys.keys).union(accounts.keys) {
                 guard let topic = Topic(app) else {
-                    throw SettingsError("serve.compatibility: '\(app)' is not a bundle id")
+                    throw SettingsError("serve.compatibility: '\(app)' is not a bundle id", status: .usage)
                 }
                 let own = keys[app] ?? []
-                guard own.count <= 1 else { throw SettingsError("serve.compatibility.doors: give \(app) one key") }
+                guard own.count <= 1 else {
+                    throw SettingsError("serve.compatibility.doors: give \(app) one key", status: .usage)
+                }
                 guard let access = FormAccess(key: own.first, accounts: Set(accounts[app] ?? [])) else {
                     let form = "at least \(FormAccess.minimumKey) letters, digits, hyphens or underscores"
-                    throw SettingsError("serve.compatibility: the key of \(app) needs \(form), and an account a name")
+                    throw SettingsError(
+                        "serve.compatibility: the key of \(app) needs \(form), and an account a name",
+                        status: .usage
+                    )
                 }
                 configuration.apps[topic] = access
             }
@@ -42,7 +47,7 @@ extension ServeSettings {
             var pairs: [String: [String]] = [:]
             for text in settings.strings(setting) ?? [] {
                 guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
-                    throw SettingsError("\(setting.key): use APP=VALUE")
+                    throw SettingsError("\(setting.key): use APP=VALUE", status: .usage)
                 }
                 pairs[String(text[..<equals]), default: []].append(String(text[text.index(after: equals)...]))
             }

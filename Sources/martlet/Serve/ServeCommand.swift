@@ -34,7 +34,9 @@ struct ServeCommand: AsyncParsableCommand {
         let services = try PushServices(settings)
         let log = LogConfiguration(settings)
         try settings.check()
-        if let warning = services.warning { log.logger("martlet").warning("\(warning)") }
+        let logger = log.logger("martlet")
+        services.log(to: logger)
+        StartLine.log(to: logger, "provider starts", data: configuration.dataDirectory, settings)
 
         var sending = SenderConfiguration()
         sending.waitTimeout = Self.sendTimeout
@@ -54,7 +56,7 @@ struct ServeCommand: AsyncParsableCommand {
             },
             logger: log.logger("provider")
         )
-        try await ServiceRunner.run([pool, server], logger: log.logger("martlet"))
+        try await ServiceRunner.run([pool, server], logger: logger)
     }
 
     /// Returns the configuration that the settings describe; ``SettingsReader/check()`` comes after that.
@@ -65,6 +67,8 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.tls = try ServeSettings.General.tls(settings)
         ServeSettings.Limits.apply(settings, to: &configuration)
         ServeSettings.Breaker.apply(settings, to: &configuration)
+        // A number out of its range would be reported as its nearest one.
+        try settings.check()
         try ServeSettings.Breaker.check(configuration.breaker)
         configuration.compatibility = try ServeSettings.Compatibility.configuration(settings)
         return configuration

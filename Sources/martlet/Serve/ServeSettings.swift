@@ -41,14 +41,19 @@ enum ServeSettings {
 
     /// The API's address and the push services.
     enum General: ConfigurationSection {
+        /// The value that names Apple's push service.
+        static let apple = "apple"
+
         static let sandboxService = Setting("serve.sandboxService", flag: "sandbox-service", default: "Apple's")
-            .help("Push service for the sandbox, as HOST:PORT")
+            .help("Push service for the sandbox: HOST:PORT, or 'apple'")
+            .detail("The log begins with the push services of both environments.")
+            .detail("It warns where pushes go to Apple and no setting says so.")
         static let productionService = Setting(
             "serve.productionService",
             flag: "production-service",
             default: "Apple's"
         )
-        .help("Push service for production, as HOST:PORT")
+        .help("Push service for production: HOST:PORT, or 'apple'")
         static let serviceAuthority = Setting("serve.serviceAuthority", flag: "service-authority")
             .help("PEM file of an additional authority for the push services named here")
             .detail("It counts for `serve.sandboxService` and `serve.productionService`, never for Apple's own.")
@@ -154,7 +159,7 @@ enum ServeSettings {
         static func check(_ limits: CircuitBreaker.Limits) throws {
             guard limits.memory >= limits.minimum else {
                 let fault = "\(limits.memory) is less than serve.breaker.minimum, \(limits.minimum)"
-                throw SettingsError("serve.breaker.memory: \(fault): the breaker could never open")
+                throw SettingsError("serve.breaker.memory: \(fault): the breaker could never open", status: .usage)
             }
         }
     }

@@ -157,6 +157,24 @@ import Testing
         #expect(rules.firstStreamLimit == 7 && rules.idleTimeout == nil && rules.requiresJSONObject)
     }
 
+    @Test(arguments: ["", "a b", "-a", "a..b", ".", "*", "ä.example"])
+    func aServerNameThatNoCertificateCanHaveIsNamed(name: String) async throws {
+        let settings = try await self.settings(GatewaySettings.General.self, "--server-name=\(name)")
+        _ = GatewayRunCommand.configuration(settings)
+        let error = #expect(throws: SettingsError.self) { try settings.check() }
+        #expect(error?.description == "gateway.serverNames: '\(name)' is not a host name or an IP address")
+    }
+
+    @Test func serverNamesAreHostNamesAndAddresses() async throws {
+        let names = ["gateway.example.com", "*.example.com", "10.0.0.1", "fe80::1", "a_b"]
+        let words = names.flatMap { ["--server-name", $0] }
+        let settings = try await SettingsReader(
+            flags: try SettingFlags<GatewaySettings.General>.parse(words).values
+        )
+        #expect(GatewayRunCommand.configuration(settings).serverNames == names)
+        try settings.check()
+    }
+
     @Test func freePortsAreTakenWhereNoPortIsNamed() async throws {
         let settings = try await self.settings(GatewaySettings.Listeners.self, "--binary-port", "4000")
         let configuration = GatewayRunCommand.configuration(settings, freePorts: true)
