@@ -7,8 +7,13 @@ import PushSupport
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = command("demo")
         .help("Run gateway, provider and a device in one process and follow one notification through all of them.")
-        .detail("Everything listens on free ports of 127.0.0.1 and is kept in a temporary directory that is removed")
-        .detail("at the end. Without --exit the demo keeps running and prints commands to try next; Ctrl-C ends it.")
+        .detail(
+            """
+            Everything listens on free ports of 127.0.0.1 and is kept in a temporary directory that is removed at the \
+            end. Without --exit the demo keeps running and prints commands to try next; Ctrl-C ends it.
+            """
+        )
+        .example("demo --exit")
 
     @OptionGroup var common: CommonOptions
     @Flag(help: "End after the first delivery, with status 0.") var exit = false

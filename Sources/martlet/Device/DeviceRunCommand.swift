@@ -6,8 +6,12 @@ import ServiceLifecycle
 /// `martlet device run`: is a device.
 struct DeviceRunCommand: AsyncParsableCommand {
     static let configuration = command("run", "Be a device: activate, connect to a gateway, print each notification.")
-        .detail("The first run activates a new device over the gateway's admin API and keeps its identity in a file;")
-        .detail("later runs are the same device with the same device tokens.")
+        .detail(
+            """
+            The first run activates a new device over the gateway's admin API and keeps its identity in a file; later \
+            runs are the same device with the same device tokens.
+            """
+        )
         .detail("Notifications go to standard output, everything else to standard error. Ends on Ctrl-C.")
         .example("device --topic com.example.MyApp")
 

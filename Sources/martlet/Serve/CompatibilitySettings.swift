@@ -8,8 +8,12 @@ extension ServeSettings {
 
         static let doors = Setting("serve.compatibility.doors", flag: "door", kind: .list)
             .help("APP=KEY: opens the forms of older systems for an app; repeat it")
-            .detail("The key is a part of the path and has at least 16 letters, digits,")
-            .detail("hyphens or underscores ([compatibility.md](compatibility.md)).")
+            .detail(
+                """
+                The key is a part of the path and has at least 16 letters, digits, hyphens or underscores \
+                ([compatibility.md](compatibility.md)).
+                """
+            )
         static let accounts = Setting("serve.compatibility.accounts", flag: "account", kind: .list)
             .help("APP=ACCOUNT: opens the publisher's form for an account; repeat it")
             .detail("The form is taken from this account without the key.")

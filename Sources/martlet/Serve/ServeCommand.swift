@@ -10,10 +10,18 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = command("serve")
         .help("Run the provider: keep devices, take notifications over a REST API, send them.")
         .detail("The first start prints an admin API key, once, or writes it to --admin-key-file.")
-        .detail("Without other settings notifications go to Apple; for a Martlet gateway give --sandbox-service")
-        .detail("localhost:2197 and its authority.pem as --service-authority.")
+        .detail(
+            """
+            Without other settings notifications go to Apple; for a Martlet gateway give --sandbox-service \
+            localhost:2197 and its authority.pem as --service-authority.
+            """
+        )
         .detail("Ends on Ctrl-C, when the pages in flight have been sent.")
         .detail("'martlet help settings serve' lists all settings.")
+        .example("serve --data-directory /var/lib/martlet --admin-key-file admin.key --production-service apple")
+        .example(
+            "serve --sandbox-service localhost:2197 --service-authority martlet-data/gateway/authority.pem"
+        )
 
     /// The longest time that a push waits for a connection. It is shorter than a graceful shutdown may take; the
     /// dispatcher tries again in any case.

@@ -20,8 +20,12 @@ enum ServeSettings {
             default: ProviderConfiguration.defaults.dataDirectory
         )
         .help("Directory of the database")
-        .detail("It holds `provider.sqlite` and `lock`. It must be on a local disk,")
-        .detail("because SQLite's write-ahead log needs shared memory, which network file systems do not have.")
+        .detail(
+            """
+            It holds `provider.sqlite` and `lock`. It must be on a local disk, because SQLite's write-ahead log needs \
+            shared memory, which network file systems do not have.
+            """
+        )
         .detail("One process can use it at a time.")
         private static let masterKeyText = "master.key in the data directory"
         static let masterKey = Setting("serve.masterKey", flag: "master-key", default: masterKeyText)
@@ -61,8 +65,12 @@ enum ServeSettings {
         private static let certificate = Setting("serve.tls.certificate", flag: "tls-certificate")
             .help("PEM file with the certificate of the API, and those of its issuers after it")
             .detail("With it the API speaks HTTPS: HTTP/2 and HTTP/1.1, with TLS 1.2 or later.")
-            .detail("A renewed file counts within seconds, for new connections; one that cannot be used is logged,")
-            .detail("and the old certificate stays in use.")
+            .detail(
+                """
+                A renewed file counts within seconds, for new connections; one that cannot be used is logged, and the \
+                old certificate stays in use.
+                """
+            )
         private static let key = Setting("serve.tls.key", flag: "tls-key")
             .help("PEM file with the private key of that certificate, without a passphrase")
 
@@ -90,8 +98,12 @@ enum ServeSettings {
             .text("serve.adminKeyFile", flag: "admin-key-file", \.adminKeyFile)
                 .help("New file for the first admin API key, which is not printed then")
                 .detail("Only its owner can read it. Both the file and the output are written once the port is bound.")
-                .detail("A file that holds such a key of an earlier start is replaced;")
-                .detail("any other ends the start with an error."),
+                .detail(
+                    """
+                    A file that holds such a key of an earlier start is replaced; any other ends the start with an \
+                    error.
+                    """
+                ),
         ]
     }
 
@@ -119,9 +131,13 @@ enum ServeSettings {
                 .detail("Further ones wait. Those without a valid key may be half as many, and end beyond that."),
             .time("serve.requestSeconds", flag: "request-seconds", 1...3600, \.limits.request)
                 .help("Seconds from the head of a request to its end")
-                .detail("The same time holds for each 16 KiB of an import, and for a response, an export too,")
-                .detail("until the client has taken its next 64 kB. A client that was faster may rest for as long as")
-                .detail("it has gained, ten times this time at most. Then the connection is closed."),
+                .detail(
+                    """
+                    The same time holds for each 16 KiB of an import, and for a response, an export too, until the \
+                    client has taken its next 64 kB. A client that was faster may rest for as long as it has gained, \
+                    ten times this time at most. Then the connection is closed.
+                    """
+                ),
             .time("serve.questionSeconds", flag: "question-seconds", 1...300, \.limits.query)
                 .help("Seconds that a query over many devices may take")
                 .detail("Counts, previews and histories are such queries. The time in the queue does not count.")
