@@ -48,7 +48,8 @@ public struct DeviceActivation: Sendable {
         } catch let error as DeviceError {
             throw error
         } catch {
-            throw DeviceError.activationFailed("no usable response from \(self.adminURL): \(ErrorDescription.of(error))")
+            let cause = ErrorDescription.of(error)
+            throw DeviceError.activationFailed("no usable response from \(self.adminURL): \(cause)")
         }
     }
 
