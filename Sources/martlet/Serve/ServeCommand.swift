@@ -76,8 +76,7 @@ struct ServeCommand: AsyncParsableCommand {
         ServeSettings.Limits.apply(settings, to: &configuration)
         ServeSettings.Breaker.apply(settings, to: &configuration)
         // A number out of its range would be reported as its nearest one.
-        try settings.check()
-        try ServeSettings.Breaker.check(configuration.breaker)
+        if !settings.hasErrors { try ServeSettings.Breaker.check(configuration.breaker) }
         configuration.compatibility = try ServeSettings.Compatibility.configuration(settings)
         return configuration
     }

@@ -101,6 +101,9 @@ struct SettingsReader: Sendable {
     /// Notes an error of ``check()`` in a value that follows from the given ones.
     func reject(_ setting: Setting, _ message: String) { self.errors.add("\(setting.key): \(message)") }
 
+    /// Indicates whether ``check()`` will throw for the values that were read so far.
+    var hasErrors: Bool { !self.errors.all.isEmpty }
+
     /// - Throws: ``SettingsError`` that names every value that could not be read.
     func check() throws {
         let errors = self.errors.all

@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: ["localhost", "", ":2197", "localhost:0", "localhost:99999", "localhost:x"])
     func anAddressWithoutAPortIsNamed(address: String) async throws {
-        let settings = try await Self.settings(["--production-service=\(address)"])
+        let settings = try await Self.settings(["--production-service", address])
         let error = #expect(throws: SettingsError.self) { try PushServices(settings) }
         #expect(error?.description == "serve.productionService: '\(address)' is not HOST:PORT")
         #expect(error?.status == .usage)
@@ -45,7 +45,7 @@ import Testing
 
     @Test func theFirstLineSaysLoudlyWherePushesGo() async throws {
         func line(_ words: [String]) async throws -> String {
-            let log = RecordedLog(level: .info)
+            let log = RecordedLog()
             try PushServices(try await Self.settings(words)).log(to: log.logger)
             return try #require(log.lines.first)
         }
