@@ -87,7 +87,14 @@ let package = Package(
     targets: [
         // What both ends of a push share.
         module("PushTypes", [.nioCore]),
-        module("PushSupport", ["PushTypes", .nioCore, .swiftASN1, .x509]),
+        // Only this is compiled anew for another version or commit; the Makefile hands the commit over.
+        .target(
+            name: "BuildInformation",
+            cSettings: ["MARTLET_COMMIT", "MARTLET_VERSION"].compactMap { name in
+                Context.environment[name].map { .define(name, to: "\"\($0)\"") }
+            }
+        ),
+        module("PushSupport", ["BuildInformation", "PushTypes", .nioCore, .swiftASN1, .x509]),
         module("PushWire", ["PushSupport", "PushTypes", .crypto, .nioCore]),
 
         // The libraries.
@@ -137,18 +144,12 @@ let package = Package(
                 .swiftASN1, .x509,
             ]
         ),
-        // Only this is compiled anew for a commit; the Makefile hands the commit over.
-        .target(
-            name: "BuildInformation",
-            cSettings: Context.environment["MARTLET_COMMIT"].map { [.define("MARTLET_COMMIT", to: "\"\($0)\"")] }
-        ),
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "BuildInformation", "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider",
-                "PushSender",
-                "PushStore", "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration,
-                .crypto, .logging, .metrics, .nioCore, .nioHTTP1, .nioSSL, .serviceLifecycle, .unixSignals,
+                "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider", "PushSender", "PushStore",
+                "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration, .crypto,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioSSL, .serviceLifecycle, .unixSignals,
             ],
             swiftSettings: strict
         ),

@@ -1,5 +1,4 @@
 import ArgumentParser
-import BuildInformation
 import Foundation
 import PushSupport
 
@@ -67,9 +66,9 @@ struct Martlet: AsyncParsableCommand {
 
 /// The version of the program.
 enum Version {
-    /// The version, and the commit if the build knew it, such as `0.1.0 (1a2b3c4d5)`.
+    /// The version, and the commit if the build knew it, such as `0.2.0 (1a2b3c4d5)`.
     static let text: String = {
-        let commit = String(cString: martlet_build_commit())
-        return commit.isEmpty ? MartletVersion.number : "\(MartletVersion.number) (\(commit))"
+        let (number, commit) = (MartletVersion.number, MartletVersion.commit)
+        return commit.isEmpty ? number : "\(number) (\(commit))"
     }()
 }

@@ -19,6 +19,7 @@ struct DeviceRunCommand: AsyncParsableCommand {
     @OptionGroup var flags: SettingFlags<DeviceSettings>
     @OptionGroup var admin: SettingFlags<GatewaySettings.Admin>
     @Flag(help: "One line of JSON per notification.") var json = false
+    @Flag(help: "Print the device token of each app on standard output, and end.") var printToken = false
 
     func run() async throws {
         let settings = try await self.common.settings([self.flags, self.admin])
@@ -34,6 +35,9 @@ struct DeviceRunCommand: AsyncParsableCommand {
         guard !topics.isEmpty || !channels.isEmpty else {
             throw ValidationError("Name at least one app with --topic, or a channel with --channel.")
         }
+        guard !self.printToken || !topics.isEmpty else {
+            throw ValidationError("--print-token needs at least one app: add --topic.")
+        }
 
         let identity = try await file.loadOrCreate { try await DeviceActivation(adminURL: admin).activate(name: name) }
         let device = Device(identity: identity, configuration: configuration, logger: log.logger("device"))
@@ -42,7 +46,8 @@ struct DeviceRunCommand: AsyncParsableCommand {
             topics: topics,
             channels: channels,
             file: file,
-            asJSON: self.json
+            asJSON: self.json,
+            endsAfterTokens: self.printToken
         )
         try await ServiceRunner.run([device], until: printer, logger: log.logger("martlet"))
     }

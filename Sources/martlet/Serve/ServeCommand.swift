@@ -64,7 +64,7 @@ struct ServeCommand: AsyncParsableCommand {
             },
             logger: log.logger("provider")
         )
-        try await ServiceRunner.run([pool, server], logger: logger)
+        try await ServiceRunner.run([pool, server], ready: { _ = try await server.port() }, logger: logger)
     }
 
     /// Returns the configuration that the settings describe; ``SettingsReader/check()`` comes after that.
