@@ -132,6 +132,32 @@ upgrade() {
     send_and_receive "after the upgrade"
 }
 
+# A crash leaves its stack in the journal, with the names of functions if the package of symbols is there, and the service
+# starts again.
+crash() {
+    cp "$symbols" "$root/home/alice/symbols.deb"
+    chmod 0644 "$root/home/alice/symbols.deb"
+    as_user 'sudo apt-get install -y ./symbols.deb' >"$work/symbols.log" 2>&1 || fail "symbols: $(cat "$work/symbols.log")"
+    local pid
+    pid=$(as_root systemctl show --property MainPID --value martlet)
+    as_root kill -ILL "$pid"
+    for _ in $(seq 600); do
+        ! journal martlet | grep -q 'Backtrace took' || break
+        sleep 0.05
+    done
+    expect "Program crashed" journal martlet
+    expect "_dispatch_sig_thread" journal martlet
+    # A signal from outside, unlike a crash, does not end the process.
+    as_root kill -KILL "$pid"
+    for _ in $(seq 600); do
+        [ "$(as_root systemctl show --property MainPID --value martlet)" = "$pid" ] ||
+            [ "$(as_root systemctl is-active martlet)" != active ] || break
+        sleep 0.05
+    done
+    as_user 'sudo apt-get purge -y martlet-dbgsym' >"$work/symbols.log" 2>&1 || fail "symbols: $(cat "$work/symbols.log")"
+    send_and_receive "after a crash"
+}
+
 # A database of version 0.1.0 is migrated by the first start, and keeps what is in it.
 old_database() {
     as_root systemctl stop martlet
