@@ -10,7 +10,7 @@ cleanup() {
 trap cleanup EXIT
 
 now() { date +%s.%N; }
-figure() { awk -v n="$1" -v v="$2" -v u="$3" 'BEGIN { printf "figure %s %.6g %s\n", n, v, u }'; }
+figure() { awk -v n="$1" -v v="$2" -v u="$3" 'BEGIN { printf "figure %s %.10g %s\n", n, v, u }'; }
 since() { awk -v a="$1" -v b="$(now)" 'BEGIN { print b - a }'; }
 step() { echo "step: $*"; }
 fail() { echo "FAILED: $*" >&2; exit 1; }

@@ -2,8 +2,10 @@ import Foundation
 
 /// The settings in environment variables.
 struct SettingsEnvironment {
-    /// The variables that the build and its scripts read.
-    private static let ofTheBuild: Set<String> = ["MARTLET_COMMIT", "MARTLET_SHARED_BUILD"]
+    /// The variables that the build, its scripts and packaging/compose.yml read.
+    private static let ofTheBuild: Set<String> = [
+        "MARTLET_COMMIT", "MARTLET_IMAGE", "MARTLET_SHARED_BUILD", "MARTLET_VERSION",
+    ]
 
     /// The values by the variable of this version.
     private(set) var values: [String: String] = [:]
