@@ -26,11 +26,9 @@ package final class KeyUses: Service {
     /// Writes the times until shutdown, and the last ones then.
     package func run() async {
         await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                try? await Task.sleep(for: Self.pause, clock: .continuous)
-                await self.flush()
-            }
+            while (try? await Task.sleep(for: Self.pause, clock: .continuous)) != nil { await self.flush() }
         }
+        await self.flush()
     }
 
     /// Writes the times that are pending. Those that could not be written are written with the next ones.

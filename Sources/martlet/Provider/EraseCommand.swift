@@ -24,7 +24,7 @@ struct EraseResource<Kind: ErasableResource>: AsyncParsableCommand {
         let (id, connection) = (self.resource.id, try await self.resource.connection())
         if !self.yes {
             StandardError.line("This erases \(id): \(Kind.loss). Type it again to go on, or give --yes:")
-            guard readLine() == id else { throw ValidationError("Nothing was erased.") }
+            guard readLine() == id else { throw SettingsError("nothing was erased: another name was typed") }
         }
         var response = try await connection.send(self.resource.request(.delete))
         while response["state"] == "erasing" {

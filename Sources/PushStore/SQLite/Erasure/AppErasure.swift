@@ -75,7 +75,8 @@ struct AppErasure {
 struct NotificationErasure {
     /// The tables of the ledger that may have many rows, and what tells the rows of a notification apart.
     private static let tables = [
-        ("delivery", "recipient"), ("retry", "recipient"), ("tokenHad", "token"), ("badgeStep", "holder"),
+        ("shard", "number"), ("delivery", "recipient"), ("retry", "recipient"), ("tokenHad", "token"),
+        ("badgeStep", "holder"),
         ("target", "position"),
     ]
 
@@ -85,6 +86,8 @@ struct NotificationErasure {
 
     /// Erases some rows, and the notification after its last one.
     func step() throws {
+        // Its counters need not add up any more.
+        try self.database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", self.number)
         for (table, key) in Self.tables {
             let sql = """
                 DELETE FROM \(table) WHERE notification = ?1 AND \(key) IN (

@@ -10,10 +10,12 @@ extension SQLiteStore {
         try await self.database.write { database in
             guard try database.run(sql: "UPDATE app SET isErased = 1 WHERE id = ?", [app]) > 0 else { return nil }
             let end = """
-                UPDATE notification SET state = 'cancelled', finishedAt = ?
+                UPDATE notification SET state = 'cancelled', finishedAt = ?, isForgotten = 1
                 WHERE app = ? AND state NOT IN ('done', 'cancelled')
                 """
             try database.run(sql: end, [now.milliseconds, app])
+            let shards = "DELETE FROM shard WHERE notification IN (SELECT number FROM notification WHERE app = ?)"
+            try database.run(sql: shards, [app])
             for table in ["schedule", "webhook", "credential", "userSecret"] {
                 try database.run(sql: "DELETE FROM \(table) WHERE app = ?", [app])
             }
