@@ -54,18 +54,33 @@ struct OperationRunner: Sendable {
         } catch {
             response = await self.failures.response(to: error, request)
         }
-        if case .audited = operation.effect, let key = knownKey {
-            let action = "\(request.method.rawValue) \(Self.audited(request.uri.path, of: operation).prefix(300))"
-            await self.audit.record(action, resource: resource.value, status: response.status.code, key: key)
+        if let key = knownKey, let isFrequent = Self.isFrequent(operation.effect) {
+            let status = response.status.code
+            // Failed requests that would have changed nothing of note leave no trace.
+            if !isFrequent || status < 400 {
+                let path = Self.audited(request.uri.path, of: operation).prefix(300)
+                let action = "\(request.method.rawValue) \(path)"
+                let made = resource.value
+                await self.audit.record(action, resource: made, status: status, key: key, isFrequent: isFrequent)
+            }
         }
         self.refusals.note(status: response.status.code, key: knownKey?.name)
         self.metrics.count(operation.id, status: response.status.code, duration: ContinuousClock.now - start)
         return response
     }
 
+    /// Returns `true` for an operation whose changes share audit entries, `nil` for one that changes nothing.
+    private static func isFrequent(_ effect: OperationEffect) -> Bool? {
+        switch effect {
+        case .readOnly: nil
+        case .audited: false
+        case .unaudited: true
+        }
+    }
+
     /// Returns the path for the audit, which names no user and no token: they must be gone once they are erased.
     private static func audited(_ path: String, of operation: ProviderOperation) -> String {
-        let hidden: Set<Substring> = ["{user}", "{token}"]
+        let hidden: Set<Substring> = ["{user}", "{token}", "{installation}"]
         let names = operation.path.split(separator: "/", omittingEmptySubsequences: false)
         guard names.contains(where: hidden.contains) else { return path }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)

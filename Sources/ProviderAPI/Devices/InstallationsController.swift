@@ -66,21 +66,18 @@ struct InstallationsController: Controller {
         let own = try fields.string("secret", maximum: 100)
         var registration = try DeviceRequest.registration(fields)
         registration.installation = installation
-        let known = try await self.store.devices(app: app.id, installation: installation)
-            .first { $0.environment == registration.environment }
-        if let known, known.token != registration.token, own.map({ Self.isEqual($0, secret) }) != true {
+        registration.user = try await self.user(fields, app, installation)
+        let result = try await self.store.registerOwn(
+            registration,
+            isProven: own.map { Self.isEqual($0, secret) } ?? false,
+            app: app.id,
+            now: self.time.now
+        )
+        guard let result else {
             let message = "this installation has another token: send its secret, that of an earlier response"
             throw RequestError(.forbidden, code: "not_own_installation", message: message, path: "secret")
         }
-        registration.user = try await self.user(fields, app, installation)
-        if registration.user == nil {
-            let holder = try await self.store.devices(app: app.id, token: registration.token)
-                .first { $0.environment == registration.environment }?.profile.installation
-            // Who takes the token of another installation does not take its user.
-            if let holder, holder != installation, known == nil { registration.user = .clear }
-        }
-        let results = try await self.store.register([registration], app: app.id, now: self.time.now)
-        if case .rejected(let excess)? = results.first?.kind { throw RequestError(excess) }
+        if case .rejected(let excess) = result.kind { throw RequestError(excess) }
         return try .json(Registered(secret: secret))
     }
 

@@ -8,6 +8,18 @@ package protocol DeviceStore: Sendable {
         app: Int64,
         now: Timestamp
     ) async throws -> [RegistrationResult]
+    /// Adds or refreshes the device of an installation that registers itself.
+    ///
+    /// Whoever registers the token of another installation does not get its user.
+    /// - Parameter isProven: Whether the caller has shown that the installation is its own. Without that, only the token
+    ///   that the installation has is accepted.
+    /// - Returns: The result; `nil` if the installation has another token, and nothing was changed.
+    func registerOwn(
+        _ registration: DeviceRegistration,
+        isProven: Bool,
+        app: Int64,
+        now: Timestamp
+    ) async throws -> RegistrationResult?
     /// Returns devices in the order of their ids, beginning after `after`, with the inactive ones.
     ///
     /// Devices that cannot be read are left out. There are fewer than `limit` only when no more follow.

@@ -2,6 +2,7 @@ import Foundation
 import ProviderAPI
 import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 /// API keys and their scopes.
@@ -214,6 +215,26 @@ import Testing
             let entry = try await provider.api.get("/v1/audit?limit=1").json["entries"].elements.first
             #expect(entry?["key"] == issued.json["id"])
             #expect(entry?["resource"] == made.json["id"])
+        }
+    }
+
+    /// Registrations and sends are too many for an entry each, and still their key is known.
+    @Test func frequentChangesShareAnEntryThatNamesTheirKey() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            for number in 0..<40 { _ = try await provider.register(DeviceToken.numbered(number).hex) }
+            let device = "/v1/apps/\(Vectors.bundleID)/devices/\(DeviceToken.numbered(1).hex)"
+            #expect(try await provider.api.delete(device).status == 204)
+            let entries = try await provider.api.get("/v1/audit").json["entries"].elements
+            let added = entries.filter { $0["action"] == .string("POST /v1/apps/\(Vectors.bundleID)/devices") }
+            // More than one if a minute has ended meanwhile.
+            #expect(added.compactMap { $0["count"].integerValue }.reduce(0, +) == 40)
+            #expect(added.count < 10)
+            #expect(added.allSatisfy { $0["keyName"] == "first admin key" })
+            let removed = entries.filter {
+                $0["action"] == .string("DELETE /v1/apps/\(Vectors.bundleID)/devices/{token}")
+            }
+            #expect(removed.count == 1)
         }
     }
 

@@ -18,6 +18,33 @@ extension SQLiteStore {
     }
 }
 
+extension SQLiteStore {
+    package func registerOwn(
+        _ registration: DeviceRegistration,
+        isProven: Bool,
+        app: Int64,
+        now: Timestamp
+    ) async throws -> RegistrationResult? {
+        let (own, token) = (registration.installation, registration.token)
+        return try await self.database.write { database in
+            func device(_ column: String, _ value: DatabaseValue) throws -> DeviceRecord? {
+                let condition = "app = ? AND \(column) = ? AND environment = ? AND hasLeft = 0"
+                let arguments = [app.databaseValue, value, registration.environment.code.databaseValue]
+                return try Self.devices(database, where: condition, arguments: arguments).devices.first
+            }
+            let known = try device("installation", own.databaseValue)
+            guard isProven || known == nil || known?.token == token else { return nil }
+            var registration = registration
+            let holder = try device("token", token.databaseValue)?.profile.installation
+            if known == nil, let holder, holder != own, registration.user == nil { registration.user = .clear }
+            let events = try TokenEventWriter(app: app, now: now, in: database)
+            let result = try Registration(registration: registration, events: events).run()
+            try events.announce()
+            return result
+        }
+    }
+}
+
 /// The processing of one registration, within a transaction.
 private struct Registration {
     /// The stored columns of a device that is known already.
