@@ -27,18 +27,18 @@ extension SQLiteStore {
     ) async throws -> RegistrationResult? {
         let (own, token) = (registration.installation, registration.token)
         return try await self.database.write { database in
-            func device(_ column: String, _ value: DatabaseValue) throws -> DeviceRecord? {
+            func devices(_ column: String, _ value: DatabaseValue) throws -> [DeviceRecord] {
                 let condition = "app = ? AND \(column) = ? AND environment = ? AND hasLeft = 0"
                 let arguments = [app.databaseValue, value, registration.environment.code.databaseValue]
-                return try Self.devices(database, where: condition, arguments: arguments).devices.first
+                return try Self.devices(database, where: condition, arguments: arguments).devices
             }
-            let known = try device("installation", own.databaseValue)
-            guard isProven || known == nil || known?.token == token else { return nil }
-            var registration = registration
-            let holder = try device("token", token.databaseValue)?.profile.installation
-            if known == nil, let holder, holder != own, registration.user == nil { registration.user = .clear }
+            let known = try devices("installation", own.databaseValue)
+            guard isProven || known.isEmpty || known.contains(where: { $0.token == token }) else { return nil }
+            var accepted = registration
+            let holder = try devices("token", token.databaseValue).first?.profile.installation
+            if known.isEmpty, let holder, holder != own, accepted.user == nil { accepted.user = .clear }
             let events = try TokenEventWriter(app: app, now: now, in: database)
-            let result = try Registration(registration: registration, events: events).run()
+            let result = try Registration(registration: accepted, events: events).run()
             try events.announce()
             return result
         }

@@ -108,7 +108,14 @@ struct UserErasure {
 
     /// Erases some devices of the user, and remembers their tokens.
     private func eraseDevices() throws -> Bool {
-        let sql = "SELECT id FROM device WHERE app = ? AND user = ? LIMIT ?"
+        // With them go those of the same installation that never had a user.
+        let ofUser = "app = ?1 AND user = ?2"
+        let sql = """
+            SELECT id FROM device WHERE \(ofUser)
+            UNION SELECT id FROM device WHERE app = ?1 AND user IS NULL AND installation IN (
+                SELECT installation FROM device WHERE \(ofUser) AND installation IS NOT NULL)
+            LIMIT ?3
+            """
         let devices = try self.database.integers(sql: sql, [self.app, self.user, Self.devicesAtOnce])
         guard !devices.isEmpty else { return false }
         var tokens = try self.tokens()
