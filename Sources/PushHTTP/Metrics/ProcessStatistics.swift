@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the operating system reports of this process; `nil` where there is no `/proc`.
+/// The resources that this process uses, as the operating system reports them; `nil` where there is no `/proc`.
 package enum ProcessStatistics {
     /// The bytes that are not swapped out.
     package static var residentMemory: Int? {

@@ -17,7 +17,7 @@ package struct TokenEventMonitor: Service {
     /// The changes that are logged: those that take devices out of the audience.
     private static let logged: Set<TokenEventRecord.Action> = [.deactivated, .withheld]
 
-    /// What has been counted, and what the next summary has.
+    /// The progress of counting, and the sums of the next summary.
     struct State {
         /// The last event that was counted; `nil` begins with the next one.
         var last: Int64?
