@@ -58,7 +58,7 @@ struct SendingController: Controller {
             switch try await self.store.accepted(idempotency, app: app.id) {
             case .repeated(let earlier): return try self.repeated(earlier, app, body)
             case .conflict: throw Self.conflict
-            case .accepted, .scheduleChanged, nil: break
+            case .accepted, .scheduleChanged, .tokenOfOtherKind, nil: break
             }
         }
         let wanted = try NotificationRequest(body, bundleID: app.bundleID, now: self.time.now)
@@ -67,7 +67,7 @@ struct SendingController: Controller {
         switch acceptance {
         case .accepted: return try self.accepted(notification, app, warnings: wanted.warnings)
         case .repeated(let earlier): return try self.repeated(earlier, app, body)
-        case .conflict, .scheduleChanged: throw Self.conflict
+        case .conflict, .scheduleChanged, .tokenOfOtherKind: throw Self.conflict
         }
     }
 
@@ -103,7 +103,12 @@ struct SendingController: Controller {
             switch wanted.audience {
             case .tokens(let tokens): tokens.count
             case .devices(let audience):
-                try await self.store.count(app: app.id, audience: audience, environment: wanted.environment)
+                try await self.store.count(
+                    app: app.id,
+                    audience: audience,
+                    environment: wanted.environment,
+                    kind: wanted.content.tokenKind
+                )
             }
         return try .json(PreviewResponse(wanted, for: profile, badge: badge, recipients: recipients))
     }

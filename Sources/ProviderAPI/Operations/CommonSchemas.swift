@@ -29,7 +29,8 @@ extension Schema {
         let inner = Schema.array(of: .reference("Audience"), count: 1...200)
         let members: KeyValuePairs<String, Schema> = [
             "all": .bool, "token": .text, "user": .text, "users": .array(of: .text, count: 1...200), "tag": .text,
-            "attribute": .text, "in": .array(of: .attribute, count: 1...200), "locale": .text, "timeZone": .text,
+            "activity": .text.described("A Live Activity, by the app's id of it."), "attribute": .text,
+            "in": .array(of: .attribute, count: 1...200), "locale": .text, "timeZone": .text,
             "appVersion": version, "lastSeen": .object(required: [], optional: seen), "and": inner, "or": inner,
             "not": .reference("Audience"),
         ]
@@ -43,10 +44,12 @@ extension Schema {
     static let deviceRequest = Schema.object(
         required: ["token": .string(length: 2...DeviceToken.maximumLength * 4).described("Hexadecimal or base64.")],
         optional: [
-            "environment": .environment.described("Default production."), "user": .text.orNull,
+            "environment": .environment.described("Default production."),
+            "kind": .choice(of: TokenKind.self).described("Default alert, or the kind that is stored with the token."),
+            "activity": .text.described("The app's id of the Live Activity, of an update token."), "user": .text.orNull,
             "locale": .text.orNull, "timeZone": .text.orNull.described("Such as Europe/Berlin."),
             "appVersion": .text.orNull,
-            "installation": .text.described("With it, a changed token replaces the old one."),
+            "installation": .text.described("With it, a changed token replaces the old one of its kind."),
             "capabilities": .array(of: .choice(DeviceCapabilities.named.keys.sorted())),
             "tags": .array(of: .text, count: 0...DeviceRequest.maximumTags).described("They replace all earlier tags."),
             "attributes": .map(of: Schema.attribute.orNull)

@@ -12,8 +12,9 @@ package enum DeviceRequest {
     package static let maximumAttributes = DeviceBounds.attributes
 
     package static let members: Set<String> = [
-        "token", "environment", "user", "locale", "timeZone", "appVersion", "installation", "capabilities", "tags",
-        "attributes",
+        "token", "environment", "kind", "activity", "user", "locale", "timeZone", "appVersion", "installation",
+        "capabilities",
+        "tags", "attributes",
     ]
 
     /// Reads a registration from JSON text.
@@ -33,6 +34,7 @@ package enum DeviceRequest {
             environment: try fields.environment("environment") ?? .production,
             token: token
         )
+        (registration.kind, registration.activity) = try Self.kind(fields)
         registration.user = try fields.update("user")
         registration.locale = try fields.update("locale")
         // With the hyphens of BCP 47: `pt_BR` becomes `pt-BR`.
@@ -51,6 +53,21 @@ package enum DeviceRequest {
             .map { Set($0) }
         registration.attributes = try Self.attributes(fields)
         return registration
+    }
+
+    /// Reads the kind of the token, and the Live Activity to which an update token belongs.
+    private static func kind(_ fields: JSONFields) throws(RequestError) -> (TokenKind?, activity: String?) {
+        let kind = try fields.tokenKind("kind")
+        let activity = try fields.string("activity", maximum: Self.maximumText)
+        guard activity != nil else {
+            guard kind == .liveActivityUpdate else { return (kind, nil) }
+            let message = "an update token is of one Live Activity: give the app's own id of that"
+            throw fields.error("activity", "missing_field", message)
+        }
+        guard kind ?? .liveActivityUpdate == .liveActivityUpdate else {
+            throw fields.error("activity", "conflicting_field", "only tokens of the kind liveActivityUpdate have one")
+        }
+        return (.liveActivityUpdate, activity)
     }
 
     private static func capabilities(_ fields: JSONFields) throws(RequestError) -> DeviceCapabilities? {
@@ -113,6 +130,17 @@ extension JSONFields {
     func update(_ name: String) throws(RequestError) -> Update<String>? {
         if self.nulls.contains(name) { return .clear }
         return try self.string(name, maximum: DeviceRequest.maximumText).map { .set($0) }
+    }
+
+    /// Reads a kind of tokens; `nil` if the member is absent.
+    package func tokenKind(_ name: String) throws(RequestError) -> TokenKind? {
+        let all = TokenKind.allCases.map(\.rawValue)
+        guard let text = try self.string(name, maximum: 32) else { return nil }
+        if let kind = TokenKind(rawValue: text) { return kind }
+        guard text != "web" else {
+            throw self.error(name, "unsupported_kind", "subscriptions to Web Push cannot be registered in this version")
+        }
+        throw self.error(name, "invalid_kind", "use one of \(all.joined(separator: ", "))")
     }
 
     /// Reads `sandbox` (or `development`) or `production`; `nil` if the member is absent.

@@ -80,7 +80,8 @@ struct OutcomeEvaluator {
                 continue
             }
             self.count(outcome)
-            let decision = self.decide(outcome, recipient)
+            var decision = self.decide(outcome, recipient)
+            if !self.notification.hasTopicOfTokens { decision.token = nil }
             // The response of the other environment about a token that is tried there counts for its own environment.
             let home = recipient.movedFrom ?? batch.environment
             let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
@@ -92,8 +93,10 @@ struct OutcomeEvaluator {
             }
             others.append((recipient, decision, DeliveryTally.Reason(outcome), isEstablished))
         }
-        evidence[batch.environment, default: .init()].established.accepted += ofEstablished
-        evidence[batch.environment, default: .init()].others.accepted += accepted - ofEstablished
+        if self.notification.hasTopicOfTokens {
+            evidence[batch.environment, default: .init()].established.accepted += ofEstablished
+            evidence[batch.environment, default: .init()].others.accepted += accepted - ofEstablished
+        }
         self.report.accepted += accepted
         self.tally.add(.accepted, .none, in: batch.environment, count: accepted)
         await self.apply(others, evidence, of: batch)

@@ -19,7 +19,7 @@ struct PageWork: Sendable {
     init(_ page: RecipientPage, recipients: [Recipient]) {
         self.recipients = recipients
         self.readAt = page.readAt
-        self.ended = page.unreadable
+        self.ended = page.ended
         self.postponed = page.held.map(RetryResult.held)
     }
 

@@ -15,6 +15,9 @@ struct PreparedNotification: Sendable {
     let faults: [PushEnvironment: String]
     /// The time after which no try makes sense.
     let expires: Timestamp
+    /// `true` if the push service's responses prove something about the tokens: the topic is the app's own for their kind.
+    /// A push of another topic is rejected however good the tokens are.
+    let hasTopicOfTokens: Bool
     /// `true` if a webhook subscribes to deliveries.
     let reportsDeliveries: Bool
 
@@ -29,6 +32,7 @@ struct PreparedNotification: Sendable {
         (self.record, self.decoded, self.number, self.app) = (record, decoded, number, app)
         (self.senders, self.faults) = senders
         self.expires = record.expires
+        self.hasTopicOfTokens = app.map { record.content.hasTopicOfTokens(bundleID: $0.bundleID) } ?? false
         self.reportsDeliveries = reportsDeliveries
     }
 
@@ -37,6 +41,12 @@ struct PreparedNotification: Sendable {
         (self.decoded.renderer?.needs ?? []).union(self.reportsDeliveries ? [.user] : [])
             .union(zone == .remainder ? [.timeZone] : [])
     }
+}
+
+extension NotificationContent {
+    /// Returns whether the topic is that of an app's tokens to which the push goes. Before there were kinds, every token
+    /// counted as one for alerts.
+    func hasTopicOfTokens(bundleID: Topic) -> Bool { (self.tokenKind ?? .alert).topic(of: bundleID) == self.topic }
 }
 
 extension NotificationRecord {

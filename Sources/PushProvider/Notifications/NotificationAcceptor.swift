@@ -34,6 +34,9 @@ package struct NotificationAcceptor: Sendable {
     }
 
     /// Writes a notification, which is on disk when the method returns.
+    ///
+    /// It throws a ``RequestError`` for named tokens of another kind than the push goes to, and for an audience that
+    /// nobody can be in for want of tokens of that kind.
     /// - Parameters:
     ///   - id: The id of the notification. A run of a schedule always has the same one.
     ///   - run: The run of a schedule that the notification is.
@@ -64,7 +67,10 @@ package struct NotificationAcceptor: Sendable {
         )
         record.run = run
         var plan: NotificationPlanner.Plan?
-        if record.startsAt <= now { plan = try await self.planner.plan(record, within: self.budget) }
+        if record.startsAt <= now {
+            plan = try await self.planner.plan(record, within: self.budget)
+            if plan?.recipients == 0 { try await self.requireTokens(for: record) }
+        }
         // Without recipients no page would end the notification; opening it does.
         let isEmpty = plan.map { $0.recipients == 0 || $0.shards.isEmpty } ?? false
         if let plan, !isEmpty { record.progress.recipients = plan.recipients } else { record.state = .scheduled }
@@ -74,11 +80,23 @@ package struct NotificationAcceptor: Sendable {
             idempotency: idempotency,
             scheduleVersion: scheduleVersion
         )
+        if case .tokenOfOtherKind(let token, let kind) = acceptance, let wanted = record.content.tokenKind {
+            throw RequestError.tokenOfOtherKind(kind, wanted: wanted, position: request.position(of: token))
+        }
         if isEmpty, acceptance == .accepted {
             try await self.opener.open(record)
             record = try await self.store.notification(record.id) ?? record
         }
         self.wakes[record.lane].signal()
         return (record, acceptance)
+    }
+
+    /// Rejects a notification without recipients if no device of the app has a token of its kind. An app without any
+    /// device is another matter: its audience is empty whatever is sent.
+    private func requireTokens(for record: NotificationRecord) async throws {
+        guard let kind = record.content.tokenKind else { return }
+        let kinds = try await self.store.tokenKinds(app: record.app)
+        guard !kinds.contains(kind), kind != .alert || !kinds.isEmpty else { return }
+        throw RequestError.noTokenOfKind(kind)
     }
 }

@@ -12,8 +12,8 @@ extension AudienceExpression {
     package static let maximumText = 256
 
     package static let members: Set<String> = Set(Comparison.allCases.map(\.rawValue)).union([
-        "all", "token", "user", "users", "tag", "attribute", "in", "locale", "appVersion", "timeZone", "lastSeen",
-        "and", "or", "not",
+        "all", "token", "user", "users", "tag", "attribute", "in", "locale", "appVersion", "timeZone", "activity",
+        "lastSeen", "and", "or", "not",
     ])
 
     /// Reads the expression of a request.
@@ -46,6 +46,7 @@ extension AudienceExpression {
         case .appVersion(let comparison, let version):
             .object(["appVersion": .object([comparison.rawValue: .string(version.text)])])
         case .timeZone(let zone): .object(["timeZone": .string(zone)])
+        case .activity(let activity): .object(["activity": .string(activity)])
         case .lastSeen(let comparison, let moment):
             .object(["lastSeen": .object([comparison.rawValue: .integer(moment.milliseconds)])])
         case .and(let expressions) where expressions.isEmpty: Self.everyone.json
@@ -85,6 +86,7 @@ extension AudienceExpression {
         case ("tag", .string(let text)): return .tag(text)
         case ("locale", .string(let text)): return .locale(text)
         case ("timeZone", .string(let text)): return .timeZone(text)
+        case ("activity", .string(let text)): return .activity(text)
         case ("appVersion", .object(let members)), ("lastSeen", .object(let members)):
             guard members.count == 1, let (word, value) = members.first, let comparison = Comparison(rawValue: word)
             else { return nil }
@@ -151,7 +153,7 @@ private struct AudienceParser {
 
     /// The members that need no other.
     private static let subjects = """
-        all, token, user, users, tag, attribute, locale, appVersion, timeZone, lastSeen, and, or, not
+        all, token, user, users, tag, attribute, activity, locale, appVersion, timeZone, lastSeen, and, or, not
         """
 
     static func tooDeep(_ fields: JSONFields) -> RequestError {
@@ -172,6 +174,7 @@ private struct AudienceParser {
             all.append(.or(users.map { .user($0) }))
         }
         if let tag = try fields.string("tag", maximum: limit) { all.append(.tag(tag)) }
+        if let activity = try fields.string("activity", maximum: limit) { all.append(.activity(activity)) }
         return all
     }
 
@@ -299,6 +302,18 @@ extension AudienceExpression {
         switch self {
         case .and(let expressions), .or(let expressions): expressions.reduce(0) { $0 + $1.choices }
         default: 1
+        }
+    }
+}
+
+extension AudienceExpression {
+    /// Indicates whether a condition of the expression is on the Live Activity of a token.
+    package var namesActivity: Bool {
+        switch self {
+        case .activity: true
+        case .and(let expressions), .or(let expressions): expressions.contains(where: \.namesActivity)
+        case .not(let expression): expression.namesActivity
+        default: false
         }
     }
 }

@@ -24,6 +24,8 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     /// The version of the app, compared part by part as numbers.
     case appVersion(Comparison, AppVersion)
     case timeZone(String)
+    /// A Live Activity, by the app's id of it.
+    case activity(String)
     /// The time of the latest registration.
     case lastSeen(Comparison, Timestamp)
     case and([AudienceExpression])

@@ -5,6 +5,8 @@ package import PushTypes
 package struct NotificationContent: Hashable, Sendable {
     package var topic: Topic
     package var pushType: PushType
+    /// The kind of the tokens that it goes to; `nil` for any, if it was accepted before there were kinds.
+    package var tokenKind: TokenKind?
     package var priority: Priority
     package var expiration: Expiration
     package var collapseID: String?
@@ -16,13 +18,15 @@ package struct NotificationContent: Hashable, Sendable {
     package init(
         topic: Topic,
         pushType: PushType,
+        tokenKind: TokenKind? = nil,
         priority: Priority,
         expiration: Expiration,
         collapseID: String?,
         payload: Data,
         isTemplate: Bool = false
     ) {
-        (self.topic, self.pushType, self.priority, self.expiration) = (topic, pushType, priority, expiration)
+        (self.topic, self.pushType, self.tokenKind) = (topic, pushType, tokenKind)
+        (self.priority, self.expiration) = (priority, expiration)
         (self.collapseID, self.payload, self.isTemplate) = (collapseID, payload, isTemplate)
     }
 }

@@ -129,6 +129,8 @@ package enum Acceptance: Hashable, Sendable {
     case repeated(NotificationRecord)
     /// Another request used the same idempotency key.
     case conflict
+    /// A named token is registered with another kind than the notification goes to.
+    case tokenOfOtherKind(DeviceToken, TokenKind)
     /// The schedule of the run was deleted, paused or changed after the run was decided.
     case scheduleChanged
 }

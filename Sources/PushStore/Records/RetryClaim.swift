@@ -39,12 +39,13 @@ package struct EndedRetry: Hashable, Sendable {
         case interrupted = "the server ended while this was being sent; at most once means not again"
         case hadAlready = "its token has had this by another registration"
         case leftAudience = "the device is not in the audience any more"
+        case otherKind = "the token is of another kind than the push type needs"
         case registeredElsewhere = "BadDeviceToken, and the token is registered in the other environment too"
 
         /// The final state of the recipient.
         package var state: DeliveryRecord.State {
             switch self {
-            case .deviceRemoved, .hadAlready, .leftAudience: .skipped
+            case .deviceRemoved, .hadAlready, .leftAudience, .otherKind: .skipped
             case .registeredElsewhere: .rejected
             case .unreadable, .cancelled, .interrupted: .failed
             }

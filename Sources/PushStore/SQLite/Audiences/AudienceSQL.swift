@@ -52,6 +52,7 @@ struct AudienceSQL: Sendable {
         case .appVersion(let comparison, let version):
             self.add("device.versionNumber \(Self.sign(comparison)) ?", version.number)
         case .timeZone(let zone): self.add("device.timeZone = ?", zone)
+        case .activity(let activity): self.add("device.activity = ?", activity)
         case .lastSeen(let comparison, let time):
             self.add("device.registeredAt \(Self.sign(comparison)) ?", time.milliseconds)
         case .and(let expressions): self.combine(expressions, "AND")

@@ -92,7 +92,8 @@ enum NotificationRow {
                 "app": notification.app, "state": notification.state.rawValue, "lane": notification.lane.rawValue,
                 "guarantee": notification.guarantee.rawValue, "audience": try Self.text(of: notification.audience),
                 "environment": notification.environment?.code, "topic": content.topic.name,
-                "pushType": content.pushType.rawValue, "priority": content.priority.rawValue,
+                "pushType": content.pushType.rawValue, "tokenKind": content.tokenKind?.code,
+                "priority": content.priority.rawValue,
                 "expiration": content.expiration.header, "collapseID": content.collapseID,
                 "payload": content.payload, "isTemplate": content.isTemplate,
                 "delivery": try notification.delivery?.json.text, "pace": try notification.pace?.json.text,
@@ -149,6 +150,7 @@ enum NotificationRow {
         return NotificationContent(
             topic: topic,
             pushType: pushType,
+            tokenKind: row.tokenKind("tokenKind"),
             priority: priority,
             expiration: expiration,
             collapseID: row["collapseID"],

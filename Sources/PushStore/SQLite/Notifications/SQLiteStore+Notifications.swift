@@ -22,10 +22,31 @@ extension SQLiteStore {
                     return .scheduleChanged
                 }
             }
+            if let other = try Self.tokenOfOtherKind(notification, in: database) { return other }
             let number = try NotificationRow.insert(notification, idempotency: idempotency, in: database)
             try Shards.add(shards, to: notification, number: number, in: database)
             return .accepted
         }
+    }
+
+    /// Returns the first named token that is registered with another kind than the notification goes to; `nil` if none is.
+    private static func tokenOfOtherKind(_ notification: NotificationRecord, in database: Database) throws
+        -> Acceptance?
+    {
+        guard case .tokens(let tokens) = notification.audience, let wanted = notification.content.tokenKind
+        else { return nil }
+        let sql = "SELECT kind FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
+        let statement = try RawStatement(sql: sql, in: database)
+        for token in tokens {
+            statement.bind(notification.app, (notification.environment ?? .production).code)
+            statement.bind(token.bytes, at: 3)
+            defer { statement.reset() }
+            guard try statement.step(), let kind = TokenKind(code: statement.integer(0)), kind != wanted else {
+                continue
+            }
+            return .tokenOfOtherKind(token, kind)
+        }
+        return nil
     }
 
     package func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance? {
