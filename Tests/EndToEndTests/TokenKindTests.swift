@@ -57,7 +57,30 @@ import Testing
         }
     }
 
-    /// B1: one wrong push must not cost a healthy device.
+    @Test func anUpdateReachesItsActivityOnly() async throws {
+        try await withLoop(time: self.time) { loop in
+            let topic = "\(self.app).push-type.liveactivity"
+            let other = try await loop.withDevice(try await loop.activate()) { try await $0.deviceToken(for: topic) }
+            try await loop.provider.register(other, ["installation": "j", "activity": "order-43"]).expect(201)
+            try await loop.withDevice(try await loop.activate()) { device in
+                let token = try await device.deviceToken(for: topic)
+                try await loop.provider.register(token, ["installation": "i", "activity": "order-42"]).expect(201)
+                for event in ["update", "end"] {
+                    let answer = try await loop.provider.send([
+                        "to": ["activity": "order-42"],
+                        "liveActivity": ["event": .string(event), "contentState": ["stop": 3]],
+                    ])
+                    answer.expect(202)
+                    let end = try await loop.provider.finished(answer)
+                    #expect(end["counters"]["recipients"] == 1)
+                    #expect(end["counters"]["accepted"] == 1)
+                    #expect(await device.next()?.topic == topic)
+                }
+            }
+        }
+    }
+
+    /// One wrong push must not cost a healthy device.
     @Test func aPushOfAnotherKindIsRefusedAndDeactivatesNothing() async throws {
         try await withLoop(time: self.time) { loop in
             let token = try await loop.token(try await loop.activate())

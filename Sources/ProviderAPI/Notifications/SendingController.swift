@@ -65,7 +65,13 @@ struct SendingController: Controller {
         try await self.checkCredentials(app, wanted)
         let (notification, acceptance) = try await self.acceptor.accept(wanted, app: app.id, idempotency: idempotency)
         switch acceptance {
-        case .accepted: return try self.accepted(notification, app, warnings: wanted.warnings)
+        case .accepted:
+            var warnings = wanted.warnings
+            if notification.state == .scheduled {
+                let missing = try await ContentWarning.missingTokens(for: wanted, app: app.id, in: self.store)
+                warnings += [missing].compactMap { $0 }
+            }
+            return try self.accepted(notification, app, warnings: warnings)
         case .repeated(let earlier): return try self.repeated(earlier, app, body)
         case .conflict, .scheduleChanged, .tokenOfOtherKind: throw Self.conflict
         }
@@ -97,7 +103,7 @@ struct SendingController: Controller {
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(NotificationRequest.members.union(["device", "subject"]))
-        let wanted = try NotificationRequest(fields, bundleID: app.bundleID, now: self.time.now)
+        var wanted = try NotificationRequest(fields, bundleID: app.bundleID, now: self.time.now)
         let (profile, badge) = try await self.subject(fields, app, wanted.content)
         let recipients =
             switch wanted.audience {
@@ -110,6 +116,11 @@ struct SendingController: Controller {
                     kind: wanted.content.tokenKind
                 )
             }
+        if recipients == 0,
+            let missing = try await ContentWarning.missingTokens(for: wanted, app: app.id, in: self.store)
+        {
+            wanted.warnings.append(missing)
+        }
         return try .json(PreviewResponse(wanted, for: profile, badge: badge, recipients: recipients))
     }
 

@@ -69,7 +69,9 @@ package struct NotificationAcceptor: Sendable {
         var plan: NotificationPlanner.Plan?
         if record.startsAt <= now {
             plan = try await self.planner.plan(record, within: self.budget)
-            if plan?.recipients == 0 { try await self.requireTokens(for: record) }
+            if plan?.recipients == 0, let kind = try await self.store.missingKind(for: record.content, app: app) {
+                throw RequestError.noTokenOfKind(kind)
+            }
         }
         // Without recipients no page would end the notification; opening it does.
         let isEmpty = plan.map { $0.recipients == 0 || $0.shards.isEmpty } ?? false
@@ -89,14 +91,5 @@ package struct NotificationAcceptor: Sendable {
         }
         self.wakes[record.lane].signal()
         return (record, acceptance)
-    }
-
-    /// Rejects a notification without recipients if no device of the app has a token of its kind. An app without any
-    /// device is another matter: its audience is empty whatever is sent.
-    private func requireTokens(for record: NotificationRecord) async throws {
-        guard let kind = record.content.tokenKind else { return }
-        let kinds = try await self.store.tokenKinds(app: record.app)
-        guard !kinds.contains(kind), kind != .alert || !kinds.isEmpty else { return }
-        throw RequestError.noTokenOfKind(kind)
     }
 }

@@ -1,3 +1,4 @@
+package import PushStore
 import PushSupport
 import PushTypes
 
@@ -24,5 +25,37 @@ extension RequestError {
     /// Returns the explanation that no device has a token of a kind, with the remedy.
     static func lack(of kind: TokenKind) -> String {
         "no active device of the app has a token of the kind \(kind.rawValue): register one with that kind"
+    }
+}
+
+extension ProviderStore {
+    /// Returns the kind of tokens that no device of an app has and that a notification would go to; `nil` if some has.
+    ///
+    /// An app without any device is another matter: its audiences are empty whatever is sent.
+    func missingKind(for content: NotificationContent, app: Int64) async throws -> TokenKind? {
+        guard let kind = content.tokenKind else { return nil }
+        let kinds: Set<TokenKind>
+        do {
+            let caller = QueryCaller(budget: .seconds(1), purpose: .acceptance)
+            kinds = try await QueryCaller.$current.withValue(caller) { try await self.tokenKinds(app: app) }
+        } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
+            // Nothing is known then: the notification has no recipients, and is not worth a wait.
+            return nil
+        }
+        return kinds.contains(kind) || kind == .alert && kinds.isEmpty ? nil : kind
+    }
+}
+
+extension ContentWarning {
+    /// Returns the warning that a notification would reach nobody now, for want of tokens of its kind; `nil` if there are
+    /// some. Devices may still register one before it is sent.
+    package static func missingTokens(
+        for request: NotificationRequest,
+        app: Int64,
+        in store: any ProviderStore
+    ) async throws -> ContentWarning? {
+        guard case .devices = request.audience else { return nil }
+        let kind = try await store.missingKind(for: request.content, app: app)
+        return kind.map { ContentWarning(field: "pushType", message: RequestError.lack(of: $0)) }
     }
 }
