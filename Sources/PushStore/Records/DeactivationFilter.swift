@@ -30,4 +30,6 @@ package struct Reactivation: Hashable, Sendable {
     package var devices: Int
     /// `false` if the limit was reached before the end: the same call continues.
     package var isComplete: Bool
+
+    package init(devices: Int, isComplete: Bool) { (self.devices, self.isComplete) = (devices, isComplete) }
 }

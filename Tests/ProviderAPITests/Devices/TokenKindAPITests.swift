@@ -103,7 +103,8 @@ import Testing
             #expect(nobody.code == "no_token_of_kind")
             #expect(nobody.json["error"]["message"].stringValue?.contains("kind widgets") == true)
             // Later there may be some.
-            let later = try await send(["all": true], widgets.merging(["when": ["at": "2126-01-01T00:00:00Z"]]) { $1 })
+            let tomorrow = SystemTime().now.advanced(by: .seconds(86_400)).milliseconds
+            let later = try await send(["all": true], widgets.merging(["when": ["at": .integer(tomorrow)]]) { $1 })
             #expect(later.status == 202)
             #expect(later.json["warnings"].elements.contains { $0["field"] == "pushType" })
             // An audience that has tokens of the kind, and matches none of them, is not refused.

@@ -10,9 +10,9 @@ import Testing
 /// Responses to pushes whose topic is not that of their tokens (docs/decisions/0021).
 @Suite(.timeLimit(.minutes(5))) struct TokenTopicTests {
     private static let rejections: [Outcome] = [
-        DispatchFixture.refused(400, .deviceTokenNotForTopic), DispatchFixture.refused(400, .badDeviceToken),
-        DispatchFixture.refused(410, .unregistered), DispatchFixture.refused(400, .topicDisallowed),
-        DispatchFixture.refused(400, .badTopic),
+        Outcome.refused(400, .deviceTokenNotForTopic), Outcome.refused(400, .badDeviceToken),
+        Outcome.refused(410, .unregistered), Outcome.refused(400, .topicDisallowed),
+        Outcome.refused(400, .badTopic),
     ]
 
     /// The topic is proven by another token, so that each rejection would deactivate at once.
@@ -49,7 +49,7 @@ import Testing
             try await fixture.accept([:])
             try await fixture.settle()
             fixture.time.advance(by: .seconds(10))
-            fixture.sender.always(DispatchFixture.refused(400, .deviceTokenNotForTopic), in: .sandbox)
+            fixture.sender.always(Outcome.refused(400, .deviceTokenNotForTopic), in: .sandbox)
             let error = await #expect(throws: RequestError.self) {
                 try await fixture.accept(["pushType": "voip", "alert": .null, "data": ["call": 1]])
             }
@@ -68,7 +68,7 @@ import Testing
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...2) { $0.kind = .voip }
             fixture.time.advance(by: .seconds(10))
-            fixture.sender.script(.numbered(1), DispatchFixture.refused(410, .unregistered, at: fixture.time.now))
+            fixture.sender.script(.numbered(1), Outcome.refused(410, .unregistered, at: fixture.time.now))
             let call = try await fixture.accept(["pushType": "voip", "alert": .null, "data": ["call": 1]])
             try await fixture.settle()
             try await fixture.store.expect(call, .done, accepted: 1, rejected: 1)

@@ -31,7 +31,7 @@ import Testing
         try await backend.withStore { store, app in
             var ids: [Int64] = []
             for number in 1...4 { ids.append(try await store.register(number, app: app)) }
-            for (index, minute) in [Int64(1), 5, 9].enumerated() {
+            for (index, minute) in ([1, 5, 9] as [Int64]).enumerated() {
                 try await self.deactivate(ids[index], at: minute, store, app)
             }
             let filter = self.filter(from: 5, to: 9)

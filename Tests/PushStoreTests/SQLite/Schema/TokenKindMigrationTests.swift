@@ -114,7 +114,8 @@ import Testing
             SELECT i, 1, 1, CAST(printf('token %d', i) AS BLOB), 1, 5, 6, 0, printf('i%d', i) FROM n;
             """
         try await self.withDatabase(sql) { store in
-            #expect(try await store.count(app: 1, audience: .everyone, environment: nil, kind: .alert) == 100_000)
+            let count = try await store.count(app: 1, audience: .everyone, environment: nil, kind: .alert)
+            #expect(count == 100_000)
         }
     }
 }
