@@ -18,7 +18,8 @@ struct InstallationsController: Controller {
     let time: any TimeSource
 
     private static let members: Set<String> = [
-        "token", "environment", "locale", "timeZone", "appVersion", "capabilities", "secret", "userProof",
+        "token", "environment", "kind", "activity", "locale", "timeZone", "appVersion", "capabilities",
+        "secret", "userProof",
     ]
 
     /// A registration in a response.
@@ -36,7 +37,9 @@ struct InstallationsController: Controller {
         let body = Schema.object(
             required: ["token": .string(length: 2...DeviceToken.maximumLength * 4).described("Hexadecimal or base64.")],
             optional: [
-                "environment": .environment.described("Default production."), "locale": Schema.text.orNull,
+                "environment": .environment.described("Default production."),
+                "kind": .choice(of: TokenKind.self).described("Default alert, or the kind that is stored."),
+                "activity": .text.described("The app's id of the Live Activity."), "locale": Schema.text.orNull,
                 "timeZone": Schema.text.orNull, "appVersion": Schema.text.orNull,
                 "capabilities": .array(of: .choice(DeviceCapabilities.named.keys.sorted())),
                 "secret": .string(length: 1...100).described("That of an earlier response, with a changed token."),
