@@ -186,7 +186,7 @@ package final class ProviderServer: Service {
                 NotificationsController(store: store, wakes: wakes, time: time),
                 SchedulesController(store: store, wake: scheduleWake, time: time),
                 TokenStateController(store: store, invalidation: invalidation, time: time, logger: logger),
-                ReactivationController(store: store, time: time),
+                ReactivationController(store: store, time: time, logger: logger),
                 WebhooksController(
                     store: store,
                     addresses: configuration.webhookAddresses,

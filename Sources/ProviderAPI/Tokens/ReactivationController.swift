@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import Logging
 import PushHTTP
 import PushProvider
 import PushStore
@@ -13,6 +14,7 @@ struct ReactivationController: Controller {
 
     let store: any ProviderStore
     let time: any TimeSource
+    let logger: Logger
 
     /// The result of a request.
     private struct Result: ResponseObject {
@@ -76,6 +78,10 @@ struct ReactivationController: Controller {
         }
         let limit = Self.maximumDevices
         let result = try await self.store.reactivate(filter, app: app.id, limit: limit, now: now)
+        self.logger.info(
+            "deactivations of tokens were undone",
+            metadata: ["app": "\(app.bundleID.name)", "devices": "\(result.devices)"]
+        )
         return try .json(Result(devices: result.devices, isComplete: result.isComplete, isDryRun: false))
     }
 }

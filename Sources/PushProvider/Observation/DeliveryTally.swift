@@ -85,6 +85,7 @@ extension EndedRetry.Cause {
         case .interrupted: "interrupted"
         case .hadAlready: "had_already"
         case .leftAudience: "left_audience"
+        case .otherKind: "other_kind"
         case .registeredElsewhere: Reason.badDeviceToken.text
         }
     }
