@@ -50,7 +50,7 @@ struct RegistrationChanges {
         try self.hide(device, clock: try self.tick())
         let sql = """
             UPDATE device SET token = randomblob(32), installation = NULL, user = NULL, locale = NULL, appVersion = NULL,
-                versionNumber = NULL, capabilities = 0, attributes = NULL
+                versionNumber = NULL, capabilities = 0, attributes = NULL, activity = ''
             WHERE id = ?
             """
         try self.database.run(sql: sql, [device])
