@@ -22,7 +22,7 @@ extension NotificationStore {
         before: NotificationCursor?,
         limit: Int
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?) {
-        try await self.notifications(apps: app.map { [$0] }, state: state, before: before, limit: limit)
+        try await self.notifications(apps: app.map { [$0] }, state: state, name: nil, before: before, limit: limit)
     }
 
     /// Stores a notification that is not a run of a schedule.

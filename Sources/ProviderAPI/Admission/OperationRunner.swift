@@ -46,7 +46,10 @@ struct OperationRunner: Sendable {
                     to: request,
                     context,
                     query: .strict,
-                    caller: key.map { APICaller(id: $0.id, name: $0.name, apps: $0.apps) },
+                    caller: key.map { key in
+                        let scopes = key.scopes.map(\.rawValue).sorted()
+                        return APICaller(id: key.id, name: key.name, scopes: scopes, apps: key.apps)
+                    },
                     bodyDelay: { bytes in try key.map { try self.rates.delay(of: $0.id, bytes: bytes) } ?? .zero },
                     noteResource: { resource.set($0) }
                 )

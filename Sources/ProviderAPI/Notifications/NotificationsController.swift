@@ -10,9 +10,16 @@ import PushTypes
 struct NotificationsController: Controller {
     let store: any ProviderStore
     let wakes: LaneWakeSignals
+    /// Wakes requests that wait for outcomes.
+    let outcomes: OutcomeSignals
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
+        let name = ParameterDescription.query(
+            "name",
+            "With this name.",
+            .string(length: 1...NotificationRequest.maximumName)
+        )
         let page = ResponseDescription.ok(.page("notifications", of: NotificationResponse.schema))
         let state = ParameterDescription.query("state", "In this state.", .choice(of: NotificationRecord.State.self))
         let path = "/v1/notifications/{notification}"
@@ -20,10 +27,12 @@ struct NotificationsController: Controller {
             .init(.get, "/v1/apps/{app}/notifications", id: "listAppNotifications") {
                 try await self.list($0, app: try await $0.app(self.store))
             }
-            .summary("An app's notifications, newest first.").parameters(state, .cursor, .limit()).responses(page),
+            .summary("An app's notifications, newest first.").parameters(state, name, .cursor, .limit()).responses(
+                page
+            ),
             .init(.get, "/v1/notifications", id: "listNotifications") { try await self.list($0, app: nil) }
                 .summary("All apps' notifications, or those of the API key's apps, newest first.").filteredByApp()
-                .parameters(state, .cursor, .limit()).responses(page),
+                .parameters(state, name, .cursor, .limit()).responses(page),
             .init(.get, path, id: "showNotification", "A notification and its progress.", self.show)
                 .responses(.ok(NotificationResponse.schema)),
             .init(.get, "\(path)/deliveries", id: "listDeliveries", self.deliveries)
@@ -54,24 +63,26 @@ struct NotificationsController: Controller {
         let (notifications, next) = try await self.store.notifications(
             apps: app == nil && request.caller?.apps == nil ? nil : apps.map(\.id),
             state: try request.choice("state", NotificationRecord.State.self),
+            name: request.query["name"],
             before: page.after.map(NotificationCursor.init(number:)),
             limit: page.limit
         )
         var names: [Int64: Topic] = [:]
         for app in apps { names[app.id] = app.bundleID }
-        let now = self.time.now
+        let clocks = self.time.reading
         return try .page(
             "notifications",
-            notifications.map { NotificationResponse(notification: $0, app: names[$0.app], now: now) },
+            notifications.map { NotificationResponse(notification: $0, app: names[$0.app], clocks: clocks) },
             next: next.map { Cursor(list: .notifications, position: $0.number).text }
         )
     }
 
-    /// Responds with a notification and its audience, which lists leave out.
+    /// Responds with a notification with its audience and content, which lists leave out.
     private func show(_ request: OperationRequest) async throws -> Response {
         let notification = try await self.notification(request)
         var response = try await self.response(notification)
         response.audience = notification.audience
+        response.content = ContentResponse(notification.content)
         return try .json(response)
     }
 
@@ -83,6 +94,7 @@ struct NotificationsController: Controller {
             throw RequestError.conflict("wrong_state", message, at: "notification")
         }
         self.wakes[after.lane].signal()
+        self.outcomes.signal(after.id)
         return try .json(try await self.response(after))
     }
 
@@ -119,7 +131,7 @@ struct NotificationsController: Controller {
 
     private func response(_ notification: NotificationRecord) async throws -> NotificationResponse {
         let app = try await self.store.app(id: notification.app)
-        return NotificationResponse(notification: notification, app: app?.bundleID, now: self.time.now)
+        return NotificationResponse(notification: notification, app: app?.bundleID, clocks: self.time.reading)
     }
 }
 

@@ -25,7 +25,7 @@ extension Schema {
             ["is", "atLeast", "above", "atMost", "below"].map { ($0, value) }
         }
         let version = Schema.object(required: [], optional: comparisons(.text))
-        let seen = comparisons(.timestamp) + [("withinDays", .integer(1...36_500))]
+        let seen = comparisons(.time) + [("withinDays", .integer(1...36_500))]
         let inner = Schema.array(of: .reference("Audience"), count: 1...200)
         let members: KeyValuePairs<String, Schema> = [
             "all": .bool, "token": .text, "user": .text, "users": .array(of: .text, count: 1...200), "tag": .text,
@@ -60,10 +60,10 @@ extension Schema {
     .example(.texts(["token": "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "user": "alice"]))
     .named("DeviceRequest")
 
-    /// A time in RFC 3339 or in milliseconds.
+    /// A time in RFC 3339 or in seconds.
     static let time = Schema.any(of: [
         Schema.string(length: 1...40), Schema.integer(0...253_402_300_799_999),
-    ]).described("RFC 3339, or milliseconds since 1970.")
+    ]).described("RFC 3339, or seconds since 1970. Numbers from 10^11 on are milliseconds, which is deprecated.")
 
     /// One or more ranges of hours.
     static let hours: Schema = {

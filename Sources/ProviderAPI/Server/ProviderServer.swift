@@ -23,6 +23,7 @@ package final class ProviderServer: Service {
     private let lock: DirectoryLock
     let store: SQLiteStore
     /// The services besides the listener.
+    private let outcomes: OutcomeSignals
     private let services: [any Service]
     private let api: RESTAPI
     private let unauthenticated: UnauthenticatedConnections
@@ -71,6 +72,8 @@ package final class ProviderServer: Service {
         self.adminKey = try await FirstAdminKey(keys, file: configuration.adminKeyFile, show: showAdminKey)
         let (wakes, scheduleWake, webhookWake) = (LaneWakeSignals(), WakeSignal(), WakeSignal())
         let erasureWake = WakeSignal()
+        let outcomes = OutcomeSignals()
+        self.outcomes = outcomes
         let directory = SenderDirectory(
             store: store,
             source: senders,
@@ -97,6 +100,8 @@ package final class ProviderServer: Service {
                 directory: directory,
                 invalidation: invalidation,
                 wakes: wakes,
+                outcomes: outcomes,
+                events: webhookWake,
                 limits: configuration.dispatch,
                 policy: policy,
                 metrics: dispatch,
@@ -182,8 +187,8 @@ package final class ProviderServer: Service {
                 InstallationsController(store: store, time: time),
                 DeviceTransferController(store: store, time: time, logger: logger, maximumFile: maximumFile),
                 HistoryController(store: store), AudiencesController(store: store, time: time),
-                SendingController(store: store, acceptor: acceptor, time: time),
-                NotificationsController(store: store, wakes: wakes, time: time),
+                SendingController(store: store, acceptor: acceptor, outcomes: outcomes, time: time),
+                NotificationsController(store: store, wakes: wakes, outcomes: outcomes, time: time),
                 SchedulesController(store: store, wake: scheduleWake, time: time),
                 TokenStateController(store: store, invalidation: invalidation, time: time, logger: logger),
                 ReactivationController(store: store, time: time, logger: logger),
@@ -192,6 +197,7 @@ package final class ProviderServer: Service {
                     addresses: configuration.webhookAddresses,
                     wake: webhookWake,
                     interrupt: { await webhooks.interrupt($0) },
+                    postTest: { await webhooks.test($0, app: $1) },
                     time: time
                 ), KeysController(store: store, keys: keys, trail: trail, time: time),
             ],
@@ -222,6 +228,7 @@ package final class ProviderServer: Service {
             } onGracefulShutdown: {
                 // Long queries would delay the end of open requests.
                 self.store.endQueries()
+                self.outcomes.end()
             }
             try self.store.close()
             self.logger.info("provider ended")

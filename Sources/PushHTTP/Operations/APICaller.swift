@@ -7,11 +7,13 @@ package import PushTypes
 package struct APICaller: Hashable, Sendable {
     package let id: UUID
     package let name: String
+    /// The names of its scopes.
+    package let scopes: [String]
     /// The apps that the key is limited to; `nil` for all.
     package let apps: Set<Topic>?
 
-    package init(id: UUID, name: String, apps: Set<Topic>? = nil) {
-        (self.id, self.name, self.apps) = (id, name, apps)
+    package init(id: UUID, name: String, scopes: [String], apps: Set<Topic>? = nil) {
+        (self.id, self.name, self.scopes, self.apps) = (id, name, scopes, apps)
     }
 
     /// Returns `true` if the key may act on an app.

@@ -7,6 +7,8 @@ package import PushTypes
 package enum DeviceRequest {
     /// The maximum length of a user id, tag, locale, time zone, version, installation, attribute name or text, in bytes.
     package static let maximumText = AudienceExpression.maximumText
+    /// The minimum length of a token, in bytes: no shorter one was ever seen (reference 1.7).
+    package static let minimumToken = 32
     /// The maximum number of tags of a device, and of attributes of a registration; see ``DeviceBounds`` too.
     package static let maximumTags = DeviceBounds.tags
     package static let maximumAttributes = DeviceBounds.attributes
@@ -27,8 +29,10 @@ package enum DeviceRequest {
     /// - Throws: As ``parse(_:)``.
     package static func registration(_ fields: JSONFields) throws(RequestError) -> DeviceRegistration {
         let text = try fields.requiredString("token", maximum: DeviceToken.maximumLength * 4)
-        guard let token = DeviceToken(userInput: text) else {
-            throw fields.error("token", "invalid_token", "a device token is hex or base64, 1 to 512 bytes")
+        guard let token = DeviceToken(userInput: text), token.bytes.count >= Self.minimumToken else {
+            let message =
+                "a device token is hex or base64 of \(Self.minimumToken) to \(DeviceToken.maximumLength) bytes"
+            throw fields.error("token", "invalid_token", message)
         }
         var registration = DeviceRegistration(
             environment: try fields.environment("environment") ?? .production,
@@ -38,7 +42,12 @@ package enum DeviceRequest {
         registration.user = try fields.update("user")
         registration.locale = try fields.update("locale")
         // With the hyphens of BCP 47: `pt_BR` becomes `pt-BR`.
-        if case .set(let locale)? = registration.locale { registration.locale = .set(LocaleTag.stored(locale)) }
+        if case .set(let locale)? = registration.locale {
+            guard LocaleTag.isName(locale) else {
+                throw fields.error("locale", "invalid_locale", "use a BCP 47 tag such as de, pt-BR or zh-Hant-TW")
+            }
+            registration.locale = .set(LocaleTag.stored(locale))
+        }
         registration.timeZone = try fields.update("timeZone")
         if case .set(let name)? = registration.timeZone, TimeZone(named: name) == nil {
             throw fields.error("timeZone", "invalid_time_zone", "use a name such as Europe/Berlin")

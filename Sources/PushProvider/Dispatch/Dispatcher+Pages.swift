@@ -18,7 +18,11 @@ extension Dispatcher {
     }
 
     private func sendPages(_ claim: inout ShardClaim, pages: Int, in slot: LaneSlots.Slot?) async throws {
-        let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
+        let notification = try await self.pages.prepare(
+            claim.notification,
+            number: claim.notificationNumber,
+            zone: claim.zone
+        )
         let hours = SendingHours(claim, notification)
         let needs = notification.needs(in: claim.zone)
         let service = DispatchTarget(claim.notification)
@@ -56,6 +60,7 @@ extension Dispatcher {
             if delay > .zero { sent.result.nextPageAt = self.time.steady.advanced(by: delay) }
             sent.result.wave = wave
             let commit = try await self.writer.write([sent.result]).first ?? .stopped
+            self.outcomes.signal(claim.notification.id)
             guard commit.isInProgress, !isLast else {
                 let hasEnded = !commit.isInProgress || (page.isLast && claim.notification.pace != nil)
                 if hasEnded { self.pacing.forget(claim.notification.id) }
@@ -89,13 +94,18 @@ extension Dispatcher {
         defer { self.leases.end(claim.fence) }
         do {
             await self.batcher.commit(try await self.sendPage(claim, in: slot))
+            self.outcomes.signal(claim.notification.id)
         } catch {
             await self.batcher.commit(self.released(claim, after: error))
         }
     }
 
     private func sendPage(_ claim: ShardClaim, in slot: LaneSlots.Slot?) async throws -> PageResult {
-        let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
+        let notification = try await self.pages.prepare(
+            claim.notification,
+            number: claim.notificationNumber,
+            zone: claim.zone
+        )
         let clocks = self.time.reading
         let hours = SendingHours(claim, notification)
         let opening = hours.opening(onOrAfter: clocks.wall)
@@ -129,6 +139,7 @@ extension Dispatcher {
             let service = DispatchTarget(claim.notification)
             _ = self.pacing.record(sent.report, of: service, now: self.time.steady)
             await self.batcher.commit(sent.result)
+            self.outcomes.signal(claim.notification.id)
             return sent.report
         } catch {
             await self.batcher.commit(self.released(claim, after: error))
@@ -158,6 +169,7 @@ extension Dispatcher {
         let notification = try await self.pages.prepare(
             claim.notification,
             number: claim.notificationNumber,
+            zone: nil,
             needsSenders: claim.recipients.contains { if case .due = $0 { true } else { false } }
         )
         let clocks = self.time.reading

@@ -182,7 +182,7 @@ struct OutcomeEvaluator {
             outcome,
             attempts: recipient.attempts + 1,
             sentAt: self.sentAt.wall,
-            expires: self.notification.record.lastRetry(sentAt: self.sentAt.earlier, isRetry: recipient.attempts > 0),
+            expires: self.notification.expiry.lastRetry(of: recipient, sentAt: self.sentAt.earlier),
             repeatsUnknown: self.notification.record.guarantee == .atLeastOnce,
             policy: self.policy,
             clocks: self.notification.record.clocksOfExpiry(self.clocks),

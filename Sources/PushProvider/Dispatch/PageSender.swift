@@ -20,10 +20,13 @@ struct PageSender: Sendable {
     let decoder = NotificationDecoder()
 
     /// Reads everything that the pages of a notification share.
-    /// - Parameter needsSenders: `false` where only final states are written, for which no credential is needed.
+    /// - Parameters:
+    ///   - zone: The devices of the shard; `nil` for retries.
+    ///   - needsSenders: `false` where only final states are written, for which no credential is needed.
     func prepare(
         _ record: NotificationRecord,
         number: Int64,
+        zone: ShardPlan.Zone?,
         needsSenders: Bool = true
     ) async throws -> PreparedNotification {
         let lane = record.lane == .urgent ? SenderLane.urgent : .bulk
@@ -31,6 +34,7 @@ struct PageSender: Sendable {
             record,
             self.decoder.decode(record),
             number: number,
+            zone: zone,
             app: try await self.store.app(id: record.app),
             senders: needsSenders ? try await self.directory.senders(app: record.app, lane: lane) : ([:], [:]),
             reportsDeliveries: try await self.store.wants(.delivery, app: record.app)
@@ -53,7 +57,7 @@ struct PageSender: Sendable {
         let sentAt = self.time.reading
         var work = work
         let clocksOfExpiry = notification.record.clocksOfExpiry(sentAt)
-        work.postponeDisputed(notification.expires, at: clocksOfExpiry)
+        work.postponeDisputed(notification.expiry, at: clocksOfExpiry)
         let badges = try await self.badges(of: work.recipients, notification)
         var draft = PageDraft(work.recipients, of: notification, badges: badges, now: clocksOfExpiry.earlier)
         var (postponed, ended) = (work.postponed, work.ended)

@@ -47,6 +47,17 @@ struct NotificationPlanner: Sendable {
         }
     }
 
+    /// Returns the number of recipients that a notification has now; `nil` if counting takes longer than `budget`.
+    func recipients(of notification: NotificationRecord, within budget: Duration) async throws -> Int? {
+        do {
+            return try await QueryCaller.$current.withValue(QueryCaller(budget: budget, purpose: .acceptance)) {
+                try await self.count(notification)
+            }
+        } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
+            return nil
+        }
+    }
+
     /// Marks the shards whose time has come as due by any clock, so that a step of the wall clock does not hold them up.
     private func begun(_ plans: [ShardPlan]) -> [ShardPlan] {
         let now = self.time.now

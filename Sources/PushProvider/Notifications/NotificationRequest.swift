@@ -10,6 +10,11 @@ package struct NotificationRequest: Hashable, Sendable {
     /// The maximum number of tokens in one request.
     package static let maximumTokens = 1000
 
+    /// The maximum length of a name, in bytes.
+    package static let maximumName = 200
+
+    /// The name by which people find the notification.
+    package var name: String?
     package var content: NotificationContent
     /// Members of the request that are allowed and probably not meant. They are not stored.
     package var warnings: [ContentWarning] = []
@@ -23,9 +28,11 @@ package struct NotificationRequest: Hashable, Sendable {
     package var delivery: DeliveryTime?
     /// The pace to send at; `nil` is as fast as possible.
     package var pace: PaceSettings?
+    /// The notification whose failed recipients this one is sent to.
+    package var resendOf: UUID?
 
     package static let members = NotificationContent.members.union([
-        "to", "environment", "guarantee", "urgent", "when", "pace",
+        "name", "to", "environment", "guarantee", "urgent", "when", "pace",
     ])
 
     /// Makes the request to send to one audience, in the lane that suits it.
@@ -55,6 +62,7 @@ package struct NotificationRequest: Hashable, Sendable {
     /// Reads a request from the members of a JSON object.
     /// - Throws: As ``init(parsing:bundleID:now:)``.
     package init(_ fields: JSONFields, bundleID: Topic, now: Timestamp) throws(RequestError) {
+        self.name = try fields.string("name", maximum: Self.maximumName)
         self.environment = try fields.environment("environment")
         (self.audience, self.tokenPositions) = try Self.audience(fields, now: now)
         // A notification that is sent later shows a state of that time.
@@ -64,6 +72,8 @@ package struct NotificationRequest: Hashable, Sendable {
             bundleID: bundleID,
             now: isSentLater ? nil : now
         )
+        try self.content.checkExpiration(fields, now: now)
+        self.warnings += DeprecatedTimes.warnings(in: .object(fields.members))
         let guarantees = "use atLeastOnce or atMostOnce"
         let guarantee = try fields.value("guarantee", maximum: 32, orElse: "invalid_value", guarantees) {
             NotificationRecord.Guarantee(rawValue: $0)

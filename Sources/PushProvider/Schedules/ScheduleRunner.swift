@@ -175,11 +175,13 @@ package struct ScheduleRunner: Service {
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws -> Bool {
         guard let app = try await self.store.app(id: schedule.app) else { return true }
         do {
-            let request = try NotificationRequest(parsing: schedule.request, bundleID: app.bundleID, now: self.time.now)
+            var request = try NotificationRequest(parsing: schedule.request, bundleID: app.bundleID, now: self.time.now)
+            if request.name == nil { request.name = schedule.name }
             let (_, acceptance) = try await self.acceptor.accept(
                 request,
                 app: app.id,
                 id: Self.id(of: schedule.id, run: run),
+                key: schedule.key,
                 run: ScheduleRun(schedule: schedule.id, at: run),
                 scheduleVersion: schedule.version
             )

@@ -55,7 +55,10 @@ package struct WebhookAddress: Hashable, Sendable {
         self.target = target.hasPrefix("/") ? String(target) : "/" + target
         self.port = port ?? (self.isSecure ? 443 : 80)
         guard policy.allows(port: self.port)
-        else { throw Self.error("port_not_allowed", "use port 80, 443 or one above 1023") }
+        else {
+            let message = "use port 80, 443 or one above 1023, or start the provider with \(Self.hint)"
+            throw Self.error("port_not_allowed", message)
+        }
         (self.host, self.literal) = try Self.host(host)
         guard self.literal.map(policy.allows) ?? (policy.allowsPrivate || !Self.isLocal(self.host))
         else {
@@ -65,6 +68,9 @@ package struct WebhookAddress: Hashable, Sendable {
             )
         }
     }
+
+    /// The flag that allows other addresses.
+    static let hint = "--allow-private-webhooks"
 
     /// Splits an authority into the host, in brackets if it is IPv6, and the port.
     private static func split(_ authority: Substring) throws(RequestError) -> (host: Substring, port: Int?) {

@@ -26,11 +26,11 @@ package final class WebhookDelivery: Service {
     private let reader: WebhookReader
     private let bundleID: @Sendable (Int64) async throws -> Topic?
     private let wake: WakeSignal
-    private let addresses: AddressPolicy
-    private let limits: WebhookLimits
+    let addresses: AddressPolicy
+    let limits: WebhookLimits
     private let policy: WebhookPolicy
-    private let resolver: any NameResolver
-    private let time: any TimeSource
+    let resolver: any NameResolver
+    let time: any TimeSource
     private let logger: Logger
     private let metrics: WebhookMetrics
     /// The last block of each webhook's post that failed. The post is repeated unchanged, under the same id.

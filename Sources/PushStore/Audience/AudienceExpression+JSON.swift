@@ -48,7 +48,8 @@ extension AudienceExpression {
         case .timeZone(let zone): .object(["timeZone": .string(zone)])
         case .activity(let activity): .object(["activity": .string(activity)])
         case .lastSeen(let comparison, let moment):
-            .object(["lastSeen": .object([comparison.rawValue: .integer(moment.milliseconds)])])
+            .object(["lastSeen": .object([comparison.rawValue: .string(moment.rfc3339)])])
+        case .outcomes(let outcomes): .object(["outcomesOf": outcomes.json])
         case .and(let expressions) where expressions.isEmpty: Self.everyone.json
         case .or(let expressions) where expressions.isEmpty: Self.not(.everyone).json
         case .and(let expressions): .object(["and": .array(expressions.map(\.json))])
@@ -94,9 +95,13 @@ extension AudienceExpression {
             case .string(let text) where name == "appVersion":
                 return AppVersion(text).map { .appVersion(comparison, $0) }
             case .integer(let milliseconds) where name == "lastSeen":
+                // The form of version 0.1.
                 return .lastSeen(comparison, Timestamp(milliseconds: milliseconds))
+            case .string(let text) where name == "lastSeen":
+                return Timestamp(rfc3339: text).map { .lastSeen(comparison, $0) }
             default: return nil
             }
+        case ("outcomesOf", let value): return RecipientOutcomes(stored: value).map(Self.outcomes)
         case ("and", .array(let values)), ("or", .array(let values)):
             let expressions = values.compactMap(Self.init(stored:))
             guard !values.isEmpty, expressions.count == values.count else { return nil }
@@ -196,8 +201,8 @@ private struct AudienceParser {
         }
         if let seen = try fields.fields("lastSeen", known: comparisons.union(["withinDays"])) {
             for comparison in AudienceExpression.Comparison.allCases {
-                guard let moment = try seen.integer(comparison.rawValue, in: 0...Int64.max) else { continue }
-                all.append(.lastSeen(comparison, Timestamp(milliseconds: moment)))
+                guard let moment = try seen.timestamp(comparison.rawValue) else { continue }
+                all.append(.lastSeen(comparison, moment))
             }
             if let days = try seen.integer("withinDays", in: 1...36_500) {
                 all.append(.lastSeen(.atLeast, self.now.advanced(by: .seconds(-86_400 * days))))

@@ -28,6 +28,8 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     case activity(String)
     /// The time of the latest registration.
     case lastSeen(Comparison, Timestamp)
+    /// The outcome of an earlier notification. No request names it.
+    case outcomes(RecipientOutcomes)
     case and([AudienceExpression])
     case or([AudienceExpression])
     case not(AudienceExpression)

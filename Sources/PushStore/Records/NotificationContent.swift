@@ -8,7 +8,10 @@ package struct NotificationContent: Hashable, Sendable {
     /// The kind of the tokens that it goes to; `nil` for any, if it was accepted before there were kinds.
     package var tokenKind: TokenKind?
     package var priority: Priority
+    /// The expiration of all recipients; ``Expiration/servicePolicy`` where ``expiresIn`` counts.
     package var expiration: Expiration
+    /// The seconds after which a recipient expires, counted from its start; `nil` where ``expiration`` counts.
+    package var expiresIn: Int64?
     package var collapseID: String?
     /// The payload in JSON; for a template, the text from which the payload of each recipient is rendered.
     package var payload: Data

@@ -67,12 +67,15 @@ struct APIClient: Sendable {
     }
 
     /// Sends a request and returns the response's JSON; `null` for an empty body.
-    /// - Parameter path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
+    /// - Parameters:
+    ///   - path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
+    ///   - limit: The longest time of the request; `nil` for ``timeout``.
     /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` where no such API responds.
     @discardableResult
-    func send(_ request: APIRequest, to path: String? = nil) async throws -> JSONValue {
+    func send(_ request: APIRequest, to path: String? = nil, within limit: Duration? = nil) async throws -> JSONValue {
         let message = try self.message(request, path: path)
-        return try await self.json(in: try await self.response(to: message, deadline: .now() + Self.timeout))
+        let deadline = NIODeadline.now() + (limit.map { TimeAmount($0) } ?? Self.timeout)
+        return try await self.json(in: try await self.response(to: message, deadline: deadline))
     }
 
     /// Returns the body of a response as it arrives, without a limit of time. Throws as ``send(_:to:)``.

@@ -44,7 +44,7 @@ struct ProviderSend {
         guard let id = accepted["id"].stringValue else { throw self.connection.client.notAnAPI }
         guard self.options.wait else {
             StandardOutput.line(self.json ? try accepted.line : id.printable)
-            return .done
+            return accepted.reachesNobody ? .nobodyReached : .done
         }
         if self.json { StandardError.line("notification \(id.printable)") } else { StandardOutput.line(id.printable) }
         let end = try await self.follow(id)

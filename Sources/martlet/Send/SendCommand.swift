@@ -57,6 +57,9 @@ struct SendCommand: AsyncParsableCommand {
             let options = "--environment, --server, --api-key, --wait and --idempotency-key"
             throw ValidationError("\(options) are for a provider: leave them out, or leave out --credential.")
         }
+        guard self.content.name == nil, self.content.expiresIn == nil else {
+            throw ValidationError("--name and --expires-in are for a provider: leave them out, or --credential.")
+        }
         guard self.direct.id == nil || self.target.token.count == 1 else {
             throw ValidationError("--id is for a single --token: every push needs an apns-id of its own.")
         }

@@ -166,4 +166,6 @@ package struct ContentWarning: Hashable, Sendable {
     package var field: String
     /// The explanation for the caller.
     package var message: String
+
+    package init(field: String, message: String) { (self.field, self.message) = (field, message) }
 }

@@ -211,6 +211,10 @@ extension AudienceSQL {
         case .timeZone(let zone): return [device("deviceByTimeZone", "timeZone = ?", zone)]
         case .lastSeen(let comparison, let time):
             return [device("deviceByLastSeen", "registeredAt \(Self.sign(comparison)) ?", time.milliseconds)]
+        case .outcomes(let outcomes):
+            let (condition, arguments) = Self.condition(on: outcomes)
+            let table = "delivery"
+            return [.init(table: table, id: "recipient", condition: condition, arguments: arguments)]
         case .everyone, .and, .or, .not: return []
         }
     }

@@ -23,6 +23,10 @@ extension SQLiteStore {
                 }
             }
             if let other = try Self.tokenOfOtherKind(notification, in: database) { return other }
+            if let original = notification.resendOf {
+                let sql = "SELECT 1 FROM notification WHERE id = ? AND isForgotten = 0"
+                guard try database.hasRow(sql: sql, [original.uuidString]) else { return .originalForgotten }
+            }
             let number = try NotificationRow.insert(notification, idempotency: idempotency, in: database)
             try Shards.add(shards, to: notification, number: number, in: database)
             return .accepted
@@ -68,11 +72,13 @@ extension SQLiteStore {
     package func notifications(
         apps: [Int64]?,
         state: NotificationRecord.State?,
+        name: String?,
         before: NotificationCursor?,
         limit: Int
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?) {
         var condition = "number < ?1"
         if let state { condition += " AND state = '\(state.rawValue)'" }
+        if name != nil { condition += " AND name = ?3" }
         // Most have ended: the others have an index.
         if let state, state != .done, state != .cancelled { condition += " AND finishedAt IS NULL" }
         // The newest of each app are found by an index, however many other apps have.
@@ -83,8 +89,9 @@ extension SQLiteStore {
         if let numbers { condition = "number IN (\(numbers.joined(separator: " UNION ALL ")))" }
         let sql = "SELECT * FROM notification WHERE \(condition) ORDER BY number DESC LIMIT ?2"
         guard apps?.isEmpty != true else { return ([], nil) }
+        let arguments: StatementArguments = [before?.number ?? Int64.max, limit] + (name.map { [$0] } ?? [])
         return try await self.database.lookup { database in
-            let rows = try database.rows(sql: sql, [before?.number ?? Int64.max, limit], isKept: false)
+            let rows = try database.rows(sql: sql, arguments, isKept: false)
             let next = rows.count == limit ? rows.last?["number"] as Int64? : nil
             let notifications = try rows.compactMap { row in
                 try Self.readable(row, orElse: { _ in }) { try NotificationRow.record($0, in: database) }

@@ -167,6 +167,7 @@ enum AudienceReference {
         case .timeZone(let zone): return profile.timeZone == zone
         case .activity(let activity): return device.activity == activity
         case .lastSeen(let comparison, let time): return Self.holds(device.registeredAt, comparison, time)
+        case .outcomes: return false
         case .and(let expressions): return expressions.allSatisfy { Self.holds($0, for: device) }
         case .or(let expressions): return expressions.contains { Self.holds($0, for: device) }
         case .not(let expression): return !Self.holds(expression, for: device)
