@@ -42,7 +42,9 @@ extension Schema {
 
     /// The registration of a device.
     static let deviceRequest = Schema.object(
-        required: ["token": .string(length: 2...DeviceToken.maximumLength * 4).described("Hexadecimal or base64.")],
+        required: [
+            "token": .string(length: 43...DeviceToken.maximumLength * 4).described("32 to 512 bytes in hexadecimal or base64.")
+        ],
         optional: [
             "environment": .environment.described("Default production."),
             "kind": .choice(of: TokenKind.self).described("Default alert, or the kind that is stored with the token."),
