@@ -43,7 +43,9 @@ extension Schema {
     /// The registration of a device.
     static let deviceRequest = Schema.object(
         required: [
-            "token": .string(length: 43...DeviceToken.maximumLength * 4).described("32 to 512 bytes in hexadecimal or base64.")
+            "token": .string(length: 43...DeviceToken.maximumLength * 4).described(
+                "32 to 512 bytes in hexadecimal or base64."
+            )
         ],
         optional: [
             "environment": .environment.described("Default production."),
