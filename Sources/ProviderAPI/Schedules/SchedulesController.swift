@@ -189,7 +189,8 @@ struct SchedulesController: Controller {
     ) throws -> Response {
         guard case .changed(let schedule) = result else { throw self.error(result) }
         self.wake.signal()
-        let response = ScheduleResponse(schedule: schedule, app: app.bundleID, warnings: warnings)
+        let shown = warnings?.isEmpty == true ? nil : warnings
+        let response = ScheduleResponse(schedule: schedule, app: app.bundleID, warnings: shown)
         return try .json(response, status: status)
     }
 

@@ -143,7 +143,10 @@ extension JSONValue {
     /// A number of milliseconds since 1970 as RFC 3339 text in UTC; `nil` for any other value.
     fileprivate var timeText: JSONValue? {
         guard case .integer(let milliseconds) = self else { return nil }
-        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-        return .string(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+        // A fraction of a binary number of seconds would be cut to the millisecond before.
+        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        let (whole, fraction) = rest < 0 ? (seconds - 1, rest + 1000) : (seconds, rest)
+        let time = Date(timeIntervalSince1970: Double(whole)).formatted(Date.ISO8601FormatStyle())
+        return .string("\(time.dropLast()).\(String(fraction + 1000).dropFirst())Z")
     }
 }
