@@ -25,7 +25,6 @@ extension Target.Dependency {
     static let httpTypes = library("HTTPTypes", "swift-http-types", trait: "Server")
     static let hummingbird = library("Hummingbird", "hummingbird", trait: "Server")
     static let hummingbirdCore = library("HummingbirdCore", "hummingbird", trait: "Server")
-    static let hummingbirdHTTP2 = library("HummingbirdHTTP2", "hummingbird", trait: "Server")
     static let logging = library("Logging", "swift-log")
     static let metrics = library("Metrics", "swift-metrics")
     static let nioCore = library("NIOCore", "swift-nio")
@@ -87,14 +86,7 @@ let package = Package(
     targets: [
         // What both ends of a push share.
         module("PushTypes", [.nioCore]),
-        // Only this is compiled anew for another version or commit; the Makefile hands the commit over.
-        .target(
-            name: "BuildInformation",
-            cSettings: ["MARTLET_COMMIT", "MARTLET_VERSION"].compactMap { name in
-                Context.environment[name].map { .define(name, to: "\"\($0)\"") }
-            }
-        ),
-        module("PushSupport", ["BuildInformation", "PushTypes", .nioCore, .swiftASN1, .x509]),
+        module("PushSupport", ["PushTypes", .nioCore, .swiftASN1, .x509]),
         module("PushWire", ["PushSupport", "PushTypes", .crypto, .nioCore]),
 
         // The libraries.
@@ -117,8 +109,8 @@ let package = Package(
         module(
             "PushHTTP",
             [
-                "PushSupport", "PushTypes", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .logging,
-                .metrics, .nioCore, .nioHTTP1, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
+                "PushSupport", "PushTypes", .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore,
+                .nioHTTP1, .nioHTTPTypes,
             ]
         ),
         module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
@@ -144,12 +136,18 @@ let package = Package(
                 .swiftASN1, .x509,
             ]
         ),
+        // Only this is compiled anew for a commit; the Makefile hands the commit over.
+        .target(
+            name: "BuildInformation",
+            cSettings: Context.environment["MARTLET_COMMIT"].map { [.define("MARTLET_COMMIT", to: "\"\($0)\"")] }
+        ),
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider", "PushSender", "PushStore",
-                "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration, .crypto,
-                .logging, .metrics, .nioCore, .nioHTTP1, .nioSSL, .serviceLifecycle, .unixSignals,
+                "BuildInformation", "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider",
+                "PushSender",
+                "PushStore", "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration,
+                .crypto, .logging, .metrics, .nioCore, .nioHTTP1, .serviceLifecycle, .unixSignals,
             ],
             swiftSettings: strict
         ),
@@ -166,7 +164,7 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("PushTypesTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire"]),
-        tests("PushSupportTests", ["PushSupport", "PushTesting", "PushTypes", .nioCore]),
+        tests("PushSupportTests", ["PushSupport", "PushTesting", "PushTypes"]),
         tests("PushWireTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire", .nioCore, .nioHPACK]),
         tests(
             "PushSenderTests",
@@ -186,26 +184,23 @@ let package = Package(
         tests(
             "PushHTTPTests",
             [
-                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushTesting", "PushWire", .asyncHTTPClient,
-                .grdb,
-                .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioPosix,
-                .nioSSL,
+                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushTesting", .grdb, .httpTypes, .hummingbird,
+                .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioPosix,
             ]
         ),
         tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb]),
         tests(
             "PushProviderTests",
             [
-                "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes",
-                .crypto, .grdb,
-                .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix,
+                "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb,
+                .logging, .nioCore, .nioHTTP1, .nioPosix,
             ]
         ),
         tests(
             "ProviderAPITests",
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
-                "PushTypes", .crypto, .grdb, .logging, .nioCore,
+                "PushTypes", .grdb, .nioCore,
             ]
         ),
         tests(
@@ -220,7 +215,7 @@ let package = Package(
             "MartletTests",
             [
                 "ProviderAPI", "PushDevice", "PushGateway", "PushProvider", "PushSender", "PushStore", "PushSupport",
-                "PushTesting", "PushTypes", "martlet", .argumentParser, .asyncHTTPClient, .configuration, .logging,
+                "PushTesting", "PushTypes", "martlet", .argumentParser, .configuration, .logging,
             ]
         ),
         tests(

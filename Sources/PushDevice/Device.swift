@@ -1,6 +1,5 @@
 import Foundation
 public import Logging
-import NIOPosix
 package import PushSupport
 import PushTypes
 import PushWire
@@ -129,11 +128,6 @@ public final class Device: Service {
         if isActive != self.configuration.isActive { write?(Self.statePacket(isActive)) }
     }
 
-    /// Returns the operating system's text for the first address that could not be connected to.
-    private static func text(of error: any Error) -> String {
-        ErrorDescription.of((error as? NIOConnectionError)?.connectionErrors.first?.error ?? error)
-    }
-
     private func reconnect(_ connector: DeviceLinkConnector) async {
         var failures = 0
         var generator = SystemRandomNumberGenerator()
@@ -152,13 +146,7 @@ public final class Device: Service {
                 failures = wasConnected ? 1 : failures + 1
             } catch {
                 failures += 1
-                self.logger.warning(
-                    "no connection to the push service",
-                    metadata: [
-                        "address": "\(self.configuration.host):\(self.configuration.port)",
-                        "error": "\(Self.text(of: error))",
-                    ]
-                )
+                self.logger.warning("no connection to the push service", metadata: ["error": "\(error)"])
             }
             if Task.isCancelled { return }
             let delay = self.configuration.reconnect.delay(afterFailures: failures, using: &generator)

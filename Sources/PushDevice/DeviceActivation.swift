@@ -3,7 +3,6 @@ import Crypto
 import Foundation
 import NIOCore
 import NIOHTTP1
-import PushSupport
 import SwiftASN1
 import X509
 
@@ -48,8 +47,7 @@ public struct DeviceActivation: Sendable {
         } catch let error as DeviceError {
             throw error
         } catch {
-            let cause = ErrorDescription.of(error)
-            throw DeviceError.activationFailed("no usable response from \(self.adminURL): \(cause)")
+            throw DeviceError.activationFailed("no usable response from \(self.adminURL): \(error)")
         }
     }
 
@@ -63,8 +61,7 @@ public struct DeviceActivation: Sendable {
         let response = try await client.execute(request, timeout: TimeAmount(self.timeout))
         let content = try await response.body.collect(upTo: Self.maximumResponseLength)
         guard response.status == .created else {
-            let hint = response.status == .notFound ? " (is this the URL of a gateway's admin API?)" : ""
-            let text = "\(self.adminURL) responded \(response.status.code)\(hint): \(String(buffer: content))"
+            let text = "the admin API responded \(response.status.code): \(String(buffer: content))"
             throw DeviceError.activationFailed(text)
         }
         let issued = try JSONDecoder().decode(ActivationResponse.self, from: Data(content.readableBytesView))

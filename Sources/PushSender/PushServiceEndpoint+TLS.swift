@@ -8,11 +8,6 @@ extension PushServiceEndpoint {
         return self.port == 443 ? host : "\(host):\(self.port)"
     }
 
-    /// Indicates whether a text has certificates in PEM, as ``additionalTrustRoots`` needs them.
-    package static func hasCertificates(_ pem: String) -> Bool {
-        (try? NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))?.isEmpty == false
-    }
-
     /// Returns a configuration with TLS 1.2 or newer and ALPN `h2` (reference 1.2).
     ///
     /// - Throws: An error of swift-nio-ssl when the additional trust roots are not PEM certificates.

@@ -1,7 +1,6 @@
 public import Logging
 import NIOPosix
 package import PushSupport
-package import PushTypes
 
 extension Sender {
     /// Creates a sender. It connects when there is something to send.
@@ -28,16 +27,12 @@ extension Sender {
         )
     }
 
-    /// Creates a sender with clocks of its own.
-    ///
-    /// - Parameter environment: The environment that metrics name; `nil` for the endpoint's.
+    /// Creates a sender with the clocks of a test.
     package convenience init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,
         configuration: SenderConfiguration,
-        environment: PushEnvironment? = nil,
         time: any TimeSource,
-        observer: ConnectionObserver? = nil,
         logger: Logger
     ) throws {
         self.init(
@@ -45,10 +40,8 @@ extension Sender {
                 endpoint: endpoint,
                 credential: credential,
                 configuration: configuration,
-                environment: environment,
                 group: MultiThreadedEventLoopGroup.singleton,
                 time: time,
-                observer: observer,
                 logger: logger
             )
         )

@@ -28,26 +28,9 @@ public struct SenderConfiguration: Sendable {
     public var reconnectMaximum: Duration = .seconds(60)
     /// The HTTP proxy that tunnels the connections (CONNECT, RFC 9110 section 9.3.6). Default none.
     public var proxy: ProxyEndpoint?
-    /// Indicates whether waiting pushes fail with the first connection that cannot be opened. Default `false`.
-    package var failsFast = false
 
     /// Creates a configuration with the defaults.
     public init() {}
-
-    /// The time within which a push of a test has its outcome.
-    package static let testTimeout: Duration = .seconds(10)
-
-    /// The same configuration for a test of a credential: one connection, and short time limits.
-    var forTests: SenderConfiguration {
-        var configuration = self
-        configuration.maximumConnections = 1
-        configuration.failsFast = true
-        configuration.waitTimeout = min(self.waitTimeout, Self.testTimeout / 2)
-        configuration.handshakeTimeout = min(self.handshakeTimeout, Self.testTimeout / 2)
-        configuration.responseTimeout = min(self.responseTimeout, Self.testTimeout / 2)
-        configuration.drainTimeout = min(self.drainTimeout, .seconds(1))
-        return configuration
-    }
 
     var limits: HTTP2ClientLimits {
         var limits = HTTP2ClientLimits()

@@ -21,7 +21,6 @@ package final class SenderPool: SenderSource, Service {
     private let time: any TimeSource
     private let logger: Logger
     private let senders = Mutex<[Key: Sender]>([:])
-    private let observer = Mutex<AppConnectionObserver?>(nil)
 
     /// Creates a pool without connections.
     ///
@@ -49,44 +48,15 @@ package final class SenderPool: SenderSource, Service {
         return try self.senders.withLock { senders in
             if let sender = senders[key] { return sender }
             let sender = try Sender(
-                to: self.endpoint(of: environment),
+                to: self.endpoints[environment] ?? .apple(environment),
                 credential: credential,
                 configuration: self.configuration,
-                environment: environment,
                 time: self.time,
-                observer: { failure in
-                    let observer = self.observer.withLock { $0 }
-                    observer?(app, environment, failure)
-                },
                 logger: self.logger
             )
             senders[key] = sender
             return sender
         }
-    }
-
-    package func testSender(
-        for credential: PushCredential,
-        app: Int64,
-        environment: PushEnvironment
-    ) throws -> any NotificationSender {
-        var endpoint = self.endpoint(of: environment)
-        endpoint.connectTimeout = min(endpoint.connectTimeout, SenderConfiguration.testTimeout / 2)
-        return try Sender(
-            to: endpoint,
-            credential: credential,
-            configuration: self.configuration.forTests,
-            time: self.time,
-            logger: self.logger
-        )
-    }
-
-    package func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint {
-        self.endpoints[environment] ?? .apple(environment)
-    }
-
-    package func observe(_ observer: @escaping AppConnectionObserver) {
-        self.observer.withLock { $0 = observer }
     }
 
     /// Removes the app's senders with the credential. Each one drains when the last page that uses it has released it.

@@ -5,26 +5,8 @@ import NIOCore
 package enum ErrorDescription {
     /// Returns the operating system's text for an error of Foundation or swift-nio, or the error's own description.
     package static func of(_ error: any Error) -> String {
-        switch error {
-        case let error as IOError: return String(cString: strerror(error.errnoCode))
-        case let error as SocketAddressError.UnknownHost:
-            return "the host name '\(error.host)' cannot be resolved: \(error.errorDescription)"
-        case is DecodingError: return "it is not JSON, or lacks a member"
-        case let error as CocoaError: return Self.text(of: error)
-        default: return "\(error)"
-        }
-    }
-
-    /// Returns the text of the cause that Foundation has wrapped, without the sentence that it puts before it.
-    private static func text(of error: CocoaError) -> String {
-        if let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError, cause.domain == NSPOSIXErrorDomain {
-            return String(cString: strerror(Int32(truncatingIfNeeded: cause.code)))
-        }
-        return switch error.code {
-        case .fileReadNoSuchFile, .fileNoSuchFile: String(cString: strerror(ENOENT))
-        case .fileReadNoPermission, .fileWriteNoPermission: String(cString: strerror(EACCES))
-        case .fileWriteOutOfSpace: String(cString: strerror(ENOSPC))
-        default: error.localizedDescription
-        }
+        if let error = error as? IOError { return String(cString: strerror(error.errnoCode)) }
+        guard let error = error as? CocoaError else { return "\(error)" }
+        return (error.underlying as? POSIXError)?.localizedDescription ?? error.localizedDescription
     }
 }

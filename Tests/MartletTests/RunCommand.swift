@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import PushTesting
 import Synchronization
@@ -10,7 +11,12 @@ import Synchronization
 func martlet(_ words: [String]) async throws -> String {
     let output = Output()
     try await StandardOutput.$write.withValue({ output.add($0) }) {
-        try await Martlet.run(FormerSpelling.translated(words).words)
+        var command = try Martlet.parseAsRoot(words)
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
+        }
     }
     return output.text
 }
@@ -32,11 +38,7 @@ private final class Output: Sendable {
 extension RunningProvider {
     /// Runs a command against this provider, as its administrator.
     @discardableResult
-    func martlet(_ words: String...) async throws -> String { try await self.martlet(words) }
-
-    /// Runs a command against this provider, as its administrator.
-    @discardableResult
-    func martlet(_ words: [String]) async throws -> String {
+    func martlet(_ words: String...) async throws -> String {
         let access = ["--server", self.api.baseURL, "--api-key", self.api.apiKey ?? ""]
         return try await MartletTests.martlet(words + access)
     }

@@ -1,5 +1,4 @@
 import Foundation
-package import Logging
 package import ProviderAPI
 import PushProvider
 package import PushSender
@@ -63,7 +62,6 @@ package func withProvider<Value: Sendable>(
     senders: any SenderSource,
     time: any TimeSource = SystemTime(),
     compatibility: CompatibilityConfiguration = CompatibilityConfiguration(),
-    logger: Logger = silentLogger,
     configure: (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningProvider) async throws -> Value
 ) async throws -> Value {
@@ -76,7 +74,7 @@ package func withProvider<Value: Sendable>(
             configuration: configuration,
             senders: senders,
             time: time,
-            logger: logger
+            logger: silentLogger
         )
         let key = server.firstAdminKey
         return try await withServices([server]) {

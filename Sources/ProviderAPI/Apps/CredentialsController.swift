@@ -1,6 +1,5 @@
 import Foundation
 import Hummingbird
-import Logging
 import PushHTTP
 import PushProvider
 import PushSender
@@ -20,9 +19,7 @@ struct CredentialsController: Controller {
     let store: any AppStore
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
-    let expiry: CredentialExpiryMonitor
     let time: any TimeSource
-    let logger: Logger
 
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/credentials/{environment}"
@@ -73,7 +70,7 @@ struct CredentialsController: Controller {
         let record = try Self.record(fields)
         try Self.check(record, app: app, environment: environment, fields, now: self.time.now)
         try await self.store.setCredential(record, app: app.id, environment: environment)
-        await self.changed("credential set", app, environment, ["kind": "\(record.kind)"])
+        self.forget(app)
         return try .json(CredentialResponse(record, environment: environment))
     }
 
@@ -84,22 +81,14 @@ struct CredentialsController: Controller {
         guard try await self.store.removeCredential(app: app.id, environment: environment) else {
             throw RequestError.noSuch("credential", by: "environment", at: "environment")
         }
-        await self.changed("credential removed", app, environment, [:])
+        self.forget(app)
         return .noContent
     }
 
-    /// Discards the state that depends on the old credential, and logs the change.
-    private func changed(
-        _ message: Logger.Message,
-        _ app: AppRecord,
-        _ environment: PushEnvironment,
-        _ details: Logger.Metadata
-    ) async {
+    /// Discards the state that depends on the old credential.
+    private func forget(_ app: AppRecord) {
         self.directory.forget(app: app.id)
         self.invalidation.forget(app: app.id)
-        let subject: Logger.Metadata = ["app": "\(app.bundleID.name)", "environment": "\(environment.rawValue)"]
-        self.logger.info(message, metadata: subject.merging(details) { $1 })
-        await self.expiry.check()
     }
 
     /// Returns the credential in a request, which holds exactly one kind.

@@ -49,7 +49,6 @@ struct PublisherNotify: Equatable {
             content: NotificationContent(
                 topic: topic,
                 pushType: .background,
-                tokenKind: .alert,
                 priority: .powerAware,
                 expiration: .servicePolicy,
                 collapseID: nil,

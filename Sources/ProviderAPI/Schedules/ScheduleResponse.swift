@@ -1,5 +1,4 @@
 import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
@@ -9,8 +8,6 @@ struct ScheduleResponse: ResponseObject {
     let schedule: ScheduleRecord
     /// The bundle id of the app.
     let app: Topic
-    /// The warnings, which only the response to a request with a body has.
-    var warnings: [ContentWarning]?
 
     private var notification: JSONValue { (try? JSONValue(parsing: self.schedule.request)) ?? .object([:]) }
 
@@ -18,7 +15,7 @@ struct ScheduleResponse: ResponseObject {
     static let members =
         Self.common + [
             .required("notification", \.notification),
-            .required("notificationBytes", \.schedule.request.count), .optional("warnings", \.warnings),
+            .required("notificationBytes", \.schedule.request.count),
         ]
 
     /// The members that an entry of a list has too.
@@ -31,7 +28,6 @@ struct ScheduleResponse: ResponseObject {
         .optional("nextRunAtMs", \.schedule.nextRunAt),
         .optional("lastRunAtMs", \.schedule.lastRunAt),
         .required("createdAtMs", \.schedule.createdAt),
-        .optional("key", \.schedule.key, "The API key that added or replaced it."),
     ]
 
     /// A schedule in a list, which leaves long notifications out.

@@ -1,5 +1,4 @@
 import Hummingbird
-import Logging
 import PushHTTP
 import PushProvider
 import PushStore
@@ -11,7 +10,6 @@ struct TokenStateController: Controller {
     let store: any ProviderStore
     let invalidation: TokenInvalidationPolicy
     let time: any TimeSource
-    let logger: Logger
 
     /// The state of the circuit breaker in one environment.
     private struct Health: ResponseObject {
@@ -61,13 +59,6 @@ struct TokenStateController: Controller {
                 now: self.time.now
             )
             self.invalidation.forget(app: app.id)
-            self.logger.info(
-                "breaker closed",
-                metadata: [
-                    "app": "\(app.bundleID.name)", "environment": "\(environment.rawValue)", "decision": "\(name)",
-                    "tokens": "\(tokens)",
-                ]
-            )
             return try .json(["tokens": tokens])
         }
         .tag(.tokens).scope(.admin)

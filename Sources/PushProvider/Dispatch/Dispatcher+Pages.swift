@@ -18,11 +18,7 @@ extension Dispatcher {
     }
 
     private func sendPages(_ claim: inout ShardClaim, pages: Int, in slot: LaneSlots.Slot?) async throws {
-        let notification = try await self.pages.prepare(
-            claim.notification,
-            number: claim.notificationNumber,
-            zone: claim.zone
-        )
+        let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
         let hours = SendingHours(claim, notification)
         let needs = notification.needs(in: claim.zone)
         let service = DispatchTarget(claim.notification)
@@ -49,7 +45,6 @@ extension Dispatcher {
             let until = now.advanced(by: self.limits.lease)
             let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: page.isLast ? nil : until)
             slot?.pageStarted()
-            self.pages.metrics.noteStart(of: &claim, at: clocks)
             var sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
             let keepsSlot = slot?.pageEnded(sent.report) ?? true
             let delay = self.pacing.record(sent.report, of: service, now: self.time.steady)
@@ -60,7 +55,6 @@ extension Dispatcher {
             if delay > .zero { sent.result.nextPageAt = self.time.steady.advanced(by: delay) }
             sent.result.wave = wave
             let commit = try await self.writer.write([sent.result]).first ?? .stopped
-            self.outcomes.signal(claim.notification.id)
             guard commit.isInProgress, !isLast else {
                 let hasEnded = !commit.isInProgress || (page.isLast && claim.notification.pace != nil)
                 if hasEnded { self.pacing.forget(claim.notification.id) }
@@ -94,18 +88,13 @@ extension Dispatcher {
         defer { self.leases.end(claim.fence) }
         do {
             await self.batcher.commit(try await self.sendPage(claim, in: slot))
-            self.outcomes.signal(claim.notification.id)
         } catch {
             await self.batcher.commit(self.released(claim, after: error))
         }
     }
 
     private func sendPage(_ claim: ShardClaim, in slot: LaneSlots.Slot?) async throws -> PageResult {
-        let notification = try await self.pages.prepare(
-            claim.notification,
-            number: claim.notificationNumber,
-            zone: claim.zone
-        )
+        let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
         let clocks = self.time.reading
         let hours = SendingHours(claim, notification)
         let opening = hours.opening(onOrAfter: clocks.wall)
@@ -115,8 +104,6 @@ extension Dispatcher {
         let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
         let work = hours.work(page, at: clocks)
         slot?.pageStarted()
-        var claim = claim
-        self.pages.metrics.noteStart(of: &claim, at: clocks)
         let sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
         _ = slot?.pageEnded(sent.report)
         return sent.result
@@ -139,7 +126,6 @@ extension Dispatcher {
             let service = DispatchTarget(claim.notification)
             _ = self.pacing.record(sent.report, of: service, now: self.time.steady)
             await self.batcher.commit(sent.result)
-            self.outcomes.signal(claim.notification.id)
             return sent.report
         } catch {
             await self.batcher.commit(self.released(claim, after: error))
@@ -169,12 +155,10 @@ extension Dispatcher {
         let notification = try await self.pages.prepare(
             claim.notification,
             number: claim.notificationNumber,
-            zone: nil,
             needsSenders: claim.recipients.contains { if case .due = $0 { true } else { false } }
         )
         let clocks = self.time.reading
         let work = PageWork(claim, at: clocks)
-        self.pages.metrics.noteRetry(claim, at: clocks)
         _ = self.pacing.spend(work.recipients.count, of: notification, now: clocks.steady)
         return try await self.pages.send(work, of: notification, fence: claim.fence, step: nil)
     }

@@ -13,7 +13,6 @@ struct OutcomeEvaluator {
 
     private(set) var result: PageResult
     private(set) var report = AdaptiveRateLimiter.Report()
-    private(set) var tally = DeliveryTally()
     private var generator = SystemRandomNumberGenerator()
     private var events = WebhookEvents()
 
@@ -47,9 +46,6 @@ struct OutcomeEvaluator {
             attempts: retry.attempts,
             at: self.now
         )
-        if let result = DeliveryTally.Result(retry.cause.state) {
-            self.tally.add(result, .ended(retry.cause), in: retry.recipient?.environment)
-        }
         guard retry.cause == .deviceRemoved else { return self.finish(delivery, of: retry.recipient) }
         var events = WebhookEvents()
         if self.notification.reportsDeliveries {
@@ -62,7 +58,6 @@ struct OutcomeEvaluator {
     mutating func fail(_ recipient: Recipient, reason: String) {
         self.finish(recipient, .failed, reason: reason, attempts: recipient.attempts)
         self.report.rejected += 1
-        self.tally.add(.failed, .unsendable, in: recipient.environment)
     }
 
     /// Adds the outcomes of one batch, in the order of its recipients.
@@ -80,8 +75,7 @@ struct OutcomeEvaluator {
                 continue
             }
             self.count(outcome)
-            var decision = self.decide(outcome, recipient)
-            if !self.notification.hasTopicOfTokens { decision.token = nil }
+            let decision = self.decide(outcome, recipient)
             // The response of the other environment about a token that is tried there counts for its own environment.
             let home = recipient.movedFrom ?? batch.environment
             let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
@@ -91,21 +85,16 @@ struct OutcomeEvaluator {
                 evidence[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)
             case .confirmed, .suspected, .withheld, .moved, nil: break
             }
-            others.append((recipient, decision, DeliveryTally.Reason(outcome), isEstablished))
+            others.append((recipient, decision, isEstablished))
         }
-        if self.notification.hasTopicOfTokens {
-            evidence[batch.environment, default: .init()].established.accepted += ofEstablished
-            evidence[batch.environment, default: .init()].others.accepted += accepted - ofEstablished
-        }
+        evidence[batch.environment, default: .init()].established.accepted += ofEstablished
+        evidence[batch.environment, default: .init()].others.accepted += accepted - ofEstablished
         self.report.accepted += accepted
-        self.tally.add(.accepted, .none, in: batch.environment, count: accepted)
         await self.apply(others, evidence, of: batch)
     }
 
     /// A recipient whose push was not accepted.
-    private typealias Unaccepted = (
-        recipient: Recipient, decision: DeliveryDecision, reason: DeliveryTally.Reason, isEstablished: Bool
-    )
+    private typealias Unaccepted = (recipient: Recipient, decision: DeliveryDecision, isEstablished: Bool)
 
     private mutating func apply(
         _ others: [Unaccepted],
@@ -124,7 +113,7 @@ struct OutcomeEvaluator {
             evaluations[environment] = evaluation
             if let reason = evaluation.opened, self.notification.record.lane == .bulk { self.result.pauses = reason }
         }
-        for (recipient, decision, reason, isEstablished) in others {
+        for (recipient, decision, isEstablished) in others {
             let goesElsewhere = self.triesElsewhere(recipient, decision)
             if let requested = decision.token, let device = recipient.device,
                 let kind = evaluations[recipient.movedFrom ?? batch.environment]?.change(
@@ -136,9 +125,6 @@ struct OutcomeEvaluator {
             {
                 self.result.tokenChanges.append(TokenStateChange(device: device, kind: kind, reason: decision.reason))
             }
-            var result = DeliveryTally.Result.retried
-            if !goesElsewhere, case .final(let state, _) = decision.next { result = .init(state) ?? result }
-            self.tally.add(result, reason, in: batch.environment)
             if goesElsewhere {
                 self.retry(
                     recipient,
@@ -182,7 +168,7 @@ struct OutcomeEvaluator {
             outcome,
             attempts: recipient.attempts + 1,
             sentAt: self.sentAt.wall,
-            expires: self.notification.expiry.lastRetry(of: recipient, sentAt: self.sentAt.earlier),
+            expires: self.notification.record.lastRetry(sentAt: self.sentAt.earlier, isRetry: recipient.attempts > 0),
             repeatsUnknown: self.notification.record.guarantee == .atLeastOnce,
             policy: self.policy,
             clocks: self.notification.record.clocksOfExpiry(self.clocks),

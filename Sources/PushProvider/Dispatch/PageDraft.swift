@@ -17,24 +17,19 @@ struct PageDraft {
     /// The recipients that cannot be sent to, with the reason.
     private(set) var failures: [(recipient: Recipient, reason: String)] = []
 
-    private static let expired = "expired before it could be sent"
-
     /// All recipients of the page.
     var recipients: [Recipient] { self.batches.flatMap(\.recipients) + self.failures.map(\.recipient) }
 
     init(_ recipients: [Recipient], of notification: PreparedNotification, badges: [String: Int], now: Timestamp) {
-        let expiry = notification.expiry
-        if let end = expiry.commonEnd, end <= now {
-            self.failures = recipients.map { ($0, Self.expired) }
+        guard notification.expires > now else {
+            self.failures = recipients.map { ($0, "expired before it could be sent") }
             return
         }
         guard var renderer = notification.decoded.renderer else {
             self.failures = recipients.map { ($0, RenderFailure.damagedContent.description) }
             return
         }
-        var base = notification.decoded.base
-        if let common = expiry.common { base.expiration = common }
-        let ids = notification.decoded.ids
+        let (base, ids) = (notification.decoded.base, notification.decoded.ids)
         for recipient in recipients {
             guard let batch = self.batch(for: recipient.environment, notification, capacity: recipients.count) else {
                 let reason = notification.faults[recipient.environment] ?? "no usable credential"
@@ -42,13 +37,6 @@ struct PageDraft {
                 continue
             }
             var push = base
-            if expiry.common == nil {
-                guard expiry.end(of: recipient) > now else {
-                    self.failures.append((recipient, Self.expired))
-                    continue
-                }
-                push.expiration = expiry.expiration(of: recipient)
-            }
             push.id = ids.text(recipient: recipient.id)
             if renderer.fixed == nil {
                 do throws(RenderFailure) {

@@ -15,18 +15,14 @@ struct PageSender: Sendable {
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
     let policy: RetryPolicy
-    let metrics: DispatchMetrics
     let time: any TimeSource
     let decoder = NotificationDecoder()
 
     /// Reads everything that the pages of a notification share.
-    /// - Parameters:
-    ///   - zone: The devices of the shard; `nil` for retries.
-    ///   - needsSenders: `false` where only final states are written, for which no credential is needed.
+    /// - Parameter needsSenders: `false` where only final states are written, for which no credential is needed.
     func prepare(
         _ record: NotificationRecord,
         number: Int64,
-        zone: ShardPlan.Zone?,
         needsSenders: Bool = true
     ) async throws -> PreparedNotification {
         let lane = record.lane == .urgent ? SenderLane.urgent : .bulk
@@ -34,7 +30,6 @@ struct PageSender: Sendable {
             record,
             self.decoder.decode(record),
             number: number,
-            zone: zone,
             app: try await self.store.app(id: record.app),
             senders: needsSenders ? try await self.directory.senders(app: record.app, lane: lane) : ([:], [:]),
             reportsDeliveries: try await self.store.wants(.delivery, app: record.app)
@@ -51,13 +46,11 @@ struct PageSender: Sendable {
         fence: Int64,
         step: ShardStep?
     ) async throws -> Sent {
-        self.metrics.pageStarted(notification.record.lane)
-        defer { self.metrics.pageEnded(notification.record.lane) }
         var step = step
         let sentAt = self.time.reading
         var work = work
         let clocksOfExpiry = notification.record.clocksOfExpiry(sentAt)
-        work.postponeDisputed(notification.expiry, at: clocksOfExpiry)
+        work.postponeDisputed(notification.expires, at: clocksOfExpiry)
         let badges = try await self.badges(of: work.recipients, notification)
         var draft = PageDraft(work.recipients, of: notification, badges: badges, now: clocksOfExpiry.earlier)
         var (postponed, ended) = (work.postponed, work.ended)
@@ -81,7 +74,6 @@ struct PageSender: Sendable {
         for retry in ended { evaluator.end(retry) }
         for (recipient, reason) in draft.failures { evaluator.fail(recipient, reason: reason) }
         for (batch, outcomes) in zip(draft.batches, outcomes) { await evaluator.add(batch, outcomes) }
-        self.metrics.count(evaluator.tally, of: notification)
         var result = evaluator.finished
         result.retries += postponed
         result.fence = fence

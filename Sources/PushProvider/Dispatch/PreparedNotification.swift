@@ -13,27 +13,22 @@ struct PreparedNotification: Sendable {
     let senders: [PushEnvironment: any NotificationSender]
     /// The reasons for which environments have no sender.
     let faults: [PushEnvironment: String]
-    let expiry: RecipientExpiry
-    /// `true` if the push service's responses prove something about the tokens: the topic is the app's own for their kind.
-    /// A push of another topic is rejected however good the tokens are.
-    let hasTopicOfTokens: Bool
+    /// The time after which no try makes sense.
+    let expires: Timestamp
     /// `true` if a webhook subscribes to deliveries.
     let reportsDeliveries: Bool
 
-    /// - Parameter zone: The devices of the shard; `nil` for retries.
     init(
         _ record: NotificationRecord,
         _ decoded: DecodedNotification,
         number: Int64,
-        zone: ShardPlan.Zone?,
         app: AppRecord?,
         senders: (usable: [PushEnvironment: any NotificationSender], faults: [PushEnvironment: String]),
         reportsDeliveries: Bool
     ) {
         (self.record, self.decoded, self.number, self.app) = (record, decoded, number, app)
         (self.senders, self.faults) = senders
-        self.expiry = RecipientExpiry(record, in: zone)
-        self.hasTopicOfTokens = app.map { record.content.hasTopicOfTokens(bundleID: $0.bundleID) } ?? false
+        self.expires = record.expires
         self.reportsDeliveries = reportsDeliveries
     }
 
@@ -44,8 +39,29 @@ struct PreparedNotification: Sendable {
     }
 }
 
-extension NotificationContent {
-    /// Returns whether the topic is that of an app's tokens to which the push goes. Before there were kinds, every token
-    /// counted as one for alerts.
-    func hasTopicOfTokens(bundleID: Topic) -> Bool { (self.tokenKind ?? .alert).topic(of: bundleID) == self.topic }
+extension NotificationRecord {
+    /// The time after which no try makes sense, by the clocks of ``clocksOfExpiry(_:)``.
+    ///
+    /// A notification that is not to be stored is tried whenever its page is sent. Without an expiration the
+    /// longest storage counts from the first page.
+    var expires: Timestamp {
+        switch self.content.expiration {
+        case .servicePolicy:
+            self.progress.startedAt?.advanced(by: Expiration.longestStorage) ?? Timestamp(milliseconds: .max)
+        case .immediate: Timestamp(milliseconds: .max)
+        case .at(let seconds): Timestamp(seconds: seconds)
+        }
+    }
+
+    /// Returns the clocks by which the notification expires: both for a named time, the steady clock for a length of time.
+    func clocksOfExpiry(_ reading: ClockReading) -> ClockReading {
+        self.content.expiration == .servicePolicy ? ClockReading(reading.steady) : reading
+    }
+
+    /// Returns the time after which there is no further try. A notification that is not to be stored has one more try
+    /// within a minute of its first.
+    func lastRetry(sentAt: Timestamp, isRetry: Bool) -> Timestamp {
+        guard self.content.expiration == .immediate else { return self.expires }
+        return isRetry ? sentAt : sentAt.advanced(by: .seconds(60))
+    }
 }

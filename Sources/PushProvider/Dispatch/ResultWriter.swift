@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import PushStore
 import PushSupport
 import ServiceLifecycle
@@ -11,9 +12,6 @@ struct ResultWriter: Sendable {
     let store: any DispatchStore
     /// The pause between two tries.
     let pause: Duration
-    /// The wake signal of webhook delivery.
-    let events: WakeSignal
-    let metrics: DispatchMetrics
     let time: any TimeSource
     let logger: Logger
 
@@ -25,7 +23,6 @@ struct ResultWriter: Sendable {
                 // Not cancellable: results are written even when the process has to end.
                 let commits = try await Task { try await store.commit(results, now: now) }.value
                 self.countLost(commits)
-                if results.contains(where: \.mayHaveEvents) { self.events.signal() }
                 return commits
             } catch let error as StoreError {
                 if !hasLogged {
@@ -70,15 +67,8 @@ struct ResultWriter: Sendable {
     private func countLost(_ commits: [CommitResult]) {
         let fenced = commits.count { $0 == .leaseLost }
         guard fenced > 0 else { return }
-        self.metrics.countFenced(fenced)
+        Counter(label: "martlet_pages_fenced_total").increment(by: fenced)
         self.logger.warning("pages were sent under a lease that was lost", metadata: ["count": "\(fenced)"])
-    }
-}
-
-extension PageResult {
-    /// `true` if the commit may have added events for webhooks.
-    fileprivate var mayHaveEvents: Bool {
-        self.events != nil || !self.tokenChanges.isEmpty || self.removed.contains { $0.event != nil }
     }
 }
 

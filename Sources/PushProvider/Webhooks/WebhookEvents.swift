@@ -68,33 +68,6 @@ struct WebhookEvents {
         self.json.raw("}")
     }
 
-    /// Appends the announcement of a certificate's end. Its id is derived from the certificate and the stage.
-    /// - Parameters:
-    ///   - fingerprint: The SHA-256 of the certificate, hexadecimal.
-    ///   - stage: The number of days that are left at most; 0 for a certificate that has expired.
-    mutating func append(
-        endOf fingerprint: String,
-        in environment: PushEnvironment,
-        expires: Timestamp,
-        stage: Int,
-        at: Timestamp
-    ) {
-        self.begin()
-        self.json.raw(#"{"id":"#)
-        self.json.string("\(fingerprint.prefix(32)).\(environment.rawValue).\(stage)")
-        self.json.raw(#","type":"credential","at":"#)
-        self.json.integer(at.milliseconds)
-        self.json.raw(#","action":"#)
-        self.json.string(stage == 0 ? "expired" : "expiring")
-        self.json.raw(#","environment":"#)
-        self.json.string(environment.rawValue)
-        self.json.raw(#","days":"#)
-        self.json.integer(Int64(stage))
-        self.json.raw(#","expiresAt":"#)
-        self.json.string(expires.rfc3339)
-        self.json.raw("}")
-    }
-
     private mutating func begin() {
         if !self.isEmpty { self.json.raw(",") }
         self.count += 1

@@ -35,8 +35,7 @@ struct Connector: Sendable {
             return eventLoop.makeFailedFuture(
                 ConnectionFailure(
                     description: "through a proxy the push service must be a name, not an address",
-                    isLasting: true,
-                    cause: .proxy
+                    isLasting: true
                 )
             )
         }

@@ -18,8 +18,6 @@ final class ConnectionPool: PushConnectionDelegate {
         var token: (any ProviderTokenSource)?
         /// Indicates whether it was opened with an earlier identity, and drains.
         var isOutdated = false
-        /// Indicates whether the service has sent its settings.
-        var isOpen = false
     }
 
     private struct State {
@@ -28,9 +26,6 @@ final class ConnectionPool: PushConnectionDelegate {
         var identity: SenderIdentity
         var connections: [Int: Connection] = [:]
         var lastFailure: Outcome.Failure?
-        /// The reason for which the latest connection could not be opened; `nil` once one was.
-        var fault: ConnectionFault?
-        var warning = RepeatedWarning()
         var isExpirySet = false
         var closed: [CheckedContinuation<Void, Never>] = []
         var generator = SystemRandomNumberGenerator()
@@ -43,8 +38,6 @@ final class ConnectionPool: PushConnectionDelegate {
     private let group: any EventLoopGroup
     private let time: any TimeSource
     private let logger: Logger
-    /// Receives the failure of each connection that could not be opened, and `nil` when one is open.
-    private let observer: ConnectionObserver?
     let metrics: SenderMetrics
     private let state: Mutex<State>
 
@@ -52,17 +45,15 @@ final class ConnectionPool: PushConnectionDelegate {
         endpoint: PushServiceEndpoint,
         credential: PushCredential,
         configuration: SenderConfiguration,
-        environment: PushEnvironment? = nil,
         group: any EventLoopGroup,
         time: any TimeSource,
-        observer: ConnectionObserver? = nil,
         logger: Logger
     ) throws {
         let identity = try SenderIdentity(credential, endpoint: endpoint, now: time.now)
-        self.metrics = SenderMetrics(service: endpoint.host, environment: environment ?? endpoint.environment)
+        self.metrics = SenderMetrics(service: endpoint.host)
         self.metrics.credentialChanged(credential)
         (self.endpoint, self.configuration, self.group) = (endpoint, configuration, group)
-        (self.time, self.observer, self.logger) = (time, observer, logger)
+        (self.time, self.logger) = (time, logger)
         let backoff = Backoff(base: configuration.reconnectBase, maximum: configuration.reconnectMaximum)
         let stateMachine = PoolStateMachine(maximum: max(1, configuration.maximumConnections), backoff: backoff)
         self.state = Mutex(State(stateMachine: stateMachine, identity: identity))
@@ -140,13 +131,7 @@ final class ConnectionPool: PushConnectionDelegate {
     // MARK: Called by the connections
 
     func connectionIsReady(_ id: Int) {
-        self.state.withLock { state in
-            state.stateMachine.connectionReady(id)
-            state.connections[id]?.isOpen = true
-            state.fault = nil
-            state.warning = RepeatedWarning()
-        }
-        self.observer?(nil)
+        self.state.withLock { $0.stateMachine.connectionReady(id) }
     }
 
     func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket]) {
@@ -213,25 +198,14 @@ final class ConnectionPool: PushConnectionDelegate {
 
     func connectionClosed(_ id: Int, _ failure: ConnectionFailure?) {
         let now = NIODeadline.now()
-        var opening: Outcome.Failure?
-        var logLevel = Logger.Level.info
         let (actions, failed, waiters) = self.state.withLock {
             state -> ([PoolStateMachine.Action], [PushTicket], [CheckedContinuation<Void, Never>]) in
             // An abandoned connection may report its failure a second time.
             guard state.stateMachine.ids.contains(id) else { return ([], [], []) }
-            let connection = state.connections.removeValue(forKey: id)
-            let isOutdated = connection?.isOutdated == true
-            if let failure {
-                state.lastFailure = .init(failure.description)
-                if !isOutdated, connection?.isOpen != true {
-                    state.fault = ConnectionFault(failure.cause, at: self.endpoint, through: self.configuration.proxy)
-                    opening = Outcome.Failure(failure.description, fault: state.fault)
-                    logLevel = state.warning.level(of: failure.description, now: now)
-                }
-            }
+            let isOutdated = state.connections.removeValue(forKey: id)?.isOutdated == true
+            if let failure { state.lastFailure = .init(failure.description) }
             let failed =
-                (failure?.isLasting == true || failure != nil && self.configuration.failsFast) && !isOutdated
-                    && state.stateMachine.readyCount == 0
+                failure?.isLasting == true && !isOutdated && state.stateMachine.readyCount == 0
                 ? state.queue.remove { _, _ in true } : []
             let actions = state.stateMachine.connectionClosed(
                 id,
@@ -244,18 +218,10 @@ final class ConnectionPool: PushConnectionDelegate {
             defer { state.closed = [] }
             return (actions, failed, state.closed)
         }
-        if let opening {
-            self.logger.log(
-                level: logLevel,
-                "no connection to the push service",
-                metadata: opening.metadata(self.endpoint)
-            )
-            self.observer?(opening)
-        } else if let failure {
-            let metadata = Outcome.Failure(failure.description).metadata(self.endpoint)
-            self.logger.info("connection to the push service ended", metadata: metadata)
+        if let failure {
+            self.logger.info("connection to the push service ended", metadata: ["error": "\(failure)"])
+            Self.fail(failed, .init(failure.description))
         }
-        if let failure { Self.fail(failed, opening ?? .init(failure.description)) }
         self.perform(actions)
         for waiter in waiters { waiter.resume() }
     }
@@ -325,11 +291,9 @@ final class ConnectionPool: PushConnectionDelegate {
             let now = NIODeadline.now()
             let (tickets, failure) = self.state.withLock { state in
                 state.isExpirySet = false
-                var failure = state.lastFailure ?? .init("no connection took it within the time limit")
-                failure.fault = state.fault
-                return (state.queue.remove { _, deadline in deadline <= now }, failure)
+                return (state.queue.remove { _, deadline in deadline <= now }, state.lastFailure)
             }
-            Self.fail(tickets, failure)
+            Self.fail(tickets, failure ?? .init("no connection took it within the time limit"))
             self.scheduleExpiry()
         }
     }

@@ -7,8 +7,6 @@ package struct WebhookRecord: Hashable, Sendable {
     package enum Event: String, Hashable, Sendable, CaseIterable {
         case delivery
         case token
-        /// The ends of certificates, which are announced before they come.
-        case credential
     }
 
     package var id: UUID

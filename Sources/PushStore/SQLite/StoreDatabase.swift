@@ -34,11 +34,6 @@ struct StoreDatabase: Sendable {
         try await self.write { try $0.run(sql: sql, arguments) }
     }
 
-    /// Writes the whole file anew, without free space.
-    func vacuum() async throws {
-        try await Self.named { try await self.pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") } }
-    }
-
     /// Closes the connections and leaves everything in the one file, so that it can be copied without the log.
     func close() throws {
         try self.readers.close()

@@ -9,12 +9,8 @@ struct CheckCommand: AsyncParsableCommand {
         .help("Examine a provider's database or a backup: every page, every reference, every rule of the store.")
         .detail("Reads the whole file and changes nothing, also while the provider runs.")
         .detail("The status is 0 if it is sound; else every fault is named.")
-        .detail(
-            """
-            With --at-rest nothing may be in flight either, as after a graceful shutdown: no shard or retry may be \
-            leased and no delivery started.
-            """
-        )
+        .detail("With --at-rest nothing may be in flight either, as after a graceful shutdown:")
+        .detail("no shard or retry may be leased and no delivery started.")
         .example("check /backup/martlet-2026-12-01.sqlite")
 
     @OptionGroup var data: DataDirectoryOptions
@@ -25,7 +21,7 @@ struct CheckCommand: AsyncParsableCommand {
         let path: String
         var masterKey: MasterKey?
         if let file {
-            path = try InputFile.file(file)
+            path = file
         } else {
             let paths = try await self.data.paths()
             path = paths.databasePath

@@ -7,18 +7,10 @@ import PushStore
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = command("restore")
         .help("Restore a provider's database from a backup; the provider must not run.")
-        .detail(
-            """
-            The backup is checked, the master key tried, and the database migrated to this version before anything is \
-            replaced; the previous database is kept beside it.
-            """
-        )
-        .detail(
-            """
-            Notifications and schedules that had not ended when the backup was made are paused, because they may have \
-            been sent since: look at each, then resume or cancel it.
-            """
-        )
+        .detail("The backup is checked, the master key tried, and the database migrated to this version before")
+        .detail("anything is replaced; the previous database is kept beside it.")
+        .detail("Notifications and schedules that had not ended when the backup was made are paused,")
+        .detail("because they may have been sent since: look at each, then resume or cancel it.")
         .example("restore /backup/martlet-2026-12-01.sqlite --data-directory /var/lib/martlet --replace")
 
     @OptionGroup var data: DataDirectoryOptions
@@ -28,7 +20,7 @@ struct RestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         let paths = try await self.data.paths()
-        let restore = DatabaseRestore(backup: try InputFile.file(self.backup), paths: paths, mayReplace: self.replace)
+        let restore = DatabaseRestore(backup: self.backup, paths: paths, mayReplace: self.replace)
         let result = try await restore.run(pausing: !self.noPause)
         for fault in result.faults { StandardError.line("warning: \(fault)") }
         StandardOutput.line("\(paths.databasePath) is restored from \(self.backup)")

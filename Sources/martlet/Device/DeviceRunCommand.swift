@@ -6,37 +6,28 @@ import ServiceLifecycle
 /// `martlet device run`: is a device.
 struct DeviceRunCommand: AsyncParsableCommand {
     static let configuration = command("run", "Be a device: activate, connect to a gateway, print each notification.")
-        .detail(
-            """
-            The first run activates a new device over the gateway's admin API and keeps its identity in a file; later \
-            runs are the same device with the same device tokens.
-            """
-        )
+        .detail("The first run activates a new device over the gateway's admin API and keeps its identity in a file;")
+        .detail("later runs are the same device with the same device tokens.")
         .detail("Notifications go to standard output, everything else to standard error. Ends on Ctrl-C.")
         .example("device --topic com.example.MyApp")
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var flags: SettingFlags<DeviceSettings>
-    @OptionGroup var admin: SettingFlags<GatewaySettings.Admin>
     @Flag(help: "One line of JSON per notification.") var json = false
-    @Flag(help: "Print the device token of each app on standard output, and end.") var printToken = false
 
     func run() async throws {
-        let settings = try await self.common.settings([self.flags, self.admin])
+        let settings = try await self.common.settings([self.flags])
         var configuration = DeviceConfiguration.defaults
         DeviceSettings.apply(settings, to: &configuration)
         let topics = settings.strings(DeviceSettings.topics) ?? []
         let channels = try (settings.strings(DeviceSettings.channels) ?? []).map(FollowedChannel.init)
         let file = IdentityFile(path: settings.text(DeviceSettings.identity))
-        let admin = GatewaySettings.Admin.url(settings)
+        let admin = settings.text(DeviceSettings.admin)
         let name = settings.text(DeviceSettings.name)
         let log = LogConfiguration(settings, defaultLevel: .warning)
         try settings.check()
         guard !topics.isEmpty || !channels.isEmpty else {
             throw ValidationError("Name at least one app with --topic, or a channel with --channel.")
-        }
-        guard !self.printToken || !topics.isEmpty else {
-            throw ValidationError("--print-token needs at least one app: add --topic.")
         }
 
         let identity = try await file.loadOrCreate { try await DeviceActivation(adminURL: admin).activate(name: name) }
@@ -46,8 +37,7 @@ struct DeviceRunCommand: AsyncParsableCommand {
             topics: topics,
             channels: channels,
             file: file,
-            asJSON: self.json,
-            endsAfterTokens: self.printToken
+            asJSON: self.json
         )
         try await ServiceRunner.run([device], until: printer, logger: log.logger("martlet"))
     }

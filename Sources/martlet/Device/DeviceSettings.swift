@@ -14,6 +14,8 @@ enum DeviceSettings: ConfigurationSection {
         .help("The app to receive for, as its topic; repeat it for several")
     static let channels = Setting("device.channels", flag: "channel", kind: .list)
         .help("A broadcast channel to follow, as APP:ID with the id in base64; repeat it for several")
+    static let admin = Setting("device.admin", flag: "admin", default: GatewaySettings.Admin.url.defaultText)
+        .help("The gateway's admin API, for the activation")
     static let identity = Setting("device.identity", flag: "identity", default: "martlet-data/device.json")
         .help("File that keeps the identity")
     static let name = Setting("device.name", flag: "name", default: "Martlet device")
@@ -28,6 +30,6 @@ enum DeviceSettings: ConfigurationSection {
             .help("Host of the gateway's device link"),
         .integer("device.port", flag: "port", 0...65_535, \.port)
             .help("Port of the gateway's device link"),
-        SettingRow(identity), SettingRow(name),
+        SettingRow(admin), SettingRow(identity), SettingRow(name),
     ]
 }

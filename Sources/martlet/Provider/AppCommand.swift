@@ -5,13 +5,10 @@ import PushSupport
 struct AppCommand: AsyncParsableCommand {
     static let configuration = command("app", "The apps that a provider sends for.")
         .example("app add com.example.MyApp --name 'My App'")
-        .subcommands([
-            ListResources<App>.self, ShowResource<App>.self, Add.self, Change.self, EraseResource<App>.self,
-            UserSecretCommand.self,
-        ])
+        .subcommands([ListResources<App>.self, ShowResource<App>.self, Add.self, Change.self])
 
     /// The apps of a provider.
-    enum App: ProviderResource, ListableResource, ShowableResource, ErasableResource {
+    enum App: ProviderResource, ListableResource, ShowableResource {
         static let path = "apps"
         static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
         static let columns: TextTable = [
@@ -20,9 +17,6 @@ struct AppCommand: AsyncParsableCommand {
         ]
         static let list = command("list", "List all apps.").example("app list")
         static let show = command("show", "Show an app.").example("app show com.example.MyApp")
-        static let erase = command("remove", "Erase an app with everything that is kept of it.")
-            .example("app remove com.example.MyApp")
-        static let loss = "its devices, notifications, schedules, webhooks and credentials"
     }
 
     /// `martlet app add`: adds an app.

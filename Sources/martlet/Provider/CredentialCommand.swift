@@ -8,7 +8,6 @@ import PushTypes
 enum CredentialSettings: SettingSection {
     static let passphrase = Setting("credential.passphrase", flag: "passphrase", kind: .secret)
         .help("Passphrase of the credential; better given as MARTLET_CREDENTIAL_PASSPHRASE")
-        .formerly("send.passphrase")
 
     static let settings = [passphrase]
 }
@@ -63,8 +62,8 @@ struct CredentialCommand: AsyncParsableCommand {
         /// Returns the members of the request.
         /// - Throws: ``CredentialError`` for files that could not be used.
         private func members(passphrase: String?) throws -> [String: JSONValue?] {
-            let credential = try InputFile.credential(
-                self.file,
+            let credential = try PushCredential.load(
+                file: self.file,
                 passphrase: passphrase,
                 teamID: self.teamID,
                 keyID: self.keyID,

@@ -4,33 +4,32 @@ import Foundation
 /// The settings that name a provider.
 enum APISettings: SettingSection {
     static let server = Setting("api.server", flag: "server", default: "http://127.0.0.1:8080")
-        .help("The provider's URL")
-        .formerly("send.server")
+        .help("The provider")
+        .detail("`send.server` counts where this is absent.")
     static let key = Setting("api.key", flag: "api-key", kind: .secret)
         .help("API key; better given as MARTLET_API_KEY")
-        .detail("Other users of the host see flags in its list of processes.")
-        .formerly("send.apiKey")
+        .detail("Flags are seen in process lists. `send.apiKey` counts where this is absent.")
 
-    static let authority = Setting("api.authority", flag: "api-authority")
-        .help("PEM file with an authority to trust for a provider with HTTPS, besides the system's")
+    static let settings = [server, key]
 
-    static let settings = [server, key, authority]
-
-    /// Returns a client of the provider that the settings name.
-    /// - Throws: ``SettingsError`` for a malformed URL or key.
+    /// Returns a client of the provider that the settings name; what `martlet send` reads counts too.
+    /// - Throws: ``SettingsError`` for a malformed URL.
     static func client(_ settings: SettingsReader) throws -> APIClient {
-        let text = settings.text(self.server)
-        let key = settings.string(self.key)
+        try self.client(settings, [self.server, SendSettings.server], keys: [self.key, SendSettings.apiKey])
+    }
+
+    /// Returns a client of the server and with the key that are given first among some settings.
+    static func client(_ settings: SettingsReader, _ servers: [Setting], keys: [Setting]) throws -> APIClient {
+        let text = servers.lazy.compactMap(settings.string).first ?? self.server.defaultText ?? ""
+        let key = keys.lazy.compactMap(settings.string).first
         if let key, !key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) {
             // The value itself must not be shown.
             settings.reject(self.key, "the key has a space, a line break or another character that no key has")
         }
-        if !APIClient.isURL(text) {
-            settings.reject(self.server, "'\(text.printable)' is no URL such as http://127.0.0.1:8080")
-        }
         try settings.check()
-        let authority = try settings.string(self.authority).map { try InputFile.text($0, for: self.authority.key) }
-        return try APIClient(baseURL: text, apiKey: key, authority: authority)
+        guard let url = URLComponents(string: text), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false
+        else { throw SettingsError("api.server: '\(text)' is no URL such as http://127.0.0.1:8080") }
+        return APIClient(baseURL: text, apiKey: key)
     }
 }
 
@@ -51,9 +50,7 @@ struct ProviderOptions: APIAccess {
     /// Returns a client that has an API key.
     static func authenticated(_ settings: SettingsReader) throws -> APIClient {
         let client = try APISettings.client(settings)
-        guard client.apiKey?.isEmpty == false else {
-            throw SettingsError("give an API key: MARTLET_API_KEY, api.key or --api-key", status: .usage)
-        }
+        guard client.apiKey != nil else { throw ValidationError("Give an API key: set MARTLET_API_KEY.") }
         return client
     }
 }

@@ -16,9 +16,9 @@ struct DirectDestination {
             throw ValidationError("Give --credential and --service.")
         }
         self.endpoint = try Self.endpoint(service, authority: options.authority)
-        self.credential = try InputFile.credential(
-            path,
-            passphrase: settings.string(CredentialSettings.passphrase),
+        self.credential = try PushCredential.load(
+            file: path,
+            passphrase: settings.string(SendSettings.passphrase),
             teamID: options.teamID,
             keyID: options.keyID,
             keyFile: options.credentialKey
@@ -47,7 +47,7 @@ struct DirectDestination {
             guard let port else { throw ValidationError("--service \(service) needs a port: HOST:PORT.") }
             endpoint = PushServiceEndpoint(host: name, port: port)
         }
-        endpoint.additionalTrustRoots = try authority.map { try InputFile.authorities($0, for: "--authority") }
+        endpoint.additionalTrustRoots = try authority.map { try InputFile.text($0, for: "--authority") }
         return endpoint
     }
 

@@ -17,11 +17,8 @@ actor DirectSendService: Service {
         (self.sender, self.push, self.tokens, self.report) = (sender, push, tokens, report)
     }
 
-    /// The status of the run: whether a push to every token was accepted, and every outcome was printed.
-    var status: ExitStatus {
-        guard self.isComplete, self.report.isOpen else { return .failed }
-        return self.report.isEmpty ? .nobodyReached : self.report.allAccepted ? .done : .failed
-    }
+    /// Indicates whether a push to every token was accepted, and every outcome was printed.
+    var allAccepted: Bool { self.isComplete && self.report.allAccepted && self.report.isOpen }
 
     /// Sends until every token has its outcome. A graceful shutdown waits for what is in flight only.
     func run() async throws {

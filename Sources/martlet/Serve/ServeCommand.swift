@@ -10,18 +10,10 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = command("serve")
         .help("Run the provider: keep devices, take notifications over a REST API, send them.")
         .detail("The first start prints an admin API key, once, or writes it to --admin-key-file.")
-        .detail(
-            """
-            Without other settings notifications go to Apple; for a Martlet gateway give --sandbox-service \
-            localhost:2197 and its authority.pem as --service-authority.
-            """
-        )
+        .detail("Without other settings notifications go to Apple; for a Martlet gateway give --sandbox-service")
+        .detail("localhost:2197 and its authority.pem as --service-authority.")
         .detail("Ends on Ctrl-C, when the pages in flight have been sent.")
         .detail("'martlet help settings serve' lists all settings.")
-        .example("serve --data-directory /var/lib/martlet --admin-key-file admin.key --production-service apple")
-        .example(
-            "serve --sandbox-service localhost:2197 --service-authority martlet-data/gateway/authority.pem"
-        )
 
     /// The longest time that a push waits for a connection. It is shorter than a graceful shutdown may take; the
     /// dispatcher tries again in any case.
@@ -42,13 +34,11 @@ struct ServeCommand: AsyncParsableCommand {
         let services = try PushServices(settings)
         let log = LogConfiguration(settings)
         try settings.check()
-        let logger = log.logger("martlet")
-        services.log(to: logger)
-        StartLine.log(to: logger, "provider starts", data: configuration.dataDirectory, settings)
+        if let warning = services.warning { log.logger("martlet").warning("\(warning)") }
 
         var sending = SenderConfiguration()
         sending.waitTimeout = Self.sendTimeout
-        let metrics = PrometheusRegistry(ProviderServer.metricDescriptions)
+        let metrics = PrometheusRegistry()
         MetricsSystem.bootstrap(metrics)
         let pool = try SenderPool(endpoints: services.endpoints, configuration: sending, logger: log.logger("sender"))
         let server = try await ProviderServer(
@@ -64,7 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
             },
             logger: log.logger("provider")
         )
-        try await ServiceRunner.run([pool, server], ready: { _ = try await server.port() }, logger: logger)
+        try await ServiceRunner.run([pool, server], logger: log.logger("martlet"))
     }
 
     /// Returns the configuration that the settings describe; ``SettingsReader/check()`` comes after that.
@@ -72,11 +62,9 @@ struct ServeCommand: AsyncParsableCommand {
     static func configuration(_ settings: SettingsReader) throws -> ProviderConfiguration {
         var configuration = ServeSettings.Storage.configuration(settings)
         ServeSettings.General.apply(settings, to: &configuration)
-        configuration.tls = try ServeSettings.General.tls(settings)
         ServeSettings.Limits.apply(settings, to: &configuration)
         ServeSettings.Breaker.apply(settings, to: &configuration)
-        // A number out of its range would be reported as its nearest one.
-        if !settings.hasErrors { try ServeSettings.Breaker.check(configuration.breaker) }
+        try ServeSettings.Breaker.check(configuration.breaker)
         configuration.compatibility = try ServeSettings.Compatibility.configuration(settings)
         return configuration
     }

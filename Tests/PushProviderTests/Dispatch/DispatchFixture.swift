@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import PushSender
 import PushStore
 import PushSupport
@@ -73,15 +72,13 @@ struct DispatchFixture: Sendable {
         )
     }
 
-    var scheduler: ScheduleRunner { self.scheduler(silentLogger) }
-
-    func scheduler(_ logger: Logger) -> ScheduleRunner {
+    var scheduler: ScheduleRunner {
         ScheduleRunner(
             store: self.store,
             acceptor: self.acceptor,
             wake: WakeSignal(),
             time: self.time,
-            logger: logger
+            logger: silentLogger
         )
     }
 

@@ -127,7 +127,6 @@ import Testing
                         app: app,
                         audience: audience,
                         environment: .production,
-                        kind: nil,
                         after: after,
                         limit: limit
                     ).map(\.id)

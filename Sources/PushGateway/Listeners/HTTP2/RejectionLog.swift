@@ -1,6 +1,6 @@
 import Logging
 import NIOCore
-import PushSupport
+import PushHTTP
 import PushTypes
 import Synchronization
 

@@ -11,7 +11,7 @@ extension SQLiteStore {
                 INSERT INTO credential (app, environment, kind, teamID, keyID, sealed) VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT (app, environment) DO UPDATE
                 SET kind = excluded.kind, teamID = excluded.teamID, keyID = excluded.keyID,
-                    sealed = excluded.sealed, announcedStage = NULL
+                    sealed = excluded.sealed
                 """
             try database.run(sql: sql, [app, environment.code, columns.kind, columns.teamID, columns.keyID, sealed])
             try Self.forgetHealth(app: app, environment: environment, in: database)
@@ -32,22 +32,12 @@ extension SQLiteStore {
         return try await self.database.read { database in
             let sql = "SELECT * FROM credential WHERE app = ? AND environment = ?"
             guard let row = try database.row(sql: sql, [app, environment.code]) else { return nil }
-            return try Self.credential(row, app: app, environment: environment, masterKey)
+            guard let kind = row["kind"] as String?, let sealed = row["sealed"] as Data?
+            else { throw DamagedRow(table: "credential") }
+            let secret = try masterKey.open(sealed, for: .credential(app: app, environment))
+            return try CredentialColumns(kind: kind, teamID: row["teamID"], keyID: row["keyID"], secret: secret)
+                .credential
         }
-    }
-
-    /// Reads a credential's row.
-    /// - Throws: ``DamagedRow``, ``StoreError/wrongMasterKey``.
-    static func credential(
-        _ row: Row,
-        app: Int64,
-        environment: PushEnvironment,
-        _ masterKey: MasterKey
-    ) throws -> CredentialRecord {
-        guard let kind = row["kind"] as String?, let sealed = row["sealed"] as Data?
-        else { throw DamagedRow(table: "credential") }
-        let secret = try masterKey.open(sealed, for: .credential(app: app, environment))
-        return try CredentialColumns(kind: kind, teamID: row["teamID"], keyID: row["keyID"], secret: secret).credential
     }
 
     /// Forgets what was proven with another credential.

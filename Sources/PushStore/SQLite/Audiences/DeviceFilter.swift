@@ -15,7 +15,9 @@ struct DeviceFilter: Sendable {
         case .named, .unknown: self.index = "INDEXED BY deviceByTimeZone"
         }
         self.isCommon = audience == .everyone
-        self.condition += SQLiteStore.only(claim.notification.environment, claim.notification.content.tokenKind)
+        if let environment = claim.notification.environment {
+            self.condition += " AND environment = \(environment.code)"
+        }
         self.add(audience, app: claim.notification.app)
         self.add(claim.zone, number: claim.notificationNumber)
     }

@@ -1,6 +1,25 @@
 import ArgumentParser
 import PushSupport
 
+/// `martlet notification send`: sends the notification in a file.
+struct NotificationSendCommand: AsyncParsableCommand {
+    static let configuration = command("send", "Send the notification in a file.")
+        .detail("Prints the notification's id; 'martlet notification watch' follows it.")
+        .example("notification send campaign.json --app com.example.MyApp --idempotency-key spring-2")
+
+    @OptionGroup var access: AppOptions
+    @OptionGroup var request: RequestFileArgument
+    @Option(help: "Repeat it to send the same notification only once; default: a new one for each call.")
+    var idempotencyKey: String?
+
+    func run() async throws {
+        let request = APIRequest.post(ProviderNotification.path).body(try self.request.object)
+        let response = try await self.access.connection().send(request.idempotencyKey(self.idempotencyKey))
+        PreviewText.warn(response)
+        try self.access.print(response) { $0["id"].stringValue ?? "" }
+    }
+}
+
 /// `martlet notification preview`: shows what a device would get.
 struct NotificationPreviewCommand: RequestCommand {
     static let configuration = command("preview")

@@ -1,5 +1,5 @@
 import NIOCore
-import PushSupport
+import PushHTTP
 import Testing
 
 /// The rate limiter of log lines.
