@@ -8,6 +8,7 @@ import PushTypes
 /// `/v1/apps`: the apps that notifications are sent to.
 struct AppsController: Controller {
     let store: any ProviderStore
+    let faults: ConfigurationFaults
     let time: any TimeSource
 
     private static let name = Schema.string(length: 1...200)
@@ -93,7 +94,12 @@ struct AppsController: Controller {
     /// Returns the app with the environments that it has a credential for.
     private func response(_ app: AppRecord) async throws -> AppResponse {
         let environments = try await self.store.environments(app: app.id)
-        return AppResponse(app: app, environments: environments.map(\.rawValue).sorted())
+        var states: [EnvironmentResponse] = []
+        for environment in PushEnvironment.allCases {
+            let state = try await EnvironmentResponse(app, environment, self.faults)
+            if state.status != nil || environments.contains(environment) { states.append(state) }
+        }
+        return AppResponse(app: app, environments: environments.map(\.rawValue).sorted(), states: states)
     }
 }
 
@@ -102,6 +108,7 @@ struct AppResponse: ResponseObject {
     let app: AppRecord
     /// The environments with a credential, in alphabetical order.
     let environments: [String]
+    let states: [EnvironmentResponse]
 
     static let schemaName: String? = "App"
     static let members: [ResponseMember<Self>] = [
@@ -109,6 +116,7 @@ struct AppResponse: ResponseObject {
         .optional("name", \.app.name),
         .optional("rate", \.app.rate, "Pushes per second of all its campaigns together."),
         .required("environments", \.environments, "The environments with a credential."),
+        .required("environmentStates", \.states, "Whether pushes are sent, per environment."),
         .required("createdAtMs", \.app.createdAt),
     ]
 }

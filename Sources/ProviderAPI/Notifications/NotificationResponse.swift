@@ -26,6 +26,8 @@ struct NotificationResponse: ResponseObject {
     var pending: Int?
     /// The warnings, which only the response to the sending request has.
     var warnings: [ContentWarning]?
+    /// The environments that cannot be sent to, which only the response to a request for this one notification has.
+    var environments: [EnvironmentResponse]?
 
     private var headers: NotificationContent { self.notification.content }
     private var key: SendingKey? { self.notification.key.map { SendingKey(key: $0, scopes: self.scopes) } }
@@ -60,6 +62,7 @@ struct NotificationResponse: ResponseObject {
             .optional("finishesAtMs", \.forecast.finishesAt, "An estimate; absent if it is not known."),
             .optional("wave", \.wave),
             .optional("pauseReason", \.progress.pauseReason),
+            .optional("environmentStates", \.environments, "Its environments that are paused or failing."),
             .optional("schedule", \.notification.run),
             .required("createdAtMs", \.notification.createdAt),
             .required("startsAtMs", \.notification.startsAt),

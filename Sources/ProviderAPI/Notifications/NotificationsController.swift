@@ -12,6 +12,7 @@ struct NotificationsController: Controller {
     let wakes: LaneWakeSignals
     /// Wakes requests that wait for outcomes.
     let outcomes: OutcomeSignals
+    let faults: ConfigurationFaults
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
@@ -131,7 +132,13 @@ struct NotificationsController: Controller {
 
     private func response(_ notification: NotificationRecord) async throws -> NotificationResponse {
         let app = try await self.store.app(id: notification.app)
-        return NotificationResponse(notification: notification, app: app?.bundleID, clocks: self.time.reading)
+        var response = NotificationResponse(notification: notification, app: app?.bundleID, clocks: self.time.reading)
+        if let app, notification.progress.finishedAt == nil {
+            let environments = notification.environment.map { [$0] } ?? PushEnvironment.allCases
+            let states = try await EnvironmentResponse.faulty(app, environments, self.faults)
+            if !states.isEmpty { response.environments = states }
+        }
+        return response
     }
 }
 

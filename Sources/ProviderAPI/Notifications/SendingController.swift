@@ -17,6 +17,7 @@ struct SendingController: Controller {
     let acceptor: NotificationAcceptor
     /// Wakes requests that wait for outcomes.
     let outcomes: OutcomeSignals
+    let faults: ConfigurationFaults
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
@@ -83,7 +84,8 @@ struct SendingController: Controller {
         }
         switch acceptance {
         case .accepted:
-            let warnings = wanted.warnings + (try await self.warnings(about: notification, wanted))
+            var warnings = wanted.warnings + (try await self.warnings(about: notification, wanted))
+            warnings += try await self.pauseWarnings(app, wanted)
             return try await self.accepted(notification, app, warnings: warnings, waiting, request)
         case .repeated(let earlier): return try await self.repeated(earlier, app, body, waiting, request)
         case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind: throw Self.conflict
@@ -131,6 +133,14 @@ struct SendingController: Controller {
         var response = try await self.accepted(earlier, app, warnings: warnings, isSmall ? waiting : nil, request)
         if let name = HTTPField.Name("idempotency-replayed") { response.headers[name] = "true" }
         return response
+    }
+
+    /// Returns a warning for each environment of a notification that cannot be sent to now.
+    private func pauseWarnings(_ app: AppRecord, _ wanted: NotificationRequest) async throws -> [ContentWarning] {
+        var needed = wanted.environment
+        if needed == nil, case .tokens = wanted.audience { needed = .production }
+        let environments = needed.map { [$0] } ?? PushEnvironment.allCases
+        return try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning)
     }
 
     /// Returns the response to an accepted notification, with its path in a header and the outcomes that it waited for.

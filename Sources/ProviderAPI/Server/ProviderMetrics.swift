@@ -16,6 +16,7 @@ struct ProviderMetrics: Sendable {
         store: SQLiteStore,
         dispatch: DispatchMetrics,
         expiry: CredentialExpiryMonitor,
+        faults: ConfigurationFaults,
         unauthenticated: UnauthenticatedConnections,
         time: any TimeSource
     ) {
@@ -25,6 +26,7 @@ struct ProviderMetrics: Sendable {
         self.gauges.addProcess()
         self.addQueue(statistics, dispatch, time)
         self.addTokens(statistics, expiry)
+        self.addPauses(faults, store)
         self.addWebhooks(statistics, time)
         self.addStore(store)
         let help = "Connections to the API that have shown no valid key."
@@ -63,6 +65,19 @@ struct ProviderMetrics: Sendable {
         }
         self.gauges.add("martlet_certificate_expiry_timestamp_seconds", "Time at which a certificate of an app ends.") {
             expiry.certificates.map { Self.sample($0.bundleID, $0.environment, Int($0.expires.seconds)) }
+        }
+    }
+
+    private func addPauses(_ faults: ConfigurationFaults, _ store: any AppStore) {
+        self.gauges.add("martlet_environment_paused", "1 while an app's sending to an environment is paused.") {
+            let pauses = try await faults.pauses()
+            guard !pauses.isEmpty else { return [] }
+            let names = Dictionary(try await store.apps().map { ($0.id, $0.bundleID.name) }) { $1 }
+            return pauses.map { pause in
+                let (app, environment) = (names[pause.target.app] ?? "", pause.target.environment.rawValue)
+                let labels = ["app": app, "environment": environment, "cause": pause.fault.cause.rawValue]
+                return GaugeRegistry.Sample(labels: labels, value: 1)
+            }
         }
     }
 

@@ -81,6 +81,17 @@ package final class ProviderServer: Service {
             logger: logger
         )
         let invalidation = TokenInvalidationPolicy(store: store, limits: configuration.breaker, logger: logger)
+        let faults = ConfigurationFaults(
+            store: store,
+            directory: directory,
+            source: senders,
+            wakes: wakes,
+            webhookWake: webhookWake,
+            time: time,
+            logger: logger
+        )
+        let tester = CredentialTester(store: store, directory: directory, source: senders, time: time)
+        let monitor = ConfigurationFaultMonitor(faults: faults, tester: tester, logger: logger)
         let acceptor = NotificationAcceptor(store: store, wakes: wakes, time: time)
         let webhooks = WebhookDelivery(
             store: store,
@@ -99,6 +110,7 @@ package final class ProviderServer: Service {
                 store: store,
                 directory: directory,
                 invalidation: invalidation,
+                faults: faults,
                 wakes: wakes,
                 outcomes: outcomes,
                 events: webhookWake,
@@ -116,6 +128,7 @@ package final class ProviderServer: Service {
                 time: time,
                 logger: logger
             ),
+            monitor,
             RetentionService(store: store, settings: configuration.retention, time: time, logger: logger),
             ClockMonitor(
                 store: store,
@@ -161,6 +174,7 @@ package final class ProviderServer: Service {
             store: store,
             dispatch: dispatch,
             expiry: expiry,
+            faults: faults,
             unauthenticated: connections,
             time: time
         )
@@ -168,15 +182,18 @@ package final class ProviderServer: Service {
         self.api = RESTAPI(
             controllers: [
                 ServerController(probe: ReadyProbe(store: store), metrics: gauges),
-                AppsController(store: store, time: time),
+                AppsController(store: store, faults: faults, time: time),
                 CredentialsController(
                     store: store,
                     directory: directory,
                     invalidation: invalidation,
                     expiry: expiry,
+                    faults: faults,
+                    tester: tester,
                     time: time,
                     logger: logger
                 ),
+                EnvironmentsController(store: store, faults: faults, monitor: monitor),
                 ErasureController(
                     store: store,
                     directory: directory,
@@ -187,8 +204,8 @@ package final class ProviderServer: Service {
                 InstallationsController(store: store, time: time),
                 DeviceTransferController(store: store, time: time, logger: logger, maximumFile: maximumFile),
                 HistoryController(store: store), AudiencesController(store: store, time: time),
-                SendingController(store: store, acceptor: acceptor, outcomes: outcomes, time: time),
-                NotificationsController(store: store, wakes: wakes, outcomes: outcomes, time: time),
+                SendingController(store: store, acceptor: acceptor, outcomes: outcomes, faults: faults, time: time),
+                NotificationsController(store: store, wakes: wakes, outcomes: outcomes, faults: faults, time: time),
                 SchedulesController(store: store, wake: scheduleWake, time: time),
                 TokenStateController(store: store, invalidation: invalidation, time: time, logger: logger),
                 ReactivationController(store: store, time: time, logger: logger),

@@ -31,6 +31,10 @@ extension Dispatcher {
         while true {
             let clocks = self.time.reading
             let now = clocks.steady
+            if let hold = self.hold(claim, notification, at: clocks) {
+                _ = try await self.writer.write([hold])
+                return
+            }
             let opening = hours.opening(onOrAfter: clocks.wall)
             if opening > clocks.wall {
                 _ = try await self.writer.write([self.released(claim, shardUntil: opening)])
@@ -55,7 +59,9 @@ extension Dispatcher {
             let delay = self.pacing.record(sent.report, of: service, now: self.time.steady)
             pagesLeft -= 1
             let isSliceOver = pagesLeft <= 0 || !keepsSlot || self.time.steady >= sliceEnds || self.isEnding
-            let isLast = page.isLast || delay > .zero || isSliceOver
+            // The next claim knows what has changed.
+            let isPaused = self.pages.faults.pauses(of: claim.notification.app) != notification.pauses
+            let isLast = page.isLast || delay > .zero || isSliceOver || isPaused
             if isLast { sent.result.step?.leaseUntil = nil }
             if delay > .zero { sent.result.nextPageAt = self.time.steady.advanced(by: delay) }
             sent.result.wave = wave
@@ -68,6 +74,23 @@ extension Dispatcher {
             }
             claim.cursor = page.cursor
         }
+    }
+
+    /// Returns the result that holds a shard back until its notification expires, if nothing of it can be sent for a
+    /// configuration fault; `nil` to go on.
+    private func hold(
+        _ claim: ShardClaim,
+        _ notification: PreparedNotification,
+        at clocks: ClockReading
+    ) -> PageResult? {
+        let clocks = notification.record.clocksOfExpiry(clocks)
+        // Recipients that expire one by one are examined every hour.
+        let expires = notification.expiry.commonEnd ?? clocks.earlier.advanced(by: .seconds(3600))
+        guard let holding = notification.holding, expires > clocks.earlier else { return nil }
+        let until = notification.end(ofHold: expires, at: clocks).wall
+        var result = self.released(claim, shardUntil: until)
+        result.step?.heldFor = holding
+        return result
     }
 
     private func released(
@@ -107,6 +130,7 @@ extension Dispatcher {
             zone: claim.zone
         )
         let clocks = self.time.reading
+        if let hold = self.hold(claim, notification, at: clocks) { return hold }
         let hours = SendingHours(claim, notification)
         let opening = hours.opening(onOrAfter: clocks.wall)
         if opening > clocks.wall { return self.released(claim, shardUntil: opening) }

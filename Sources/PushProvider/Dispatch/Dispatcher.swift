@@ -29,6 +29,7 @@ package struct Dispatcher: Service {
         store: any ProviderStore,
         directory: SenderDirectory,
         invalidation: TokenInvalidationPolicy,
+        faults: ConfigurationFaults,
         wakes: LaneWakeSignals,
         outcomes: OutcomeSignals = OutcomeSignals(),
         events: WakeSignal = WakeSignal(),
@@ -43,6 +44,7 @@ package struct Dispatcher: Service {
             store: store,
             directory: directory,
             invalidation: invalidation,
+            faults: faults,
             policy: policy,
             metrics: metrics,
             time: time

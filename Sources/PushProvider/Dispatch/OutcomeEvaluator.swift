@@ -7,6 +7,7 @@ import PushTypes
 struct OutcomeEvaluator {
     let notification: PreparedNotification
     let invalidation: TokenInvalidationPolicy
+    let faults: ConfigurationFaults
     let policy: RetryPolicy
     let sentAt, clocks: ClockReading
     private var now: Timestamp { self.clocks.later }
@@ -20,12 +21,13 @@ struct OutcomeEvaluator {
     init(
         _ notification: PreparedNotification,
         invalidation: TokenInvalidationPolicy,
+        faults: ConfigurationFaults,
         policy: RetryPolicy,
         sentAt: ClockReading,
         clocks: ClockReading
     ) {
         self.notification = notification
-        (self.invalidation, self.policy) = (invalidation, policy)
+        (self.invalidation, self.faults, self.policy) = (invalidation, faults, policy)
         (self.sentAt, self.clocks) = (sentAt, clocks)
         self.result = PageResult(notificationNumber: notification.number)
     }
@@ -70,6 +72,7 @@ struct OutcomeEvaluator {
         var others: [Unaccepted] = []
         var evidence: [PushEnvironment: TokenEvidence] = [:]
         var (accepted, ofEstablished) = (0, 0)
+        var faulty = FaultyRecipients()
         let firstNew = await self.invalidation.firstNewDevice(now: self.now)
         self.result.deliveries.reserveCapacity(self.result.deliveries.count + batch.recipients.count)
         for (recipient, outcome) in zip(batch.recipients, outcomes) {
@@ -80,6 +83,14 @@ struct OutcomeEvaluator {
                 continue
             }
             self.count(outcome)
+            if let fault = ConfigurationFault(outcome, at: batch.endpoint) {
+                faulty.add(recipient, outcome, fault)
+                continue
+            }
+            if recipient.movedFrom != nil, case .notSent = outcome {
+                self.abandon(recipient)
+                continue
+            }
             var decision = self.decide(outcome, recipient)
             if !self.notification.hasTopicOfTokens { decision.token = nil }
             // The response of the other environment about a token that is tried there counts for its own environment.
@@ -99,6 +110,11 @@ struct OutcomeEvaluator {
         }
         self.report.accepted += accepted
         self.tally.add(.accepted, .none, in: batch.environment, count: accepted)
+        if !faulty.isEmpty {
+            await self.apply(faulty, of: batch, accepted: accepted)
+        } else if accepted > 0 {
+            self.faults.accepted(AppEnvironment(app: self.notification.record.app, environment: batch.environment))
+        }
         await self.apply(others, evidence, of: batch)
     }
 
@@ -169,16 +185,18 @@ struct OutcomeEvaluator {
         }
     }
 
-    private mutating func decide(_ outcome: Outcome, _ recipient: Recipient) -> DeliveryDecision {
-        // A token that is bad in its own environment does not wait until the other one can be reached.
-        if recipient.movedFrom != nil, case .notSent = outcome {
-            let reason = Reason.badDeviceToken.rawValue
-            if let device = recipient.device {
-                self.result.tokenChanges.append(TokenStateChange(device: device, kind: .suspected, reason: reason))
-            }
-            return DeliveryDecision(next: .final(.rejected, reason: reason), reason: reason)
+    /// Ends a recipient whose token is bad in its own environment, and cannot be tried in the other one now: it does not
+    /// wait for that.
+    mutating func abandon(_ recipient: Recipient) {
+        let reason = Reason.badDeviceToken.rawValue
+        if let device = recipient.device {
+            self.result.tokenChanges.append(TokenStateChange(device: device, kind: .suspected, reason: reason))
         }
-        return DeliveryDecision.make(
+        self.finish(recipient, .rejected, reason: reason, attempts: recipient.attempts + 1)
+    }
+
+    private mutating func decide(_ outcome: Outcome, _ recipient: Recipient) -> DeliveryDecision {
+        DeliveryDecision.make(
             outcome,
             attempts: recipient.attempts + 1,
             sentAt: self.sentAt.wall,
@@ -198,6 +216,7 @@ struct OutcomeEvaluator {
         decision.token == .suspected && decision.reason == Reason.badDeviceToken.rawValue && recipient.movedFrom == nil
             && recipient.device != nil && self.notification.record.environment == nil
             && self.notification.senders[recipient.environment.other] != nil
+            && self.notification.pauses[recipient.environment.other] == nil
     }
 
     private mutating func apply(_ decision: DeliveryDecision, to recipient: Recipient) {
@@ -212,6 +231,31 @@ struct OutcomeEvaluator {
             let environment = recipient.movedFrom == nil ? nil : recipient.environment
             self.retry(recipient, in: environment, attempts: attempts, at: at)
         }
+    }
+
+    /// Adds the pause of an environment that this page proves.
+    mutating func add(_ request: EnvironmentPauseRequest) { self.result.environmentPauses.append(request) }
+
+    /// Pauses the notification, whose own topic is rejected.
+    mutating func pauseNotification(_ fault: ConfigurationFault) {
+        let topic = self.notification.record.content.topic
+        self.result.pauses = "\(fault.description); this notification's topic is \(topic)"
+    }
+
+    /// Holds a recipient back for a configuration fault. The try does not count.
+    mutating func hold(_ recipient: Recipient, _ fault: ConfigurationFault) {
+        let clocks = self.notification.record.clocksOfExpiry(self.clocks)
+        if let retry = self.notification.held(recipient, isRetry: recipient.attempts > 0, at: clocks) {
+            self.result.retries.append(retry)
+        } else {
+            let reason = Optional(fault).expiryReason
+            self.finish(recipient, .failed, reason: reason, attempts: recipient.attempts + 1)
+        }
+    }
+
+    /// Tries a recipient again whose outcome may prove a configuration fault.
+    mutating func tryAgain(_ recipient: Recipient, _ outcome: Outcome) {
+        self.apply(self.decide(outcome, recipient), to: recipient)
     }
 
     private mutating func finish(

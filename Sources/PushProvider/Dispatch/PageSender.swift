@@ -14,6 +14,7 @@ struct PageSender: Sendable {
     let store: any ProviderStore
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
+    let faults: ConfigurationFaults
     let policy: RetryPolicy
     let metrics: DispatchMetrics
     let time: any TimeSource
@@ -30,13 +31,18 @@ struct PageSender: Sendable {
         needsSenders: Bool = true
     ) async throws -> PreparedNotification {
         let lane = record.lane == .urgent ? SenderLane.urgent : .bulk
+        try await self.faults.load()
+        let now = self.time.now
         return PreparedNotification(
             record,
             self.decoder.decode(record),
             number: number,
             zone: zone,
             app: try await self.store.app(id: record.app),
-            senders: needsSenders ? try await self.directory.senders(app: record.app, lane: lane) : ([:], [:]),
+            senders: needsSenders
+                ? try await self.directory.senders(app: record.app, lane: lane, at: now) : AppSenders(),
+            // After the credentials: what is paused by an older one is examined again.
+            pauses: self.faults.pauses(of: record.app),
             reportsDeliveries: try await self.store.wants(.delivery, app: record.app)
         )
     }
@@ -59,7 +65,14 @@ struct PageSender: Sendable {
         let clocksOfExpiry = notification.record.clocksOfExpiry(sentAt)
         work.postponeDisputed(notification.expiry, at: clocksOfExpiry)
         let badges = try await self.badges(of: work.recipients, notification)
-        var draft = PageDraft(work.recipients, of: notification, badges: badges, now: clocksOfExpiry.earlier)
+        var draft = PageDraft(
+            work.recipients,
+            of: notification,
+            badges: badges,
+            isRetry: step == nil,
+            at: clocksOfExpiry
+        )
+        work.postponed += draft.held
         var (postponed, ended) = (work.postponed, work.ended)
         if notification.record.guarantee == .atMostOnce {
             let page = try await self.begin(draft, work, of: notification, fence: fence, step: step)
@@ -74,12 +87,15 @@ struct PageSender: Sendable {
         var evaluator = OutcomeEvaluator(
             notification,
             invalidation: self.invalidation,
+            faults: self.faults,
             policy: self.policy,
             sentAt: sentAt,
             clocks: self.time.reading
         )
         for retry in ended { evaluator.end(retry) }
         for (recipient, reason) in draft.failures { evaluator.fail(recipient, reason: reason) }
+        for recipient in draft.abandoned { evaluator.abandon(recipient) }
+        for (environment, fault) in draft.faults { await evaluator.pause(environment, fault) }
         for (batch, outcomes) in zip(draft.batches, outcomes) { await evaluator.add(batch, outcomes) }
         self.metrics.count(evaluator.tally, of: notification)
         var result = evaluator.finished

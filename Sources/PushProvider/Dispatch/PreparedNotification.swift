@@ -11,8 +11,14 @@ struct PreparedNotification: Sendable {
     let number: Int64
     let app: AppRecord?
     let senders: [PushEnvironment: any NotificationSender]
-    /// The reasons for which environments have no sender.
-    let faults: [PushEnvironment: String]
+    /// The push services of the senders.
+    let endpoints: [PushEnvironment: PushServiceEndpoint]
+    /// The faults of environments whose credential cannot be used.
+    let faults: [PushEnvironment: ConfigurationFault]
+    /// The epochs of the credentials (``StoredCredential/epoch``).
+    let epochs: [PushEnvironment: Int64]
+    /// The pauses of the app's environments.
+    let pauses: [PushEnvironment: EnvironmentPause]
     let expiry: RecipientExpiry
     /// `true` if the push service's responses prove something about the tokens: the topic is the app's own for their kind.
     /// A push of another topic is rejected however good the tokens are.
@@ -27,14 +33,38 @@ struct PreparedNotification: Sendable {
         number: Int64,
         zone: ShardPlan.Zone?,
         app: AppRecord?,
-        senders: (usable: [PushEnvironment: any NotificationSender], faults: [PushEnvironment: String]),
+        senders: AppSenders,
+        pauses: [PushEnvironment: EnvironmentPause],
         reportsDeliveries: Bool
     ) {
         (self.record, self.decoded, self.number, self.app) = (record, decoded, number, app)
-        (self.senders, self.faults) = senders
+        (self.senders, self.endpoints) = (senders.usable, senders.endpoints)
+        (self.faults, self.epochs) = (senders.faults, senders.epochs)
+        self.pauses = pauses
         self.expiry = RecipientExpiry(record, in: zone)
         self.hasTopicOfTokens = app.map { record.content.hasTopicOfTokens(bundleID: $0.bundleID) } ?? false
         self.reportsDeliveries = reportsDeliveries
+    }
+
+    /// Returns the fault for which recipients of an environment are held back; `nil` if there is none.
+    ///
+    /// Without a credential, that is a fault only where nothing else can be sent to: an app that sends to one environment
+    /// may have devices of the other one.
+    func fault(of environment: PushEnvironment) -> ConfigurationFault? {
+        if let fault = self.pauses[environment]?.fault ?? self.faults[environment] { return fault }
+        guard self.senders[environment] == nil else { return nil }
+        let isNeeded = self.record.environment == environment || self.senders.isEmpty && self.faults.isEmpty
+        return isNeeded ? .missing(environment) : nil
+    }
+
+    /// The environments whose pause holds all of the notification back; `nil` if some of it can be sent.
+    var holding: HoldingEnvironments? {
+        guard !self.pauses.isEmpty else { return nil }
+        if let environment = self.record.environment {
+            return self.pauses[environment] == nil ? nil : .one(environment)
+        }
+        let known = Set(self.senders.keys).union(self.faults.keys)
+        return known.allSatisfy { self.pauses[$0] != nil } ? .all : nil
     }
 
     /// Returns the parts of the profiles of a shard's recipients that have to be read.

@@ -37,8 +37,13 @@ struct RecipientExpiry: Sendable {
     /// Returns the time after which there is no further try. A notification that is not to be stored has one more try
     /// within a minute of its first.
     func lastRetry(of recipient: Recipient, sentAt: Timestamp) -> Timestamp {
+        self.lastRetry(of: recipient, sentAt: sentAt, isRetry: recipient.attempts > 0)
+    }
+
+    /// - Parameter isRetry: Indicates whether the recipient was tried, or held back, before.
+    func lastRetry(of recipient: Recipient, sentAt: Timestamp, isRetry: Bool) -> Timestamp {
         guard self.record.content.expiration == .immediate else { return self.end(of: recipient) }
-        return recipient.attempts > 0 ? sentAt : sentAt.advanced(by: .seconds(60))
+        return isRetry ? sentAt : sentAt.advanced(by: .seconds(60))
     }
 }
 

@@ -95,6 +95,42 @@ struct WebhookEvents {
         self.json.raw("}")
     }
 
+    /// The change of an environment that an event announces.
+    enum EnvironmentAction: String, Hashable, Sendable {
+        case paused, resumed
+    }
+
+    /// Appends a pause of an environment, or its end. Its id is derived from the pause and the action.
+    mutating func append(_ action: EnvironmentAction, _ pause: EnvironmentPause, at: Timestamp) {
+        let (environment, fault) = (pause.target.environment, pause.fault)
+        self.begin()
+        self.json.raw(#"{"id":""#)
+        self.json.integer(pause.target.app)
+        self.json.raw(".")
+        self.json.characters(environment.rawValue[...])
+        self.json.raw(".")
+        self.json.integer(pause.since.milliseconds)
+        self.json.raw(".")
+        self.json.characters(action.rawValue[...])
+        self.json.raw(#"","type":"environment","at":"#)
+        self.json.integer(at.milliseconds)
+        self.json.raw(#","action":"#)
+        self.json.string(action.rawValue)
+        self.json.raw(#","environment":"#)
+        self.json.string(environment.rawValue)
+        self.json.raw(#","cause":"#)
+        self.json.string(fault.cause.rawValue)
+        self.json.raw(#","reason":"#)
+        self.json.string(fault.description)
+        self.json.raw(#","host":"#)
+        self.json.string(fault.host)
+        self.json.raw(#","port":"#)
+        self.json.integer(fault.port.map(Int64.init))
+        self.json.raw(#","since":"#)
+        self.json.integer(pause.since.milliseconds)
+        self.json.raw("}")
+    }
+
     private mutating func begin() {
         if !self.isEmpty { self.json.raw(",") }
         self.count += 1

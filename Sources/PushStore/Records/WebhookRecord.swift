@@ -9,6 +9,8 @@ package struct WebhookRecord: Hashable, Sendable {
         case token
         /// The ends of certificates, which are announced before they come.
         case credential
+        /// The pauses of environments, and their ends.
+        case environment
     }
 
     package var id: UUID

@@ -42,7 +42,8 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AppOptions
         @Argument(help: "The URL to post to: https.") var url: String
-        @Option(help: "delivery, token or credential; repeat it for several. Default: all.") var event: [String] = []
+        @Option(help: "delivery, token, credential or environment; repeat it for several. Default: all.") var event:
+            [String] = []
 
         func request() -> APIRequest { .post(Webhook.path).body(["url": self.url.json, "events": .texts(self.event)]) }
 
@@ -56,7 +57,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @OptionGroup var resource: ResourceOptions<Webhook>
         @Option(help: "The URL to post to: https.") var url: String?
-        @Option(help: "delivery, token or credential; repeat it for several.") var event: [String] = []
+        @Option(help: "delivery, token, credential or environment; repeat it for several.") var event: [String] = []
         @Flag(inversion: .prefixedNo, help: "Whether anything is posted.") var active: Bool?
 
         func validate() throws {

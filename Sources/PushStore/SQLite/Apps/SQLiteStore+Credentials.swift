@@ -15,6 +15,7 @@ extension SQLiteStore {
                 """
             try database.run(sql: sql, [app, environment.code, columns.kind, columns.teamID, columns.keyID, sealed])
             try Self.forgetHealth(app: app, environment: environment, in: database)
+            try EnvironmentPauses.beginEpoch(app: app, environment: environment, in: database)
         }
     }
 
@@ -23,16 +24,28 @@ extension SQLiteStore {
             try database.run(sql: "DELETE FROM credential WHERE app = ? AND environment = ?", [app, environment.code])
             let wasThere = database.changesCount > 0
             try Self.forgetHealth(app: app, environment: environment, in: database)
+            try EnvironmentPauses.beginEpoch(app: app, environment: environment, in: database)
             return wasThere
         }
     }
 
     package func credential(app: Int64, environment: PushEnvironment) async throws -> CredentialRecord? {
+        try await self.storedCredential(AppEnvironment(app: app, environment: environment))?.credential
+    }
+
+    package func storedCredential(_ target: AppEnvironment) async throws -> StoredCredential? {
+        let (app, environment) = (target.app, target.environment)
         let masterKey = self.masterKey
         return try await self.database.read { database in
-            let sql = "SELECT * FROM credential WHERE app = ? AND environment = ?"
+            let sql = """
+                SELECT *, coalesce((
+                    SELECT epoch FROM environmentState AS state
+                    WHERE state.app = credential.app AND state.environment = credential.environment), 0) AS epoch
+                FROM credential WHERE app = ? AND environment = ?
+                """
             guard let row = try database.row(sql: sql, [app, environment.code]) else { return nil }
-            return try Self.credential(row, app: app, environment: environment, masterKey)
+            let credential = try Self.credential(row, app: app, environment: environment, masterKey)
+            return StoredCredential(credential, epoch: row["epoch"] ?? 0)
         }
     }
 
