@@ -107,7 +107,9 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
         .time("finished", "finishedAtMs"),
     ]
 
-    static func details(_ response: JSONValue) -> String { self.allColumns.details(of: response) }
+    static func details(_ response: JSONValue) -> String {
+        ([self.allColumns.details(of: response)] + EnvironmentStateText.lines(response)).joined(separator: "\n")
+    }
 }
 
 extension ProviderNotification.Action {

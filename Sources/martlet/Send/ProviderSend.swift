@@ -93,7 +93,13 @@ struct ProviderSend {
         let status = StatusLine()
         defer { status.clear() }
         let limit = Duration.seconds(self.options.waitSeconds)
+        var shownFaults: String?
         return try await self.connection.client.end(ofNotification: id, within: limit) { notification in
+            if let faults = EnvironmentStateText.faults(notification), faults != shownFaults {
+                status.clear()
+                StandardError.line(faults)
+                shownFaults = faults
+            }
             status.show(NotificationProgressText.of(notification))
         }
     }
