@@ -44,9 +44,9 @@ extension OutcomeEvaluator {
         }
         for (recipient, outcome) in faulty.all {
             if recipient.movedFrom != nil {
-                self.abandon(recipient)
+                self.abandon(recipient, .init(outcome))
             } else if isHeld {
-                self.hold(recipient, fault)
+                self.hold(recipient, outcome, fault)
             } else {
                 self.tryAgain(recipient, outcome)
             }

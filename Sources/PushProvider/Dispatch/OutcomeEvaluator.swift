@@ -88,7 +88,7 @@ struct OutcomeEvaluator {
                 continue
             }
             if recipient.movedFrom != nil, case .notSent = outcome {
-                self.abandon(recipient)
+                self.abandon(recipient, .init(outcome))
                 continue
             }
             var decision = self.decide(outcome, recipient)
@@ -187,7 +187,8 @@ struct OutcomeEvaluator {
 
     /// Ends a recipient whose token is bad in its own environment, and cannot be tried in the other one now: it does not
     /// wait for that.
-    mutating func abandon(_ recipient: Recipient) {
+    mutating func abandon(_ recipient: Recipient, _ tried: DeliveryTally.Reason) {
+        self.tally.add(.rejected, tried, in: recipient.environment)
         let reason = Reason.badDeviceToken.rawValue
         if let device = recipient.device {
             self.result.tokenChanges.append(TokenStateChange(device: device, kind: .suspected, reason: reason))
@@ -243,11 +244,13 @@ struct OutcomeEvaluator {
     }
 
     /// Holds a recipient back for a configuration fault. The try does not count.
-    mutating func hold(_ recipient: Recipient, _ fault: ConfigurationFault) {
+    mutating func hold(_ recipient: Recipient, _ outcome: Outcome, _ fault: ConfigurationFault) {
         let clocks = self.notification.record.clocksOfExpiry(self.clocks)
         if let retry = self.notification.held(recipient, isRetry: recipient.attempts > 0, at: clocks) {
             self.result.retries.append(retry)
+            self.tally.add(.retried, .init(outcome), in: recipient.environment)
         } else {
+            self.tally.add(.failed, .init(outcome), in: recipient.environment)
             let reason = Optional(fault).expiryReason
             self.finish(recipient, .failed, reason: reason, attempts: recipient.attempts + 1)
         }
@@ -255,7 +258,11 @@ struct OutcomeEvaluator {
 
     /// Tries a recipient again whose outcome may prove a configuration fault.
     mutating func tryAgain(_ recipient: Recipient, _ outcome: Outcome) {
-        self.apply(self.decide(outcome, recipient), to: recipient)
+        let decision = self.decide(outcome, recipient)
+        var result = DeliveryTally.Result.retried
+        if case .final(let state, _) = decision.next { result = .init(state) ?? result }
+        self.tally.add(result, .init(outcome), in: recipient.environment)
+        self.apply(decision, to: recipient)
     }
 
     private mutating func finish(

@@ -94,7 +94,7 @@ struct PageSender: Sendable {
         )
         for retry in ended { evaluator.end(retry) }
         for (recipient, reason) in draft.failures { evaluator.fail(recipient, reason: reason) }
-        for recipient in draft.abandoned { evaluator.abandon(recipient) }
+        for recipient in draft.abandoned { evaluator.abandon(recipient, .unsendable) }
         for (environment, fault) in draft.faults { await evaluator.pause(environment, fault) }
         for (batch, outcomes) in zip(draft.batches, outcomes) { await evaluator.add(batch, outcomes) }
         self.metrics.count(evaluator.tally, of: notification)
