@@ -79,8 +79,7 @@ final class CredentialTestLimiter: Sendable {
     private let rates = TokenBucketTable<Int64>(rate: 0.2, burst: 10)
 
     /// - Throws: ``RetryLaterError`` or ``RequestError`` if the app may not test now.
-    func begin(_ app: Int64) throws {
-        let now = ContinuousClock.now
+    func begin(_ app: Int64, now: ContinuousClock.Instant = .now) throws {
         if let delay = self.rates.with(app, now: now, { $0.take(1, now: now) }) {
             let message = "an app tests its credentials 10 times at once, and then every 5 s: try again later"
             throw RetryLaterError(.init(.rateLimited, code: "too_many_tests", message: message), after: delay)

@@ -6,6 +6,8 @@ import PushTesting
 import PushTypes
 import Testing
 
+@testable import ProviderAPI
+
 /// A rejected credential as callers of the API see it: the pause, its end, and the test of a credential.
 @Suite(.timeLimit(.minutes(5))) struct EnvironmentsControllerTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
@@ -117,13 +119,16 @@ import Testing
         }
     }
 
-    @Test func anAppTestsItsCredentialsAFewTimesOnly() async throws {
-        try await self.run { provider, _ in
-            var statuses: [Int] = []
-            for _ in 1...12 { statuses.append(try await provider.api.post("\(Self.credential):test", [:]).status) }
-            #expect(statuses.prefix(10).allSatisfy { $0 == 200 })
-            #expect(statuses.contains(429))
+    @Test func anAppTestsItsCredentialsAFewTimesOnly() throws {
+        let (limiter, now) = (CredentialTestLimiter(), ContinuousClock.now)
+        for _ in 1...10 {
+            try limiter.begin(1, now: now)
+            limiter.end(1)
         }
+        #expect(throws: RetryLaterError.self) { try limiter.begin(1, now: now) }
+        try limiter.begin(2, now: now)
+        #expect(throws: RequestError.self) { try limiter.begin(2, now: now) }
+        try limiter.begin(1, now: now.advanced(by: .seconds(5)))
     }
 }
 

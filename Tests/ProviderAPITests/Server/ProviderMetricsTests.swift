@@ -11,7 +11,7 @@ import Testing
     @Test func resultsAreCountedByAppEnvironmentAndReason() async throws {
         let sender = ScriptedSender()
         let tokens = (1...4).map(DeviceToken.numbered)
-        sender.script(tokens[1], .rejected(Rejection(status: 400, reasonText: "BadTopic")))
+        sender.script(tokens[1], .rejected(Rejection(status: 400, reasonText: "BadCollapseId")))
         sender.script(tokens[2], .rejected(Rejection(status: 400, reasonText: "A new reason")))
         sender.script(tokens[3], .unknown(.init("lost")))
         try await withProvider(senders: sender) { provider in
@@ -24,7 +24,7 @@ import Testing
                 return #"{app="\#(Vectors.bundleID)",environment="sandbox"\#(reason),state="\#(state)"}"#
             }
             #expect(text.contains("martlet_deliveries_total\(labels("accepted")) 2\n"))
-            #expect(text.contains("martlet_deliveries_total\(labels("rejected", "BadTopic")) 1\n"))
+            #expect(text.contains("martlet_deliveries_total\(labels("rejected", "BadCollapseId")) 1\n"))
             #expect(text.contains("martlet_deliveries_total\(labels("rejected", "other")) 1\n"))
             let retries = #"{app="\#(Vectors.bundleID)",environment="sandbox",reason="connection"}"#
             #expect(text.contains("martlet_delivery_retries_total\(retries) 1\n"))

@@ -57,11 +57,11 @@ import Testing
             let notification = try await fixture.accept([:])
             try await fixture.settle()
             fixture.time.advance(by: .seconds(61))
-            #expect(try await fixture.monitor.step())
+            #expect(try await fixture.monitor.step() == true)
             #expect(try await fixture.store.environmentPauses().count == 1)
             fixture.sender.always(nil, in: .sandbox)
             fixture.time.advance(by: .seconds(61))
-            #expect(try await fixture.monitor.step())
+            #expect(try await fixture.monitor.step() == true)
             #expect(try await fixture.store.environmentPauses().isEmpty)
             #expect(fixture.sender.tests == 2)
             try await fixture.settle()
@@ -82,7 +82,7 @@ import Testing
             #expect(fixture.sender.sent.count == 10)
             // It is probed at once after the start.
             fixture.sender.always(nil, in: .sandbox)
-            #expect(try await next.monitor.step())
+            #expect(try await next.monitor.step() == true)
             try await next.settle()
             try await fixture.store.expect(notification, .done, accepted: 25, recipients: 25)
         }
@@ -232,7 +232,7 @@ import Testing
             #expect(try await fixture.progress(of: notification).progress.failed == 0)
             fixture.sender.always(nil, in: .sandbox)
             fixture.sender.connection(nil, app: fixture.app, in: .sandbox)
-            #expect(try await fixture.monitor.step())
+            #expect(try await fixture.monitor.step() == true)
             try await fixture.settle()
             try await fixture.store.expect(notification, .done, accepted: 5, recipients: 5)
         }
