@@ -190,7 +190,7 @@ struct OutcomeEvaluator {
     mutating func abandon(_ recipient: Recipient, _ tried: DeliveryTally.Reason) {
         self.tally.add(.rejected, tried, in: recipient.environment)
         let reason = Reason.badDeviceToken.rawValue
-        if let device = recipient.device {
+        if let device = recipient.device, self.notification.hasTopicOfTokens {
             self.result.tokenChanges.append(TokenStateChange(device: device, kind: .suspected, reason: reason))
         }
         self.finish(recipient, .rejected, reason: reason, attempts: recipient.attempts + 1)
