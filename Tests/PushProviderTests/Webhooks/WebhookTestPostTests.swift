@@ -79,6 +79,7 @@ import Testing
                 store: fixture.store,
                 directory: fixture.directory,
                 invalidation: fixture.invalidation,
+                faults: fixture.faults,
                 wakes: fixture.wakes,
                 events: events,
                 limits: fixture.limits,
