@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func documentsAndHelpTeachOnlyVariablesThatExist() throws {
-        let ofTheBuild: Set<String> = ["MARTLET_COMMIT", "MARTLET_SHARED_BUILD"]
+        let ofTheBuild: Set<String> = ["MARTLET_COMMIT", "MARTLET_IMAGE", "MARTLET_SHARED_BUILD"]
         let current = Set(SettingTable.all.flatMap(\.settings).map(\.environmentVariable))
         var count = 0
         for (name, text) in try Self.documents() + Self.helpTexts() {
