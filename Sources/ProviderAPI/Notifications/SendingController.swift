@@ -98,11 +98,10 @@ struct SendingController: Controller {
         _ wanted: NotificationRequest
     ) async throws -> [ContentWarning] {
         switch notification.state {
-        case .done where notification.progress.recipients == 0:
-            let message = "no active device matches: nobody gets this notification"
-            return [ContentWarning(field: "to", message: message)]
+        case .done: return Self.nobodyReached(by: notification)
         case .scheduled:
-            if let missing = try await ContentWarning.missingTokens(for: wanted, app: notification.app, in: self.store) {
+            if let missing = try await ContentWarning.missingTokens(for: wanted, app: notification.app, in: self.store)
+            {
                 return [missing]
             }
             guard try await self.acceptor.reachesNobody(notification) == true else { return [] }
@@ -110,6 +109,12 @@ struct SendingController: Controller {
             return [ContentWarning(field: "to", message: message)]
         default: return []
         }
+    }
+
+    /// Returns a warning if a notification that is done had no recipients.
+    private static func nobodyReached(by notification: NotificationRecord) -> [ContentWarning] {
+        guard notification.state == .done, notification.progress.recipients == 0 else { return [] }
+        return [ContentWarning(field: "to", message: "no active device matches: nobody gets this notification")]
     }
 
     private static let conflict = RequestError.conflict(
@@ -129,7 +134,7 @@ struct SendingController: Controller {
         let wanted = try? NotificationRequest(body, bundleID: app.bundleID, now: earlier.createdAt)
         // The first request may have come without a wait, to more recipients.
         let isSmall = earlier.progress.recipients <= OutcomeWaiting.maximumRecipients && earlier.delivery == nil
-        let warnings = wanted?.warnings ?? []
+        let warnings = (wanted?.warnings ?? []) + Self.nobodyReached(by: earlier)
         var response = try await self.accepted(earlier, app, warnings: warnings, isSmall ? waiting : nil, request)
         if let name = HTTPField.Name("idempotency-replayed") { response.headers[name] = "true" }
         return response

@@ -53,9 +53,12 @@ import Testing
     @Test func nobodyReachedHasAStatusOfItsOwn() async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.addVectorsApp()
-            let words = ["send", "--app", app, "--tag", "none", "--environment", "sandbox", "--body", "Hi", "--wait"]
-            let status = try await self.status { try await provider.martlet(words) }
-            #expect(status == ExitStatus.nobodyReached.rawValue)
+            let words = ["send", "--app", app, "--tag", "none", "--environment", "sandbox", "--body", "Hi"]
+            let key = ["--idempotency-key", "k"]
+            for words in [words + ["--wait"], words, words + key, words + key] {
+                let status = try await self.status { try await provider.martlet(words) }
+                #expect(status == ExitStatus.nobodyReached.rawValue)
+            }
         }
     }
 
@@ -66,6 +69,7 @@ import Testing
             try request.write(toFile: file, atomically: true, encoding: .utf8)
             try await withProvider(senders: ScriptedSender()) { provider in
                 try await provider.addVectorsApp()
+                _ = try await provider.register(Vectors.tokenA, ["tags": ["beta"]])
                 let words = ["send", file, "--app", app, "--tag", "beta", "--environment", "sandbox", "--json"]
                 let sent = try await provider.martlet(words)
                 let id = String(try #require(sent.firstMatch(of: /"id":"([^"]+)"/)?.1))
@@ -78,6 +82,7 @@ import Testing
     @Test func theSameIdempotencyKeySendsOnce() async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA, ["tags": ["a"]])
             let words = ["send", "--app", app, "--tag", "a", "--environment", "sandbox", "--body", "Hi"]
             let first = try await provider.martlet(words + ["--idempotency-key", "k"])
             #expect(try await provider.martlet(words + ["--idempotency-key", "k"]) == first)
