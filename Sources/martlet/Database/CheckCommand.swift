@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import ProviderAPI
 import PushStore
+import PushSupport
 
 /// `martlet check`: examines a provider's database or a backup.
 struct CheckCommand: AsyncParsableCommand {
@@ -35,6 +36,15 @@ struct CheckCommand: AsyncParsableCommand {
             }
         }
         let condition = try await SQLiteStoreFile(path: path).examine(isAtRest: self.atRest, masterKey: masterKey)
+        if self.data.json {
+            let result: JSONValue = .members([
+                "database": path.json, "bytes": condition.size.json, "migration": condition.migrations.last?.json,
+                "faults": .array(condition.faults.map(\.json)),
+            ])
+            StandardOutput.line(try result.line)
+            if !condition.faults.isEmpty { throw ExitCode.failure }
+            return
+        }
         try Self.expectNone(of: condition.faults, in: path)
         if condition.brokenRules == nil {
             StandardError.line("Its migrations are not those of this version: the store's own rules were not checked.")

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import ProviderAPI
 import PushStore
+import PushSupport
 
 /// `martlet restore`: brings back a provider's database from a backup.
 struct RestoreCommand: AsyncParsableCommand {
@@ -31,6 +32,14 @@ struct RestoreCommand: AsyncParsableCommand {
         let restore = DatabaseRestore(backup: try InputFile.file(self.backup), paths: paths, mayReplace: self.replace)
         let result = try await restore.run(pausing: !self.noPause)
         for fault in result.faults { StandardError.line("warning: \(fault)") }
+        if self.data.json {
+            let summary: JSONValue = .members([
+                "database": paths.databasePath.json, "backup": self.backup.json, "previous": result.old?.json,
+                "pausedNotifications": self.noPause ? nil : result.notifications.json,
+                "pausedSchedules": self.noPause ? nil : result.schedules.json, "warnings": .texts(result.faults),
+            ])
+            return _ = StandardOutput.line(try summary.line)
+        }
         StandardOutput.line("\(paths.databasePath) is restored from \(self.backup)")
         if let old = result.old { StandardOutput.line("the previous database is \(old)") }
         if !self.noPause {

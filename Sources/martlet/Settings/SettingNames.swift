@@ -24,8 +24,10 @@ struct SettingNames: Sendable {
     }
 
     /// Returns the key that an unknown key is probably meant to be; `nil` if none is similar.
-    func nearestKey(to key: String) -> String? {
-        SpellingDistance.nearest(to: key, among: self.byKey.filter { $0.key == $0.value.key }.map(\.key))
+    /// - Parameter isGroup: Whether the key has members, so that it may be meant to be a group.
+    func nearestKey(to key: String, isGroup: Bool = false) -> String? {
+        let keys = self.byKey.filter { $0.key == $0.value.key }.map(\.key)
+        return SpellingDistance.nearest(to: key, among: isGroup ? Array(self.groups) : keys)
     }
 
     /// Returns the variable that an unknown one is probably meant to be; `nil` if none is similar.

@@ -44,7 +44,7 @@ struct SettingsFile {
                 }
                 self.read(members, of: parts)
             } else {
-                self.rejectUnknown(key, name)
+                self.rejectUnknown(key, name, value)
             }
         }
     }
@@ -79,12 +79,13 @@ struct SettingsFile {
 
     private mutating func reject(_ text: String) { self.errors.append("\(self.path): \(text)") }
 
-    private mutating func rejectUnknown(_ key: String, _ name: String) {
+    private mutating func rejectUnknown(_ key: String, _ name: String, _ value: JSONValue) {
         if name.contains("."), self.names.byKey[key] != nil {
             let nested = key.split(separator: ".").map { "{\"\($0)\":" }.joined()
             self.reject("\(key) is written as nested objects: \(nested)…")
         } else {
-            let nearest = self.names.nearestKey(to: key).map { ": did you mean \($0)?" } ?? ""
+            let isGroup = if case .object = value { true } else { false }
+            let nearest = self.names.nearestKey(to: key, isGroup: isGroup).map { ": did you mean \($0)?" } ?? ""
             self.reject("there is no setting \(key.printable)\(nearest)")
         }
     }

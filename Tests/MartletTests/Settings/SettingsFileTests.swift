@@ -35,9 +35,9 @@ import Testing
             "no setting serve.sandboxservice: did you mean serve.sandboxService?"
         ),
         (#"{"serve":{"sandbox":"localhost:2197"}}"#, "no setting serve.sandbox"),
-        (#"{"server":{"port":1}}"#, "no setting server: did you mean"),
+        (#"{"server":{"port":1}}"#, "no setting server: did you mean serve?"),
         (#"{"serve":{"page":1}}"#, "did you mean serve.dispatch.page?"),
-        (#"{"serve":{"dipsatch":{"page":1}}}"#, "no setting serve.dipsatch"),
+        (#"{"serve":{"dipsatch":{"page":1}}}"#, "no setting serve.dipsatch: did you mean serve.dispatch?"),
         (#"{"completely":{"different":1}}"#, "no setting completely"),
         (#"{"serve":8080}"#, "serve is a group of settings: its value must be an object"),
         (#"{"serve":{"port":{"number":1}}}"#, "serve.port: this must be a whole number"),
