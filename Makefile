@@ -47,7 +47,7 @@ bench-campaign:  ## the provider beside the bare sender (N=100000 PAIRS=3 ONLY=p
 	@scripts/setup bench
 	@scripts/bench-campaign
 
-conformance:  ## the sender against other people's servers and proxies
+conformance:  ## sender, provider and devices against other people's servers and proxies
 	@scripts/setup conformance
 	@scripts/conformance
 

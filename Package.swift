@@ -30,7 +30,6 @@ extension Target.Dependency {
     static let metrics = library("Metrics", "swift-metrics")
     static let nioCore = library("NIOCore", "swift-nio")
     static let nioEmbedded = library("NIOEmbedded", "swift-nio")
-    static let nioExtras = library("NIOExtras", "swift-nio-extras")
     static let nioHPACK = library("NIOHPACK", "swift-nio-http2", trait: "Server")
     static let nioHTTP1 = library("NIOHTTP1", "swift-nio")
     static let nioHTTPTypes = library("NIOHTTPTypes", "swift-nio-extras")
@@ -56,7 +55,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "martlet", targets: ["martlet"]),
-        .library(name: "PushDevice", targets: ["PushDevice"]),
+        .library(name: "PushDevice", targets: ["PushDevice", "PushTypes"]),
         .library(name: "PushSender", targets: ["PushSender", "PushTypes"]),
         // For the packages in Benchmarks and Fuzz, which use `package` declarations; nothing here is promised.
         .library(name: "_MartletProvider", targets: ["ProviderAPI", "PushProvider", "PushStore"]),
@@ -94,15 +93,15 @@ let package = Package(
                 Context.environment[name].map { .define(name, to: "\"\($0)\"") }
             }
         ),
-        module("PushSupport", ["BuildInformation", "PushTypes", .nioCore, .swiftASN1, .x509]),
+        module("PushSupport", ["BuildInformation", "PushTypes", .nioCore, .nioPosix, .swiftASN1, .x509]),
         module("PushWire", ["PushSupport", "PushTypes", .crypto, .nioCore]),
 
         // The libraries.
         module(
             "PushSender",
             [
-                "PushSupport", "PushTypes", "PushWire", .crypto, .logging, .metrics, .nioCore, .nioExtras, .nioHTTP1,
-                .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
+                "PushSupport", "PushTypes", "PushWire", .crypto, .logging, .metrics, .nioCore, .nioPosix, .nioSSL,
+                .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module(

@@ -26,10 +26,3 @@ extension PushServiceEndpoint {
         return tls
     }
 }
-
-extension String {
-    /// Indicates whether this is the text of an IPv4 or IPv6 address.
-    var isIPAddress: Bool {
-        (try? SocketAddress(ipAddress: self, port: 0)) != nil
-    }
-}

@@ -30,13 +30,16 @@ extension Sender {
 
     /// Creates a sender with clocks of its own.
     ///
-    /// - Parameter environment: The environment that metrics name; `nil` for the endpoint's.
+    /// - Parameters:
+    ///   - environment: The environment that metrics name; `nil` for the endpoint's.
+    ///   - ports: The ports that it shares with other senders; `nil` for ports of its own.
     package convenience init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,
         configuration: SenderConfiguration,
         environment: PushEnvironment? = nil,
         time: any TimeSource,
+        ports: PortSelector? = nil,
         observer: ConnectionObserver? = nil,
         logger: Logger
     ) throws {
@@ -48,6 +51,7 @@ extension Sender {
                 environment: environment,
                 group: MultiThreadedEventLoopGroup.singleton,
                 time: time,
+                ports: ports,
                 observer: observer,
                 logger: logger
             )

@@ -1,4 +1,5 @@
 import NIOCore
+public import PushTypes
 import PushWire
 
 /// The limits and time limits of a ``Sender``. The defaults follow Apple's advice (reference 1.11).
@@ -62,21 +63,4 @@ public struct SenderConfiguration: Sendable {
 }
 
 /// The address of an HTTP/1.1 proxy, with basic authentication if it has a user.
-public struct ProxyEndpoint: Hashable, Sendable, CustomStringConvertible {
-    /// The host name or IP address.
-    public var host: String
-    /// The port.
-    public var port: Int
-    /// The user for basic authentication (RFC 7617); `nil` sends none.
-    public var user: String?
-    /// The password for basic authentication.
-    public var password: String?
-
-    /// Creates the address of a proxy.
-    public init(host: String, port: Int, user: String? = nil, password: String? = nil) {
-        (self.host, self.port, self.user, self.password) = (host, port, user, password)
-    }
-
-    /// The host and the port, without the password.
-    public var description: String { "\(self.host):\(self.port)" }
-}
+public typealias ProxyEndpoint = PushTypes.ProxyEndpoint

@@ -1,4 +1,5 @@
 package import Logging
+import NIOPosix
 package import PushSupport
 package import PushTypes
 import ServiceLifecycle
@@ -18,6 +19,8 @@ package final class SenderPool: SenderSource, Service {
 
     private let endpoints: [PushEnvironment: PushServiceEndpoint]
     private let configuration: SenderConfiguration
+    /// The ports of the push services that have two. All apps share what is known of them.
+    private let ports: [PushEnvironment: PortSelector]
     private let time: any TimeSource
     private let logger: Logger
     private let senders = Mutex<[Key: Sender]>([:])
@@ -35,6 +38,10 @@ package final class SenderPool: SenderSource, Service {
     ) throws {
         // Invalid trust roots fail at the start, not at the first push.
         for endpoint in endpoints.values { _ = try endpoint.tlsConfiguration() }
+        self.ports = try endpoints.compactMapValues { endpoint in
+            let group = MultiThreadedEventLoopGroup.singleton
+            return try PortSelector(endpoint, proxy: configuration.proxy, group: group, time: time, logger: logger)
+        }
         (self.endpoints, self.configuration, self.time, self.logger) = (endpoints, configuration, time, logger)
     }
 
@@ -54,6 +61,7 @@ package final class SenderPool: SenderSource, Service {
                 configuration: self.configuration,
                 environment: environment,
                 time: self.time,
+                ports: self.ports[environment],
                 observer: { failure in
                     let observer = self.observer.withLock { $0 }
                     observer?(app, environment, failure)

@@ -9,6 +9,7 @@ extension ProviderServer {
             "Time from a request to the push service to its response.",
             buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
         ),
+        .init("martlet_sender_on_fallback_port", "1 while the push service is reached on its fallback port."),
         .init("martlet_sender_credential_expires", "Time at which a certificate in use ends, by its common name."),
         .init("martlet_configuration_faults_total", "Pushes that met a fault of the configuration, by its cause."),
         .init("martlet_deliveries_total", "Final states of recipients, by app, environment, state and reason."),

@@ -1,7 +1,6 @@
 import Foundation
 import Logging
 import NIOCore
-import NIOExtras
 import NIOPosix
 import NIOSSL
 import PushTypes
@@ -14,11 +13,24 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
     var isLasting = false
     /// The step that failed, if the connection could not be opened.
     var cause: ConnectionFault.Cause
+    /// Indicates whether another port of the push service has not been tried since.
+    var hasAlternative = false
+    /// Indicates whether the proxy itself failed, whatever port it was asked for.
+    private var isProxyItself = false
 
     static let closedByServer = Self(description: "the push service closed the connection", cause: .closed)
 
     init(description: String, isLasting: Bool = false, cause: ConnectionFault.Cause = .other) {
         (self.description, self.isLasting, self.cause) = (description, isLasting, cause)
+    }
+
+    /// Indicates whether a connection to another port of the push service may succeed.
+    var mayDependOnPort: Bool {
+        switch self.cause {
+        case .unknownHost, .clientCertificateRejected: false
+        case .refused, .unreachable, .timeout, .untrustedServer, .wrongProtocol, .proxy, .closed, .other:
+            !self.isProxyItself
+        }
     }
 
     /// - Parameter isEstablished: Is `true` if the service has sent its settings.
@@ -37,8 +49,9 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
             )
         case let error as IOError: self.init(description: Self.text(of: error), cause: Self.cause(of: error))
         case let error as NIOConnectionError: self.init(error)
-        case let error as NIOHTTP1ProxyConnectHandler.Error:
-            self.init(description: "the proxy opened no tunnel: \(error)", isLasting: true, cause: .proxy)
+        case let error as ProxyFailure:
+            self.init(description: error.description, isLasting: error.isLasting, cause: .proxy)
+            self.isProxyItself = !error.dependsOnPort
         case ChannelError.connectTimeout(let time):
             self.init(description: "no connection within \(time.nanoseconds / 1_000_000_000) s", cause: .timeout)
         default: self.init(description: "\(error)")

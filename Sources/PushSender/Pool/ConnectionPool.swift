@@ -11,33 +11,6 @@ import Synchronization
 ///
 /// ``PoolStateMachine`` decides under the lock; its actions are performed after the lock.
 final class ConnectionPool: PushConnectionDelegate {
-    private struct Connection {
-        /// Is `nil` until the connection has an event loop.
-        var handle: ConnectionHandle?
-        /// The source of provider tokens of the credential that it was opened with.
-        var token: (any ProviderTokenSource)?
-        /// Indicates whether it was opened with an earlier identity, and drains.
-        var isOutdated = false
-        /// Indicates whether the service has sent its settings.
-        var isOpen = false
-    }
-
-    private struct State {
-        var stateMachine: PoolStateMachine
-        var queue = WorkQueue()
-        var identity: SenderIdentity
-        var connections: [Int: Connection] = [:]
-        var lastFailure: Outcome.Failure?
-        /// The reason for which the latest connection could not be opened; `nil` once one was.
-        var fault: ConnectionFault?
-        var warning = RepeatedWarning()
-        var isExpirySet = false
-        var closed: [CheckedContinuation<Void, Never>] = []
-        var generator = SystemRandomNumberGenerator()
-
-        var handles: [ConnectionHandle] { self.connections.values.compactMap(\.handle) }
-    }
-
     private let endpoint: PushServiceEndpoint
     private let configuration: SenderConfiguration
     private let group: any EventLoopGroup
@@ -45,6 +18,9 @@ final class ConnectionPool: PushConnectionDelegate {
     private let logger: Logger
     /// Receives the failure of each connection that could not be opened, and `nil` when one is open.
     private let observer: ConnectionObserver?
+    /// Is `nil` for a push service with a single port.
+    private let ports: PortSelector?
+    private let portObserver = Mutex<Int?>(nil)
     let metrics: SenderMetrics
     private let state: Mutex<State>
 
@@ -55,9 +31,12 @@ final class ConnectionPool: PushConnectionDelegate {
         environment: PushEnvironment? = nil,
         group: any EventLoopGroup,
         time: any TimeSource,
+        ports: PortSelector? = nil,
         observer: ConnectionObserver? = nil,
         logger: Logger
     ) throws {
+        let proxy = configuration.proxy
+        self.ports = try ports ?? PortSelector(endpoint, proxy: proxy, group: group, time: time, logger: logger)
         let identity = try SenderIdentity(credential, endpoint: endpoint, now: time.now)
         self.metrics = SenderMetrics(service: endpoint.host, environment: environment ?? endpoint.environment)
         self.metrics.credentialChanged(credential)
@@ -66,6 +45,12 @@ final class ConnectionPool: PushConnectionDelegate {
         let backoff = Backoff(base: configuration.reconnectBase, maximum: configuration.reconnectMaximum)
         let stateMachine = PoolStateMachine(maximum: max(1, configuration.maximumConnections), backoff: backoff)
         self.state = Mutex(State(stateMachine: stateMachine, identity: identity))
+        let portObserver = self.ports?.addObserver { [weak self] in self?.firstPortWorksAgain() }
+        self.portObserver.withLock { $0 = portObserver }
+    }
+
+    deinit {
+        if let number = self.portObserver.withLock({ $0 }) { self.ports?.removeObserver(number) }
     }
 
     // MARK: Called by the sender
@@ -140,13 +125,28 @@ final class ConnectionPool: PushConnectionDelegate {
     // MARK: Called by the connections
 
     func connectionIsReady(_ id: Int) {
-        self.state.withLock { state in
+        let port = self.state.withLock { state in
             state.stateMachine.connectionReady(id)
             state.connections[id]?.isOpen = true
             state.fault = nil
             state.warning = RepeatedWarning()
+            return state.connections[id]?.isOutdated == true ? nil : state.connections[id]?.port
         }
+        if let port { self.ports?.opened(port) }
         self.observer?(nil)
+    }
+
+    /// Drains the connections to the fallback port.
+    private func firstPortWorksAgain() {
+        let now = NIODeadline.now()
+        let (handles, actions) = self.state.withLock { state in
+            let ids = state.connections.filter { $0.value.port != self.endpoint.port }.map(\.key)
+            for id in ids { state.connections[id]?.isOutdated = true }
+            let actions = state.stateMachine.connectionsOutdated(Set(ids), waiting: state.queue.count, now: now)
+            return (ids.compactMap { state.connections[$0]?.handle }, actions)
+        }
+        for handle in handles { handle.drain() }
+        self.perform(actions)
     }
 
     func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket]) {
@@ -213,6 +213,7 @@ final class ConnectionPool: PushConnectionDelegate {
 
     func connectionClosed(_ id: Int, _ failure: ConnectionFailure?) {
         let now = NIODeadline.now()
+        var failure = failure
         var opening: Outcome.Failure?
         var logLevel = Logger.Level.info
         let (actions, failed, waiters) = self.state.withLock {
@@ -221,16 +222,20 @@ final class ConnectionPool: PushConnectionDelegate {
             guard state.stateMachine.ids.contains(id) else { return ([], [], []) }
             let connection = state.connections.removeValue(forKey: id)
             let isOutdated = connection?.isOutdated == true
+            if let cause = failure, let connection, !isOutdated, !connection.isOpen {
+                failure = self.ports?.failed(cause, port: connection.port) ?? cause
+            }
             if let failure {
                 state.lastFailure = .init(failure.description)
-                if !isOutdated, connection?.isOpen != true {
+                if !isOutdated, connection?.isOpen != true, !failure.hasAlternative {
                     state.fault = ConnectionFault(failure.cause, at: self.endpoint, through: self.configuration.proxy)
                     opening = Outcome.Failure(failure.description, fault: state.fault)
                     logLevel = state.warning.level(of: failure.description, now: now)
                 }
             }
             let failed =
-                (failure?.isLasting == true || failure != nil && self.configuration.failsFast) && !isOutdated
+                (failure?.isLasting == true || failure?.hasAlternative == false && self.configuration.failsFast)
+                    && !isOutdated
                     && state.stateMachine.readyCount == 0
                 ? state.queue.remove { _, _ in true } : []
             let actions = state.stateMachine.connectionClosed(
@@ -283,16 +288,18 @@ final class ConnectionPool: PushConnectionDelegate {
     }
 
     private func connect(_ id: Int) {
+        let endpoint = self.ports?.current ?? self.endpoint
         let tls = self.state.withLock { state in
             state.connections[id, default: Connection()].token = state.identity.token
+            state.connections[id]?.port = endpoint.port
             return state.identity.tls
         }
-        let connector = Connector(endpoint: self.endpoint, proxy: self.configuration.proxy, tls: tls)
+        let connector = Connector(endpoint: endpoint, proxy: self.configuration.proxy, tls: tls)
         let eventLoop = self.group.next()
         eventLoop.execute {
             let connection = PushConnection(
                 id: id,
-                authority: self.endpoint.authority,
+                authority: endpoint.authority,
                 limits: self.configuration.limits,
                 delegate: self,
                 logger: self.logger

@@ -1,7 +1,8 @@
 import Logging
 import NIOCore
+import PushTypes
 
-/// Receives the failure of each connection that could not be opened, and `nil` when one is open.
+/// Receives the failure of each connection that could not be opened on any port, and `nil` when one is open.
 package typealias ConnectionObserver = @Sendable (Outcome.Failure?) -> Void
 
 /// Decides the level of a log message that each attempt to connect would repeat: a warning once a minute for each text.

@@ -25,6 +25,8 @@ struct DeviceRunCommand: AsyncParsableCommand {
         let settings = try await self.common.settings([self.flags, self.admin])
         var configuration = DeviceConfiguration.defaults
         DeviceSettings.apply(settings, to: &configuration)
+        let proxy = try settings.proxy(DeviceSettings.proxy)
+        configuration.proxy = proxy
         let topics = settings.strings(DeviceSettings.topics) ?? []
         let channels = try (settings.strings(DeviceSettings.channels) ?? []).map(FollowedChannel.init)
         let file = IdentityFile(path: settings.text(DeviceSettings.identity))
@@ -39,7 +41,8 @@ struct DeviceRunCommand: AsyncParsableCommand {
             throw ValidationError("--print-token needs at least one app: add --topic.")
         }
 
-        let identity = try await file.loadOrCreate { try await DeviceActivation(adminURL: admin).activate(name: name) }
+        let activation = DeviceActivation(adminURL: admin, proxy: proxy)
+        let identity = try await file.loadOrCreate { try await activation.activate(name: name) }
         let device = Device(identity: identity, configuration: configuration, logger: log.logger("device"))
         let printer = NotificationPrinter(
             device: device,

@@ -14,11 +14,14 @@ struct PushServices {
     let endpoints: [PushEnvironment: PushServiceEndpoint]
     /// The environments whose pushes go to Apple because no setting names their push service.
     let appleByDefault: Set<PushEnvironment>
+    /// The proxy of all push services; `nil` for none.
+    let proxy: ProxyEndpoint?
     /// A warning about settings that have no effect; `nil` if all have one.
     let warning: String?
 
-    /// - Throws: ``SettingsError`` for a malformed address, or an authority file that cannot be read.
+    /// - Throws: ``SettingsError`` for a malformed address, or a file that cannot be read.
     init(_ settings: SettingsReader) throws {
+        self.proxy = try settings.proxy(General.proxy, passwordFile: General.proxyPasswordFile)
         let setting = General.serviceAuthority
         let authority = try settings.string(setting).map { try InputFile.authorities($0, for: setting.key) }
         var (endpoints, appleByDefault) = ([PushEnvironment: PushServiceEndpoint](), Set<PushEnvironment>())
@@ -32,8 +35,15 @@ struct PushServices {
                 guard let parsed = ServiceAddress(address), let port = parsed.port else {
                     throw SettingsError("\(service.key): '\(address)' is not HOST:PORT", status: .usage)
                 }
+                guard self.proxy == nil || !parsed.host.isIPAddress else {
+                    throw SettingsError("\(service.key): through serve.proxy the host must be a name, not an address")
+                }
                 endpoint = PushServiceEndpoint(host: parsed.host, port: port)
                 endpoint.additionalTrustRoots = authority
+            }
+            endpoint.fallbackPort = settings.integer(General.fallbackPort)
+            if endpoint.fallbackPort == endpoint.port {
+                settings.reject(General.fallbackPort, "\(endpoint.port) is the first port of \(endpoint.host) already")
             }
             endpoints[environment] = endpoint
         }
@@ -63,6 +73,7 @@ struct PushServices {
                 metadata: metadata.merging(note) { $1 }
             )
         }
+        if let proxy { logger.info("pushes go through a proxy", metadata: ["proxy": "\(proxy)"]) }
         if let warning { logger.warning("\(warning)") }
     }
 }

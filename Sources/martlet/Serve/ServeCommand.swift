@@ -48,6 +48,7 @@ struct ServeCommand: AsyncParsableCommand {
 
         var sending = SenderConfiguration()
         sending.waitTimeout = Self.sendTimeout
+        sending.proxy = services.proxy
         let metrics = PrometheusRegistry(ProviderServer.metricDescriptions)
         MetricsSystem.bootstrap(metrics)
         let pool = try SenderPool(endpoints: services.endpoints, configuration: sending, logger: log.logger("sender"))

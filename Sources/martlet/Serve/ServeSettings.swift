@@ -61,6 +61,16 @@ enum ServeSettings {
         static let serviceAuthority = Setting("serve.serviceAuthority", flag: "service-authority")
             .help("PEM file of an additional authority for the push services named here")
             .detail("It counts for `serve.sandboxService` and `serve.productionService`, never for Apple's own.")
+        static let fallbackPort = Setting("serve.fallbackPort", flag: "fallback-port", kind: .integer(1...65_535))
+            .help("Port that is tried when a push service has no connection on its own; Apple's second is 2197")
+            .detail("The first port is tried again after 1 min, then less often, and used once it works.")
+        static let proxy = Setting("serve.proxy", flag: "proxy", kind: .secret)
+            .help("HTTP proxy for all pushes, as http://[USER:PASSWORD@]HOST:PORT")
+            .detail("It must allow CONNECT to the push services; TLS goes through it to them.")
+            .detail("Webhooks do not use it. MARTLET_SERVE_PROXY hides the password from process lists,")
+            .detail("see [Proxies](operations.md#proxies).")
+        static let proxyPasswordFile = Setting("serve.proxyPasswordFile", flag: "proxy-password-file")
+            .help("File with the password of the proxy's user, whose name is in the URL")
 
         private static let certificate = Setting("serve.tls.certificate", flag: "tls-certificate")
             .help("PEM file with the certificate of the API, and those of its issuers after it")
@@ -95,6 +105,7 @@ enum ServeSettings {
                 .help("Port of the API; 0 takes a free one"),
             SettingRow(certificate), SettingRow(key),
             SettingRow(sandboxService), SettingRow(productionService), SettingRow(serviceAuthority),
+            SettingRow(fallbackPort), SettingRow(proxy), SettingRow(proxyPasswordFile),
             .text("serve.adminKeyFile", flag: "admin-key-file", \.adminKeyFile)
                 .help("New file for the first admin API key, which is not printed then")
                 .detail("Only its owner can read it. Both the file and the output are written once the port is bound.")

@@ -24,6 +24,55 @@ import Testing
         }
     }
 
+    @Test func theProxyHasItsPasswordFromTheURLOrAFile() async throws {
+        let url = "http://anna:hunt%40er@proxy.example:8080"
+        let proxy = try #require(try PushServices(try await Self.settings(["--proxy", url])).proxy)
+        #expect(proxy == ProxyEndpoint(host: "proxy.example", port: 8080, user: "anna", password: "hunt@er"))
+        let none = try PushServices(try await Self.settings([]))
+        #expect(none.proxy == nil)
+        let usual = try PushServices(try await Self.settings(["--proxy", "http://[::1]/"])).proxy
+        #expect(usual == ProxyEndpoint(host: "::1", port: 3128))
+        try await self.withAuthority("PEM") { path in
+            let words = ["--proxy", "http://anna@proxy.example", "--proxy-password-file", path]
+            let services = try PushServices(try await Self.settings(words))
+            #expect(services.proxy?.password == "PEM")
+        }
+    }
+
+    @Test(arguments: [
+        "https://anna:hunter2@h:1", "socks://anna:hunter2@h:1", "h:1", "http://anna:hunt#er2@h:1", "http://h:0",
+        "http://h:70000", "http://anna:hunter2@h:1/path", "http://anna:hunter2@:1", "http://anna:hunter2@h:1?x",
+    ])
+    func aBadProxyIsNamedWithoutItsPassword(url: String) async throws {
+        let settings = try await Self.settings(["--proxy", url])
+        let text = await failure { _ = try PushServices(settings) }
+        #expect(text?.hasPrefix("serve.proxy: ") == true)
+        #expect(text?.contains("hunt") == false)
+    }
+
+    @Test func settingsThatContradictTheProxyAreNamed() async throws {
+        for (words, text) in [
+            (
+                ["--proxy", "http://h", "--sandbox-service", "127.0.0.1:2197"],
+                "serve.sandboxService: through serve.proxy"
+            ),
+            (["--proxy-password-file", "/nothing"], "serve.proxyPasswordFile has no effect without serve.proxy"),
+            (["--proxy", "http://u:p@h", "--proxy-password-file", "/nothing"], "must have a user and no password"),
+            (["--proxy", "http://u@h", "--proxy-password-file", "/nothing"], "serve.proxyPasswordFile"),
+        ] {
+            let settings = try await Self.settings(words)
+            #expect(await failure { _ = try PushServices(settings) }?.contains(text) == true)
+        }
+    }
+
+    @Test func theFallbackPortCountsForEveryPushService() async throws {
+        let services = try PushServices(try await Self.settings(["--fallback-port", "2197"]))
+        #expect(services.endpoints.values.allSatisfy { $0.port == 443 && $0.fallbackPort == 2197 })
+        let same = try await Self.settings(["--fallback-port", "443"])
+        _ = try PushServices(same)
+        #expect(await failure { try same.check() }?.contains("443 is the first port of") == true)
+    }
+
     @Test(arguments: ["", "PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
     func anAuthorityWithoutACertificateIsNamed(text: String) async throws {
         try await self.withAuthority(text) { path in
