@@ -144,10 +144,10 @@ import Testing
     @Test(arguments: [false, true])
     func exactlyTheFailedGetItAgain(byToken: Bool) async throws {
         let sender = ScriptedSender()
-        // 1 accepted, 2 with a dead token, 3 and 4 refused for the configuration.
+        // 1 accepted, 2 with a dead token, 3 and 4 refused for what they say.
         sender.script(.numbered(2), Self.refused(400, "BadDeviceToken"))
-        sender.script(.numbered(3), Self.refused(403, "InvalidProviderToken"))
-        sender.script(.numbered(4), Self.refused(400, "TopicDisallowed"))
+        sender.script(.numbered(3), Self.refused(413, "PayloadTooLarge"))
+        sender.script(.numbered(4), Self.refused(400, "BadCollapseId"))
         try await withProvider(senders: sender) { provider in
             try await provider.addVectorsApp(in: [.sandbox])
             for number in 1...4 { _ = try await provider.register(DeviceToken.numbered(number).hex) }
@@ -180,7 +180,7 @@ import Testing
     @Test func statesAndReasonsChoose() async throws {
         let sender = ScriptedSender()
         sender.script(.numbered(1), Self.refused(400, "BadDeviceToken"))
-        sender.script(.numbered(2), Self.refused(403, "Forbidden"))
+        sender.script(.numbered(2), Self.refused(400, "BadPriority"))
         try await withProvider(senders: sender) { provider in
             try await provider.addVectorsApp(in: [.sandbox])
             for number in 1...3 { _ = try await provider.register(DeviceToken.numbered(number).hex) }
@@ -189,7 +189,7 @@ import Testing
             #expect(try await Self.resend(first, ["states": ["failed"]], provider).code == "nothing_to_resend")
             let named = try await Self.resend(
                 first,
-                ["reasons": ["Forbidden"], "expiresIn": "2h", "name": "x"],
+                ["reasons": ["BadPriority"], "expiresIn": "2h", "name": "x"],
                 provider
             )
             #expect(named.json["expiresIn"] == 7200)
@@ -206,7 +206,7 @@ import Testing
                 #expect(response.field == field, "\(body)")
             }
             let key = ["idempotency-key": "k"]
-            _ = try await Self.resend(first, ["reasons": ["Forbidden"]], provider, headers: key)
+            _ = try await Self.resend(first, ["reasons": ["BadPriority"]], provider, headers: key)
             let other = try await Self.resend(first, ["reasons": ["Other"]], provider, headers: key)
             #expect(other.code == "idempotency_conflict")
         }

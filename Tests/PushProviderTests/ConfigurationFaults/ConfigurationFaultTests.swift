@@ -189,7 +189,7 @@ import Testing
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...20)
             fixture.sender.always(.refused(400, .topicDisallowed), in: .sandbox)
-            let wrong = try await fixture.accept(["topic": .string("\(Vectors.bundleID).voip"), "pushType": "voip"])
+            let wrong = try await fixture.accept(["topic": "com.example.Other"])
             try await fixture.settle()
             #expect(try await fixture.progress(of: wrong).state == .paused)
             #expect(try await fixture.progress(of: wrong).progress.pauseReason?.contains("TopicDisallowed") == true)

@@ -11,8 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TokenTopicTests {
     private static let rejections: [Outcome] = [
         Outcome.refused(400, .deviceTokenNotForTopic), Outcome.refused(400, .badDeviceToken),
-        Outcome.refused(410, .unregistered), Outcome.refused(400, .topicDisallowed),
-        Outcome.refused(400, .badTopic),
+        Outcome.refused(410, .unregistered),
     ]
 
     /// The topic is proven by another token, so that each rejection would deactivate at once.
@@ -38,6 +37,20 @@ import Testing
                 limit: 10
             )
             #expect(events == [])
+        }
+    }
+
+    /// Such a rejection is tried again (docs/decisions/0022).
+    @Test(arguments: StoreBackend.available, [Reason.topicDisallowed, .badTopic])
+    func aTopicThatIsNotAllowedDeactivatesNothing(backend: StoreBackend, reason: Reason) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...4)
+            fixture.sender.always(Outcome.refused(400, reason), in: .sandbox)
+            let other = try await fixture.accept(["topic": "com.example.Other"])
+            try await fixture.settle()
+            try await fixture.store.expect(other, .paused)
+            #expect(try await fixture.store.count(app: fixture.app, audience: .everyone, environment: nil) == 4)
+            #expect(try await fixture.device(1)?.suspicions == 0)
         }
     }
 
