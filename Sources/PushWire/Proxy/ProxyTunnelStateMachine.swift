@@ -25,6 +25,8 @@ package struct ProxyTunnelStateMachine: Sendable {
     private var received = ByteBuffer()
     /// The bytes of interim responses, which are not kept.
     private var interim = 0
+    /// The bytes of the head in which its end is not, and the length of the line that they end with.
+    private var searched = 0, lineLength = 0
 
     package init() {}
 
@@ -46,11 +48,12 @@ package struct ProxyTunnelStateMachine: Sendable {
             let bytes = self.received.readableBytesView
             // Another protocol is found by its first bytes: its peer may wait for more from here.
             guard bytes.starts(with: Self.version.prefix(bytes.count)) else { return .failed(.notHTTP) }
-            guard let end = Self.endOfHead(bytes), self.interim + end <= Self.maximumHead else {
+            guard let end = self.endOfHead(bytes), self.interim + end <= Self.maximumHead else {
                 return self.interim + bytes.count > Self.maximumHead ? .failed(.endless) : .incomplete
             }
             guard let (status, phrase) = Self.statusLine(bytes) else { return .failed(.notHTTP) }
             self.received.moveReaderIndex(forwardBy: end)
+            (self.searched, self.lineLength) = (0, 0)
             switch status {
             case 100, 102..<200: self.interim += end
             case 200..<300: return .open(self.received)
@@ -62,16 +65,15 @@ package struct ProxyTunnelStateMachine: Sendable {
     }
 
     /// Returns the length of the head with its empty line, or `nil` if that has not come.
-    private static func endOfHead(_ bytes: ByteBufferView) -> Int? {
-        var lineLength = 0
-        for (offset, byte) in bytes.enumerated() {
+    private mutating func endOfHead(_ bytes: ByteBufferView) -> Int? {
+        for byte in bytes.dropFirst(self.searched).prefix(Self.maximumHead + 1) {
+            self.searched += 1
             switch byte {
-            case self.lineFeed where lineLength == 0: return offset + 1
-            case self.lineFeed: lineLength = 0
-            case self.carriageReturn: continue
-            default: lineLength += 1
+            case Self.lineFeed where self.lineLength == 0: return self.searched
+            case Self.lineFeed: self.lineLength = 0
+            case Self.carriageReturn: continue
+            default: self.lineLength += 1
             }
-            if offset >= self.maximumHead { return nil }
         }
         return nil
     }

@@ -2,11 +2,11 @@ import ArgumentParser
 import Foundation
 
 /// A command with its options and the commands below it, as ArgumentParser describes them.
-struct CommandTree: Decodable {
+struct CommandTree: Decodable, Sendable {
     /// An option, a flag or a positional argument.
-    struct Argument: Decodable {
+    struct Argument: Decodable, Sendable {
         /// A name of an option or a flag.
-        struct Name: Decodable {
+        struct Name: Decodable, Sendable {
             /// `long`, or `short` for a single letter.
             let kind: String
             let name: String
@@ -38,7 +38,7 @@ struct CommandTree: Decodable {
     }
 
     /// The whole description.
-    private struct Dump: Decodable { let command: CommandTree }
+    private struct Dump: Decodable, Sendable { let command: CommandTree }
 
     let commandName: String
     let abstract: String?
@@ -48,10 +48,11 @@ struct CommandTree: Decodable {
     let arguments: [Argument]?
     let shouldDisplay: Bool?
 
+    /// The description, which is made once: it takes time.
+    private static let dump = Result { try JSONDecoder().decode(Dump.self, from: Data(Martlet._dumpHelp().utf8)) }
+
     /// The tree of all commands.
-    static func root() throws -> CommandTree {
-        try JSONDecoder().decode(Dump.self, from: Data(Martlet._dumpHelp().utf8)).command
-    }
+    static func root() throws -> CommandTree { try self.dump.get().command }
 
     /// The commands below this one that help shows. The library's own command `help` comes after ours.
     var children: [CommandTree] {

@@ -167,12 +167,19 @@ import Testing
     }
 
     /// A real bash completes the words of commands and options.
-    @Test(arguments: [
-        ("martlet gatew", "gateway"), ("martlet gateway key ", "list add remove"),
-        ("martlet send --wait-", "--wait-seconds"),
-    ])
-    func bashCompletes(line: String, expected: String) async throws {
+    @Test func bashCompletes() async throws {
         let script = try await martlet(["help", "completions", "bash"])
+        for (line, expected) in [
+            ("martlet gatew", "gateway"), ("martlet gateway key ", "list add remove"),
+            ("martlet send --wait-", "--wait-seconds"),
+        ] {
+            let text = try await Self.completions(of: line, by: script)
+            #expect(text.contains(expected), "\(line): \(text)")
+        }
+    }
+
+    /// Returns what a bash that has read a script completes a line to.
+    private static func completions(of line: String, by script: String) async throws -> String {
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map { "'\($0)'" }.joined(
             separator: " "
         )
@@ -183,7 +190,7 @@ import Testing
             _martlet martlet "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
             echo "${COMPREPLY[@]}"
             """
-        try await withTemporaryDirectory { directory in
+        return try await withTemporaryDirectory { directory in
             let file = "\(directory)/test.bash"
             try test.write(toFile: file, atomically: true, encoding: .utf8)
             let bash = Process()
@@ -194,7 +201,8 @@ import Testing
             try bash.run()
             let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
             bash.waitUntilExit()
-            #expect(bash.terminationStatus == 0 && text.contains(expected), "\(text)")
+            #expect(bash.terminationStatus == 0)
+            return text
         }
     }
 
