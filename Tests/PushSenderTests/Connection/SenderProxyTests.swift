@@ -111,7 +111,7 @@ import Testing
             async let outcomes = sender.send(makePushes(10))
             let second = try await TestProxy.start(port: first.port)
             #expect(kinds(await outcomes) == ["accepted": 10])
-            #expect(service.connections == 2)
+            #expect(service.connections >= 2)
             await second.stop()
         }
     }
