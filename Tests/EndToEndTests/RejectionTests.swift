@@ -45,7 +45,9 @@ import Testing
                 "/v1/apps/\(bundleID)/notifications",
                 ["to": ["tokens": tokens], "environment": "sandbox", "alert": "Hi"]
             )
-            #expect(try await Self.cause(ofPauseIn: "/v1/apps/\(bundleID)/environments/sandbox", api) == "topicDisallowed")
+            #expect(
+                try await Self.cause(ofPauseIn: "/v1/apps/\(bundleID)/environments/sandbox", api) == "topicDisallowed"
+            )
             let id = answer.json["id"].stringValue ?? ""
             #expect(try await api.get("/v1/notifications/\(id)").json["counters"]["rejected"] == 0)
         }

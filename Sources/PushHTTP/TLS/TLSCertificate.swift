@@ -34,7 +34,7 @@ package final class TLSCertificate: Service {
         self.warnIfExpired(expiry)
     }
 
-    /// What the next connection uses.
+    /// The configuration of the next connection.
     var context: NIOSSLContext { self.state.withLock { $0.context } }
 
     /// Checks the files at each interval until graceful shutdown or cancellation.

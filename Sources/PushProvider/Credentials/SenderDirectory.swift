@@ -144,7 +144,7 @@ package final class SenderDirectory: Sendable {
     }
 }
 
-/// What an app's environments can be sent with.
+/// The senders of an app's environments.
 struct AppSenders: Sendable {
     var usable: [PushEnvironment: any NotificationSender] = [:]
     /// The push services of these senders.

@@ -6,7 +6,7 @@ import PushSupport
 protocol ErasableResource: IdentifiedResource where ID == String {
     /// Name and help of the command.
     static var erase: CommandConfiguration { get }
-    /// What is lost, for the question.
+    /// The records that will be lost, for the question.
     static var loss: String { get }
 }
 

@@ -204,7 +204,7 @@ extension AudienceExpression {
     }
 }
 
-/// What waits for webhooks of a user and of tokens.
+/// The events of a user and of tokens that wait for webhooks.
 struct ErasedEvents {
     let user: String
     let tokens: Set<DeviceToken>

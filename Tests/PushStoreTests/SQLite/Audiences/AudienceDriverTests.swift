@@ -99,7 +99,8 @@ import Testing
     private func plan(_ store: SQLiteStore, _ app: Int64, _ expression: AudienceExpression) async throws -> [String] {
         let claim = try self.claim(expression, app, isNarrow: true)
         return try await store.database.read { database in
-            let driver = try #require(try AudienceDriver.choose(expression, of: nil, app: app, limit: .max, in: database))
+            let chosen = try AudienceDriver.choose(expression, of: nil, app: app, limit: .max, in: database)
+            let driver = try #require(chosen)
             let query = RecipientQuery(claim, limit: 10, needs: [])
             let (sql, arguments) = query.text(DeviceFilter(claim, audience: expression), driver: driver)
             let rows = try Row.fetchAll(
