@@ -107,7 +107,7 @@ private final class ProxyRequestHandler: ChannelInboundHandler, RemovableChannel
             self.write("HTTP/1.1 403 Forbidden\r\ncontent-length: 5\r\n\r\nsorry", context: context)
         case .tunnelExcept: self.tunnel(to: port, context: context)
         case .answer(let text): self.write(text, context: context)
-        case .endless(let text): self.write(text, context: context, again: true)
+        case .endless(let text): self.write(String(repeating: text, count: 256), context: context, again: true)
         case .close: context.close(promise: nil)
         case .silence: break
         }
@@ -117,7 +117,10 @@ private final class ProxyRequestHandler: ChannelInboundHandler, RemovableChannel
         let channel = context.channel
         let buffer = ByteBuffer(string: text)
         @Sendable func write() {
-            channel.writeAndFlush(buffer).whenSuccess { if again { channel.eventLoop.execute { write() } } }
+            // Not at once, so that a client on the same event loop has its turn.
+            channel.writeAndFlush(buffer).whenSuccess {
+                if again { channel.eventLoop.scheduleTask(in: .milliseconds(1)) { write() } }
+            }
         }
         write()
     }
